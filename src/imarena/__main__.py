@@ -1,0 +1,5 @@
+"""``python -m imarena``."""
+
+from imarena.cli import main
+
+main()

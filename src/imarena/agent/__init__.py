@@ -1,0 +1,1 @@
+"""CV-Agent: understand, plan, closed loop."""

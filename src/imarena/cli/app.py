@@ -1,0 +1,107 @@
+"""The root command: global options, and commands that are imported only when asked for."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from imarena.cli.console import Exit, Session, fail
+from imarena.core.errors import ImarenaError, UserError
+from imarena.core.version import VERSION
+
+COMMANDS: dict[str, str] = {
+    "rank": "Leaderboard from a workspace or a table of battles.",
+    "agree": "Agreement among raters.",
+    "align": "A judge or a metric against people.",
+}
+"""Command name to its line of help. The command itself is `command` in ``imarena.cli.<name>``."""
+
+
+class LazyGroup(TyperGroup):
+    """Imports a command's module when the command is used, so that ``--help`` stays fast."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"imarena.cli.{cmd_name.replace('-', '_')}")
+        app = getattr(module, "app", None)
+        if app is None:
+            app = typer.Typer(add_completion=False, rich_markup_mode=None)
+            app.command(cmd_name, help=module.command.__doc__)(module.command)
+        built = typer.main.get_command(app)
+        built.name = cmd_name
+        built.short_help = COMMANDS[cmd_name]
+        return built
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+app = typer.Typer(cls=LazyGroup, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"imarena {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    workspace: Annotated[
+        Path, typer.Option("--workspace", "-w", envvar="IMARENA_WORKSPACE", help="The workspace folder.")
+    ] = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,  # noqa: ARG001
+) -> None:
+    """imarena: the open arena for image editing and image generation models."""
+    context.obj = Session(workspace=workspace, json=as_json)
+
+
+def hoist(arguments: list[str]) -> list[str]:
+    """Let ``--json`` and ``--workspace DIR`` stand anywhere: move them before the command."""
+    front: list[str] = []
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            rest += [word, *words]
+        elif word == "--json":
+            front.append(word)
+        elif word in ("--workspace", "-w"):
+            front += [word, *(value for _, value in zip(range(1), words, strict=False))]
+        elif word.startswith("--workspace="):
+            front.append(word)
+        else:
+            rest.append(word)
+    return front + rest
+
+
+def main() -> None:
+    """The entry point: exit 0 done, 1 failed, 2 the user must fix something, 3 done in part."""
+    try:
+        app(args=hoist(sys.argv[1:]), prog_name="imarena")
+    except UserError as error:
+        message, _, hint = str(error).partition("\n")
+        _end(message, hint, Exit.USER)
+    except ImarenaError as error:
+        _end(str(error), "", Exit.FAILED)
+    except KeyboardInterrupt:
+        _end("stopped.", "Run the same command again to go on where it stopped.", Exit.PARTIAL)
+    except BrokenPipeError:
+        sys.stderr.close()
+
+
+def _end(message: str, hint: str, code: Exit) -> None:
+    try:
+        fail(message, hint=hint, code=code)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)

@@ -1,0 +1,77 @@
+"""What all commands share: where the workspace is, what goes to stdout and what to stderr, how a failure is told.
+
+With ``--json`` one JSON document goes to stdout and nothing else. Progress and messages always go to stderr.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+
+
+class Exit(IntEnum):
+    """Exit codes: part of the command line's contract."""
+
+    DONE = 0
+    FAILED = 1
+    USER = 2
+    PARTIAL = 3
+
+
+@dataclass(frozen=True)
+class Session:
+    """The options that stand before the command."""
+
+    workspace: Path
+    json: bool
+    quiet: bool = False
+
+
+def session(context: typer.Context) -> Session:
+    """The session of a running command."""
+    found = context.find_object(Session)
+    return found if found is not None else Session(workspace=Path(), json=False)
+
+
+def stdout() -> Console:
+    """For results that people read."""
+    return Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def stderr() -> Console:
+    """For progress, warnings and errors."""
+    return Console(file=sys.stderr, highlight=False)
+
+
+def emit(context: typer.Context, document: Any, show: Callable[[Console], None]) -> None:
+    """Print the result: as one JSON document with ``--json``, else with `show`."""
+    if session(context).json:
+        sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
+    else:
+        show(stdout())
+
+
+def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:
+    """Stop with one clear message."""
+    console = stderr()
+    console.print(f"[bold red]error:[/] {_escape(message)}")
+    if hint:
+        console.print(_escape(hint))
+    raise typer.Exit(int(code))
+
+
+def warn(message: str) -> None:
+    """A warning on stderr."""
+    stderr().print(f"[yellow]warning:[/] {_escape(message)}")
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,1 @@
+"""Chat and image endpoints: retry, rate limit, cost; the one safe fetcher."""

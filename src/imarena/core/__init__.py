@@ -1,0 +1,1 @@
+"""Nouns and ports. Imports nothing else of this package."""

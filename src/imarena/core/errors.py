@@ -1,0 +1,41 @@
+"""Errors that a person can act on.
+
+`UserError` is the one that the command line turns into a single message and exit code 2.
+"""
+
+
+class ImarenaError(Exception):
+    """Anything that this package raises on purpose."""
+
+
+class UserError(ImarenaError):
+    """The user must fix something. The message says what is wrong; `hint` says what to do next."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message}\n{self.hint}" if self.hint else message
+
+
+class UnknownName(UserError):
+    """A name that no registry entry answers to."""
+
+
+class InvalidImage(UserError):
+    """Bytes that are not a picture we are willing to decode."""
+
+
+class MissingExtra(UserError):
+    """An optional package is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the '{extra}' extra.", hint=f"Install it with: pip install 'imarena[{extra}]'"
+        )
+
+
+class StoreError(ImarenaError):
+    """The store refused: a conflict, a newer schema, a damaged file."""

@@ -1,0 +1,23 @@
+"""Identity is content: every id is a hash of what the thing is, so the same thing always gets the same id."""
+
+import hashlib
+import json
+from typing import Any
+
+_LENGTH = 32  # 128 bits of SHA-256 in hex: collisions are out of reach at any scale we store
+
+
+def canonical_json(value: Any) -> str:
+    """The one spelling of a JSON value: keys sorted, no spaces, no NaN, integral floats kept as floats."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def content_id(kind: str, *parts: Any) -> str:
+    """A stable id for `parts` (JSON values), prefixed by what it identifies: ``item_3fa9...``."""
+    digest = hashlib.sha256(canonical_json([kind, *parts]).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{kind}_{digest[:_LENGTH]}"
+
+
+def sha256_hex(data: bytes) -> str:
+    """SHA-256 of bytes, in hex."""
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,201 @@
+"""Ports: how rooms that may not import each other meet. Each is as narrow as it can be."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
+
+from pydantic import JsonValue
+
+from imarena.core.records import (
+    Evidence,
+    ImageRef,
+    Item,
+    JsonDict,
+    Judgment,
+    Mode,
+    Order,
+    Outcome,
+    Output,
+    Rater,
+    Record,
+    Reply,
+    Status,
+    Usage,
+    Vote,
+)
+
+R = TypeVar("R", bound=Record)
+
+# ---------------------------------------------------------------- importing and exporting
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A row or a file that was left out of an import: where it stands and why."""
+
+    file: str
+    row: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.row}: {self.reason}" if self.row else f"{self.file}: {self.reason}"
+
+
+Importable: TypeAlias = Item | Output | Judgment | Vote | Rater | Reply | Evidence | Skip
+
+
+class Intake(Protocol):
+    """What an importer may ask of the workspace that it imports into."""
+
+    def keep(self, data: bytes, *, name: str) -> ImageRef:
+        """Check a picture and store its original bytes. Raises `InvalidImage` with a reason."""
+        ...
+
+    def items(self, dataset: str) -> Mapping[str, Item]:
+        """The items of a data set that are in the workspace already, by key."""
+        ...
+
+    def outputs(self, dataset: str) -> Mapping[tuple[str, str], str]:
+        """Ids of the ok single-turn outputs (sample 0) that are there already, by (item key, editor)."""
+        ...
+
+
+class ReadFormat(Protocol):
+    """An importer: a folder or file in, records and skips out, in an order where nothing refers ahead."""
+
+    def __call__(self, path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]: ...
+
+
+class Archive(Protocol):
+    """What an exporter may ask of the workspace that it exports."""
+
+    def records(self, kind: type[R]) -> Iterator[R]:
+        """All records of a kind, oldest first."""
+        ...
+
+    def load(self, image: ImageRef) -> bytes:
+        """The original bytes of a picture."""
+        ...
+
+
+class WriteFormat(Protocol):
+    """An exporter: writes into an empty or new folder; yields what could not be written, and why."""
+
+    def __call__(self, directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]: ...
+
+
+# ---------------------------------------------------------------- editing
+
+
+@dataclass(frozen=True)
+class EditRequest:
+    """What an editor gets: encoded pictures and words. No truth, no side files."""
+
+    instruction: str
+    sources: tuple[bytes, ...] = ()
+    references: tuple[bytes, ...] = ()
+    masks: tuple[bytes, ...] = ()
+    mode: Mode = Mode.SINGLE
+    task: str | None = None
+    topic: str | None = None
+    seed: int | None = None
+    params: JsonDict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EditResult:
+    """What an editor gives: encoded pixels when `status` is ok, else the reason why not."""
+
+    status: Status
+    image: bytes | None = None
+    error: str = ""
+    cost_usd: float | None = None
+    latency_s: float | None = None
+    steps: tuple[JsonDict, ...] = ()
+
+
+class Editor(Protocol):
+    """Anything that makes an image from a request. `name` is what the leaderboard shows."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    async def edit(self, request: EditRequest) -> EditResult: ...
+
+
+# ---------------------------------------------------------------- judging
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """What a judge gets to see: words and encoded pictures, never a name.
+
+    With `right` None the judge scores `left`; otherwise it compares the two, `left` shown first.
+    """
+
+    instruction: str
+    left: bytes
+    right: bytes | None = None
+    sources: tuple[bytes, ...] = ()
+    references: tuple[bytes, ...] = ()
+    task: str | None = None
+    expected_objects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge says, or the status that says why it says nothing."""
+
+    status: Status
+    preference: Outcome | None = None
+    score: float | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    success: bool | None = None
+    confidence: float | None = None
+    reasons: Mapping[str, JsonValue] = field(default_factory=dict)
+    error: str = ""
+    raw: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+
+
+class Judge(Protocol):
+    """A machine that looks at an exhibit. The five names are part of a judgment's identity."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def prompt_id(self) -> str: ...
+
+    @property
+    def prompt_version(self) -> str: ...
+
+    @property
+    def params(self) -> JsonDict: ...
+
+    async def judge(self, exhibit: Exhibit) -> Verdict: ...
+
+
+__all__ = [
+    "Archive",
+    "EditRequest",
+    "EditResult",
+    "Editor",
+    "Exhibit",
+    "Importable",
+    "Intake",
+    "Judge",
+    "Order",
+    "ReadFormat",
+    "Skip",
+    "Verdict",
+    "WriteFormat",
+]

@@ -1,0 +1,103 @@
+"""What all records share: frozen, versioned, JSON round-trip, made at a time by a version of the software."""
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
+
+from imarena.core.version import VERSION
+
+JsonDict = dict[str, JsonValue]
+
+
+def now() -> datetime:
+    """The present moment, in UTC, at the microsecond."""
+    return datetime.now(UTC)
+
+
+def _iso(value: datetime) -> str:
+    return value.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+Moment = Annotated[datetime, PlainSerializer(_iso, return_type=str, when_used="json")]
+"""A time in UTC. One spelling in JSON and in the database, so that text order is time order."""
+
+
+class Noun(BaseModel):
+    """A frozen value without an identity of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Record(Noun):
+    """A stored fact. `schema_version` is the version of the record's shape."""
+
+    schema_version: int = 1
+    created_at: Moment = Field(default_factory=now)
+    software: str = VERSION
+
+    def to_json(self) -> str:
+        """One line of JSON that `from_json` reads back to an equal record."""
+        return self.model_dump_json()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read a record back; an unknown field or a wrong value raises."""
+        return cls.model_validate_json(text)
+
+    def same_fact(self, other: "Record") -> bool:
+        """Equal but for when and by which version it was written."""
+        return type(self) is type(other) and self._fact() == other._fact()
+
+    def _fact(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"created_at", "software"})
+
+
+class Status(StrEnum):
+    """How an attempt ended. Only `ok` carries a verdict; nothing else is ever turned into one."""
+
+    OK = "ok"
+    REFUSED = "refused"
+    UNPARSABLE = "unparsable"
+    API_ERROR = "api_error"
+    TIMEOUT = "timeout"
+    MISSING_OUTPUT = "missing_output"
+    INVALID_IMAGE = "invalid_image"
+
+
+class Outcome(StrEnum):
+    """The outcome of a battle, as seen from the two sides."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    TIE = "tie"
+    BOTH_BAD = "both_bad"
+
+    def mirrored(self) -> "Outcome":
+        """The same outcome with the sides swapped."""
+        if self is Outcome.LEFT:
+            return Outcome.RIGHT
+        return Outcome.LEFT if self is Outcome.RIGHT else self
+
+
+class ImageRef(Noun):
+    """A picture by content: the bytes live in the blob store under their SHA-256."""
+
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    size_bytes: int = Field(ge=0)
+    media_type: str
+    width: int | None = None
+    height: int | None = None
+
+
+class Origin(Noun):
+    """Where an imported record came from: the source's name, the file's hash and the row's key in it.
+
+    Without pixels this is what a record's identity rests on.
+    """
+
+    source: str
+    file: str = ""
+    file_sha256: str = ""
+    row: str = ""

@@ -1,0 +1,88 @@
+"""Item: one benchmark entry, with one or many turns."""
+
+from functools import cached_property
+
+from pydantic import Field, model_validator
+
+from imarena.core.ids import content_id
+from imarena.core.records.base import ImageRef, JsonDict, Noun, Origin, Record
+
+
+class Turn(Noun):
+    """One instruction of an item. Multi-turn items have several, applied one after the other."""
+
+    instruction: str
+    original_instruction: str | None = None
+    """The instruction before it was refined, where the source keeps both."""
+    task: str | None = None
+    """The edit type of this turn, where it differs from the item's."""
+    references: tuple[ImageRef, ...] = ()
+    masks: tuple[ImageRef, ...] = ()
+    expected: str | None = None
+    """What the result should show, in words (a target caption), where the source gives it."""
+
+
+class Item(Record):
+    """One benchmark entry: source image(s), reference image(s), instruction(s) and what it is about."""
+
+    dataset: str
+    key: str
+    """The entry's name in its data set, unique there."""
+    turns: tuple[Turn, ...] = Field(min_length=1)
+    sources: tuple[ImageRef, ...] = ()
+    references: tuple[ImageRef, ...] = ()
+    masks: tuple[ImageRef, ...] = ()
+    absent: tuple[str, ...] = ()
+    """Names of images that the source mentions but does not hold: the pixels may come later, under another item."""
+    taxonomy: str | None = None
+    task: str | None = None
+    family: str | None = None
+    topic: str | None = None
+    subtopic: str | None = None
+    track: str | None = None
+    language: str = "en"
+    licence: str | None = None
+    provenance: JsonDict = Field(default_factory=dict)
+    """Attribution, address, source benchmark: whatever a reader needs to find where it came from."""
+    origin: Origin | None = None
+
+    @model_validator(mode="after")
+    def _named(self) -> "Item":
+        if not self.dataset or not self.key:
+            raise ValueError("an item needs a dataset and a key")
+        return self
+
+    @cached_property
+    def content_id(self) -> str:
+        """Hash of what a model or a judge gets to see: images and instructions, not topic or licence."""
+        origin = (
+            None
+            if not self.absent or self.origin is None
+            else [self.origin.source, self.origin.file_sha256, self.origin.row]
+        )
+        return content_id(
+            "content",
+            [image.sha256 for image in self.sources],
+            [image.sha256 for image in self.references],
+            [image.sha256 for image in self.masks],
+            [
+                [turn.instruction, [r.sha256 for r in turn.references], [m.sha256 for m in turn.masks]]
+                for turn in self.turns
+            ],
+            list(self.absent),
+            origin,
+        )
+
+    @cached_property
+    def item_id(self) -> str:
+        """Identity in a workspace: the data set, the key in it, and the content."""
+        return content_id("item", self.dataset, self.key, self.content_id)
+
+    @property
+    def instruction(self) -> str:
+        """The first (often the only) instruction."""
+        return self.turns[0].instruction
+
+    def turn_content_id(self, turn: int) -> str:
+        """Content identity of one turn, for work that looks at that turn alone."""
+        return self.content_id if len(self.turns) == 1 else content_id("content", self.content_id, turn)

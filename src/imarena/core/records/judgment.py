@@ -1,0 +1,100 @@
+"""Judgment: a machine's verdict (scores or a preference), or the status that says why there is none."""
+
+from enum import StrEnum
+from functools import cached_property
+
+from pydantic import Field, model_validator
+
+from imarena.core.ids import content_id
+from imarena.core.records.base import JsonDict, Noun, Origin, Outcome, Record, Status
+
+
+class Order(StrEnum):
+    """Which side a pairwise judge saw first. `BOTH`: an imported verdict already combined from two calls."""
+
+    LEFT_FIRST = "left_first"
+    RIGHT_FIRST = "right_first"
+    BOTH = "both"
+    UNKNOWN = "unknown"
+
+
+class Usage(Noun):
+    """What one call consumed."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    latency_s: float | None = None
+
+
+class Reply(Record):
+    """The raw answer of a judge, stored before it is parsed, so that a better parser reads it again for nothing."""
+
+    work_id: str
+    attempt: int = Field(default=0, ge=0)
+    raw: str
+    usage: Usage = Usage()
+    model: str = ""
+    """The model name that the endpoint reported, which may differ from the one asked for."""
+    run_id: str | None = None
+
+    @cached_property
+    def reply_id(self) -> str:
+        """This reply to that work at that attempt."""
+        return content_id("reply", self.work_id, self.attempt)
+
+
+class Judgment(Record):
+    """A machine's verdict on one output (`right_id` is None: scores) or on two (a preference and maybe scores).
+
+    Preferences are stored as seen from the recorded sides, whatever the order shown to the judge.
+    """
+
+    work_id: str
+    attempt: int = Field(default=0, ge=0)
+    judge: str
+    judge_version: str = ""
+    prompt_id: str = ""
+    prompt_version: str = ""
+    params: JsonDict = Field(default_factory=dict)
+    item_id: str
+    turn: int = 0
+    left_id: str
+    right_id: str | None = None
+    order: Order | None = None
+    repeat: int = 0
+    dimension: str = "overall"
+    status: Status = Status.OK
+    preference: Outcome | None = None
+    score: float | None = None
+    """The headline number of a pointwise verdict, on the judge's own scale."""
+    scores: dict[str, float] = Field(default_factory=dict)
+    """Scores by criterion; for a pair, `left.<criterion>` and `right.<criterion>`."""
+    success: bool | None = None
+    consistent: bool | None = None
+    """For a verdict combined from both orders: did they agree?"""
+    confidence: float | None = None
+    reasons: JsonDict = Field(default_factory=dict)
+    error: str = ""
+    reply_id: str | None = None
+    parser_version: str = ""
+    usage: Usage = Usage()
+    supersedes: str | None = None
+    run_id: str | None = None
+    origin: Origin | None = None
+
+    @model_validator(mode="after")
+    def _status_is_not_a_verdict(self) -> "Judgment":
+        verdict = self.preference is not None or self.score is not None or bool(self.scores)
+        if self.status is Status.OK and not verdict:
+            raise ValueError("an ok judgment needs a preference or a score")
+        if self.status is not Status.OK and verdict:
+            raise ValueError(f"a judgment with status {self.status} carries no verdict")
+        if self.preference is not None and self.right_id is None:
+            raise ValueError("a preference needs two outputs")
+        return self
+
+    @cached_property
+    def judgment_id(self) -> str:
+        """This attempt, read by this parser."""
+        return content_id("judgment", self.work_id, self.attempt, self.parser_version)

@@ -1,0 +1,51 @@
+"""Ranking: ratings with intervals, and everything needed to make them again."""
+
+from functools import cached_property
+
+from pydantic import Field
+
+from imarena.core.ids import content_id
+from imarena.core.records.base import JsonDict, Moment, Noun, Record
+
+
+class Standing(Noun):
+    """One model's place on a board."""
+
+    model: str
+    rating: float
+    low: float | None
+    high: float | None
+    rank: int
+    rank_low: int | None
+    rank_high: int | None
+    battles: float
+    wins: float
+    losses: float
+    ties: float
+    coverage: float | None = None
+    """Share of the items asked for that the model gave an output for; None where that is not known."""
+
+
+class Ranking(Record):
+    """A board: standings from best to worst, the settings and seed that made it, and what was left out."""
+
+    method: str
+    settings: JsonDict
+    n_battles: int
+    excluded: dict[str, int] = Field(default_factory=dict)
+    """How many records were left out, by reason."""
+    warnings: tuple[str, ...] = ()
+    models: tuple[Standing, ...] = ()
+    covariance: tuple[tuple[float, ...], ...] | None = None
+    """Covariance of the ratings, in the order of `models`."""
+    details: JsonDict = Field(default_factory=dict)
+    """What a method adds: tie parameter, coefficients, convergence, win matrix."""
+    cutoff: Moment | None = None
+    """Records made after this moment were not seen."""
+    scope: dict[str, str] = Field(default_factory=dict)
+    """The group of the data this board is about, such as {"task": "remove"}."""
+
+    @cached_property
+    def ranking_id(self) -> str:
+        """Settings, scope and moment."""
+        return content_id("ranking", self.method, self.settings, self.scope, self.created_at.isoformat())

@@ -1,0 +1,141 @@
+"""What people do: raters, campaigns, assignments, what happens to them, and votes."""
+
+from enum import StrEnum
+from functools import cached_property
+
+from pydantic import Field, model_validator
+
+from imarena.core.ids import content_id
+from imarena.core.records.base import JsonDict, Moment, Noun, Origin, Outcome, Record
+
+
+class Rater(Record):
+    """A person. Personal data (`name`, `contact`) can be withdrawn; the id and the votes stay."""
+
+    rater_id: str
+    name: str = ""
+    contact: str = ""
+    role: str = "rater"
+    active: bool = True
+    params: JsonDict = Field(default_factory=dict)
+    origin: Origin | None = None
+
+
+class Campaign(Record):
+    """A rating effort: which units, which form, how many raters a unit, until when."""
+
+    campaign_id: str
+    name: str
+    kind: str
+    settings: JsonDict = Field(default_factory=dict)
+    open: bool = True
+
+
+class Assignment(Record):
+    """A blinded task: what is shown and on which side, fixed when it is made."""
+
+    campaign_id: str
+    item_id: str
+    turn: int = 0
+    left_id: str
+    right_id: str | None = None
+    kind: str = "preference"
+    unit: str = ""
+    """Assignments with the same unit are the same task given to several raters."""
+    slot: int = 0
+    rater_id: str | None = None
+    purpose: str = "vote"
+    """vote, gold, repeat, practice or qualification."""
+    probability: float | None = None
+    """With which probability routing chose it, so that later estimates can weigh it."""
+    params: JsonDict = Field(default_factory=dict)
+
+    @cached_property
+    def assignment_id(self) -> str:
+        """Which task of which campaign, and which copy of it."""
+        return content_id(
+            "assignment", self.campaign_id, self.item_id, self.turn, self.left_id, self.right_id,
+            self.kind, self.unit, self.slot, self.purpose, self.rater_id,
+        )  # fmt: skip
+
+
+class EventKind(StrEnum):
+    """What can happen to an assignment."""
+
+    LEASED = "leased"
+    SKIPPED = "skipped"
+    EXPIRED = "expired"
+    VOTED = "voted"
+    UNDONE = "undone"
+
+
+class Event(Record):
+    """Something that happened to an assignment. Appended, never rewritten."""
+
+    event_id: str
+    assignment_id: str
+    kind: EventKind
+    rater_id: str | None = None
+    until: Moment | None = None
+    reason: str = ""
+
+
+class Issue(Noun):
+    """Something a rater found wrong: an object by name, a numbered segment, or a box in pixels."""
+
+    kind: str
+    """object, segment, box, new_image, returned_input or other."""
+    label: str = ""
+    segment: int | None = None
+    box: tuple[float, float, float, float] | None = None
+    criterion: str | None = None
+    note: str = ""
+
+
+class Vote(Record):
+    """A person's verdict on an assignment, or on an imported pair or output."""
+
+    rater_id: str
+    item_id: str
+    turn: int = 0
+    left_id: str
+    right_id: str | None = None
+    assignment_id: str | None = None
+    preference: Outcome | None = None
+    ratings: dict[str, float] = Field(default_factory=dict)
+    scale: tuple[float, float] | None = None
+    """Lowest and highest value that a rating may take."""
+    issues: tuple[Issue, ...] = ()
+    comment: str = ""
+    time_spent_s: float | None = None
+    idempotency_key: str = ""
+    supersedes: str | None = None
+    retracted: bool = False
+    """An undone vote: a new record with `supersedes` set and no verdict."""
+    origin: Origin | None = None
+
+    @model_validator(mode="after")
+    def _has_a_verdict(self) -> "Vote":
+        if self.retracted:
+            if self.supersedes is None:
+                raise ValueError("a retraction names the vote that it takes back")
+            return self
+        if self.preference is None and not self.ratings:
+            raise ValueError("a vote needs a preference or ratings")
+        if self.preference is not None and self.right_id is None:
+            raise ValueError("a preference needs two outputs")
+        if self.scale is not None:
+            low, high = self.scale
+            for criterion, value in self.ratings.items():
+                if not low <= value <= high:
+                    raise ValueError(f"{criterion} is {value:g}, outside the scale {low:g} to {high:g}")
+        return self
+
+    @cached_property
+    def vote_id(self) -> str:
+        """Imported votes are identified by where they stand, live ones by their idempotency key."""
+        origin = [self.origin.source, self.origin.file_sha256, self.origin.row] if self.origin is not None else None
+        return content_id(
+            "vote", self.rater_id, self.assignment_id, self.idempotency_key, self.item_id, self.turn,
+            self.left_id, self.right_id, self.supersedes, self.retracted, origin,
+        )  # fmt: skip

@@ -1,0 +1,69 @@
+"""A lazy, closed, loud registry: names to import paths, resolved on first use.
+
+A collision raises, an unknown name suggests the nearest one, and a third party adds names through the entry
+point group ``imarena.<kind>``.
+"""
+
+import difflib
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from imarena.core.errors import UnknownName, UserError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Names of one kind (``judge``, ``editor``, ``format``) and where their implementation lives."""
+
+    def __init__(self, kind: str, builtin: dict[str, str]) -> None:
+        self.kind = kind
+        self._paths = dict(builtin)
+        self._loaded: dict[str, T] = {}
+        self._plugins_read = False
+
+    def add(self, name: str, path: str) -> None:
+        """Register ``module:attribute`` under `name`; a name that is taken raises."""
+        if name in self._paths:
+            raise UserError(
+                f"{self.kind} '{name}' is registered twice: {self._paths[name]} and {path}.",
+                hint="Rename one of them.",
+            )
+        self._paths[name] = path
+
+    def names(self) -> list[str]:
+        """All known names, sorted."""
+        self._read_plugins()
+        return sorted(self._paths)
+
+    def __contains__(self, name: object) -> bool:
+        self._read_plugins()
+        return name in self._paths
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def get(self, name: str) -> T:
+        """The implementation called `name`, imported now if it was not yet."""
+        self._read_plugins()
+        if name not in self._loaded:
+            if name not in self._paths:
+                raise UnknownName(f"There is no {self.kind} called '{name}'.", hint=self._suggest(name))
+            module, _, attribute = self._paths[name].partition(":")
+            loaded: Any = getattr(import_module(module), attribute)
+            self._loaded[name] = loaded
+        return self._loaded[name]
+
+    def _suggest(self, name: str) -> str:
+        near = difflib.get_close_matches(name, self._paths, n=1)
+        known = "Known: " + ", ".join(sorted(self._paths)) + "."
+        return f"Did you mean '{near[0]}'? {known}" if near else known
+
+    def _read_plugins(self) -> None:
+        if self._plugins_read:
+            return
+        self._plugins_read = True
+        for point in entry_points(group=f"imarena.{self.kind}"):
+            self.add(point.name, point.value)

@@ -1,0 +1,1 @@
+"""CogRetriever: collecting items."""

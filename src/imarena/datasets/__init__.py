@@ -1,0 +1,1 @@
+"""Import, export, taxonomies, the bundled benchmark."""

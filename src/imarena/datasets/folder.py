@@ -1,0 +1,136 @@
+"""Reading other people's folders: nothing outside the root is opened, and every complaint names file and row."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Skip
+
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
+
+
+class Folder:
+    """A folder (or single file) handed to an importer. Paths that lead out of it are refused."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise UserError(f"{path} does not exist.", hint="Check the path.")
+        self.root = path.resolve()
+        self.base = self.root if self.root.is_dir() else self.root.parent
+
+    def file(self, relative: str | Path) -> Path:
+        """A file below the root; raises `UserError` where it leaves the folder (`..`, absolute, a link out)."""
+        text = str(relative)
+        if "\x00" in text:
+            raise UserError(f"the path {text!r} is not a path")
+        candidate = self.base / relative
+        try:
+            resolved = candidate.resolve()
+        except (OSError, RuntimeError) as error:
+            raise UserError(f"the path '{text}' cannot be followed ({error})") from error
+        if not resolved.is_relative_to(self.base):
+            how = "is a link that leads" if ".." not in Path(text).parts and not Path(text).is_absolute() else "leads"
+            raise UserError(f"the path '{text}' {how} out of the folder")
+        return resolved
+
+    def name(self, path: Path) -> str:
+        """How a file is called in messages: its path below the root."""
+        try:
+            return str(path.relative_to(self.base))
+        except ValueError:
+            return path.name
+
+    def walk(self, pattern: str = "*") -> Iterator[Path]:
+        """Files below the root that match, in name order, links out of the folder left out."""
+        if self.root.is_file():
+            yield self.root
+            return
+        for path in sorted(self.root.rglob(pattern)):
+            if path.is_file() and path.resolve().is_relative_to(self.base):
+                yield path
+
+    def images(self, below: Path | None = None) -> Iterator[Path]:
+        """Picture files directly in a folder, in name order."""
+        for path in sorted((below or self.root).iterdir()):
+            if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file() and path.resolve().is_relative_to(self.base):
+                yield path
+
+    def read_bytes(self, relative: str | Path) -> bytes:
+        """The bytes of a file below the root; a missing one raises `UserError`."""
+        path = self.file(relative)
+        if not path.is_file():
+            raise UserError(f"the file '{relative}' is not there")
+        return path.read_bytes()
+
+
+def decode_text(data: bytes) -> str:
+    """UTF-8 (with or without a mark) or marked UTF-16; anything else raises `UserError` with the line."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"line {line} is not UTF-8 (byte 0x{data[error.start]:02x})",
+            hint="Save the file as UTF-8; mixed encodings cannot be read safely.",
+        ) from error
+
+
+def read_json(path: Path) -> Any:
+    """A JSON document; raises `UserError` with the line where it breaks."""
+    text = decode_text(path.read_bytes())
+    if not text.strip():
+        raise UserError("the file is empty")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"line {error.lineno} is not JSON ({error.msg})") from error
+
+
+def read_jsonl(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]] | Skip]:
+    """(line number, object) for each line of a JSON Lines file; a bad line becomes a `Skip`. Streams."""
+    empty = True
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            if not raw.strip():
+                continue
+            empty = False
+            try:
+                value = json.loads(decode_text(raw))
+            except (json.JSONDecodeError, UserError) as error:
+                reason = f"not JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else "not UTF-8"
+                yield Skip(name, f"line {number}", reason)
+                continue
+            if not isinstance(value, dict):
+                yield Skip(name, f"line {number}", f"expected an object, got {type(value).__name__}")
+                continue
+            yield number, value
+    if empty:
+        yield Skip(name, "", "the file is empty")
+
+
+def read_rows(
+    path: Path, *, delimiter: str = ",", required: tuple[str, ...] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line number, row) of a CSV or TSV file with a header; a missing column raises `UserError`."""
+    text = decode_text(path.read_bytes())
+    if not text.strip():
+        raise UserError("the file is empty")
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)
+    header = list(reader.fieldnames or [])
+    missing = [column for column in required if column not in header]
+    if missing:
+        raise UserError(
+            f"the column {', '.join(missing)} is missing",
+            hint=f"The file has: {', '.join(header)}.",
+        )
+    doubled = {column for column in header if header.count(column) > 1}
+    if doubled:
+        raise UserError(f"the column {', '.join(sorted(doubled))} is there twice")
+    for row in reader:
+        yield reader.line_num, {key: value or "" for key, value in row.items() if key is not None}

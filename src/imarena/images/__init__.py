@@ -1,0 +1,1 @@
+"""Pixels: decode safely, colour-manage, resize, hash, masks, regions."""

@@ -1,0 +1,1 @@
+"""Scene decomposition and instruction writing."""

@@ -1,0 +1,1 @@
+"""Reading an instruction: what to change, where, to what."""

@@ -1,0 +1,1 @@
+"""Region-decoupled preference synthesis and PVC-Judge."""

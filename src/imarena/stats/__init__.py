@@ -1,0 +1,1 @@
+"""Agreement, correlation, significance, bootstrap, power."""

@@ -1,0 +1,1 @@
+"""Where records and blobs live: SQLite or PostgreSQL, and files by SHA-256."""

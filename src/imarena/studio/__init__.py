@@ -1,0 +1,1 @@
+"""The rendered world: scenes, truth, renderer."""

@@ -1,0 +1,1 @@
+"""Detectors, segmenters, OCR, embeddings, metrics: one file a tool."""

@@ -1,0 +1,1 @@
+"""One verb a file: read the store, run a stage, write the store."""
