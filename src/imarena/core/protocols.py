@@ -127,6 +127,40 @@ class Editor(Protocol):
     async def edit(self, request: EditRequest) -> EditResult: ...
 
 
+# ---------------------------------------------------------------- chatting
+
+
+@dataclass(frozen=True)
+class ChatPrompt:
+    """One question to a vision-language model: words and encoded pictures, in the order in which they are shown."""
+
+    system: str
+    parts: tuple[str | bytes, ...]
+    schema: JsonDict | None = None
+    """JSON schema that the reply should follow; an endpoint may ignore it, so the reply is parsed all the same."""
+    max_tokens: int = 2048
+    temperature: float | None = 0.0
+    """None leaves the choice to the endpoint."""
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class ChatAnswer:
+    """What came back: text when `status` is ok, else the reason why not."""
+
+    status: Status
+    text: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    error: str = ""
+
+
+class Chat(Protocol):
+    """One model behind one door. Failures come back as a status; they are never raised."""
+
+    async def __call__(self, prompt: ChatPrompt) -> ChatAnswer: ...
+
+
 # ---------------------------------------------------------------- judging
 
 
@@ -186,6 +220,9 @@ class Judge(Protocol):
 
 __all__ = [
     "Archive",
+    "Chat",
+    "ChatAnswer",
+    "ChatPrompt",
     "EditRequest",
     "EditResult",
     "Editor",
