@@ -1,0 +1,59 @@
+"""A workspace's settings: the file ``imarena.toml``, checked when it is read."""
+
+import difflib
+import tomllib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from imarena.core.errors import UserError
+
+FILE_NAME = "imarena.toml"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DatabaseSettings(_Section):
+    """Where the records are. Empty: a SQLite file in the workspace."""
+
+    url: str = ""
+    url_env: str = ""
+    """Name of an environment variable that holds the address, where it holds a password."""
+
+
+class CacheSettings(_Section):
+    """Previews and tiles."""
+
+    cap_mb: int = Field(default=2048, ge=16)
+
+
+class Settings(_Section):
+    """Everything in ``imarena.toml``. Judges, editors and endpoints are checked by their own rooms."""
+
+    name: str = "arena"
+    database: DatabaseSettings = DatabaseSettings()
+    cache: CacheSettings = CacheSettings()
+    endpoints: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    judges: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+    editors: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
+
+
+def load_settings(path: Path) -> Settings:
+    """Read and check a settings file; a wrong one raises `UserError` that names the line or the key."""
+    try:
+        with path.open("rb") as file:
+            raw = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} is not valid TOML: {error}.") from error
+    try:
+        return Settings.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        hint = ""
+        if first["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(str(first["loc"][-1]), Settings.model_fields, n=1)
+            hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(Settings.model_fields)}."
+        raise UserError(f"{path}: {key}: {first['msg']}.", hint=hint) from error

@@ -1,0 +1,88 @@
+"""Pictures on disk by SHA-256, in two levels of folders.
+
+A blob is written beside its place, flushed to the disk, then renamed: a reader sees all of it or none of it, and a row
+that names it is committed only afterwards.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from imarena.core.errors import StoreError
+from imarena.core.ids import sha256_hex
+
+
+class Blobs:
+    """A folder of blobs. Safe for many processes at once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, sha256: str) -> Path:
+        """Where a blob lives."""
+        return self.root / sha256[:2] / sha256[2:4] / sha256
+
+    def put(self, data: bytes) -> str:
+        """Store bytes and return their hash. The same bytes are stored once."""
+        sha256 = sha256_hex(data)
+        final = self.path(sha256)
+        if final.exists() and final.stat().st_size == len(data):
+            return sha256
+        staging = self.root / "tmp"
+        staging.mkdir(parents=True, exist_ok=True)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        part = staging / f"{sha256}.{os.getpid()}.{secrets.token_hex(4)}"
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(final)
+        _sync_folder(final.parent)
+        return sha256
+
+    def get(self, sha256: str) -> bytes:
+        """The bytes of a blob; raises `StoreError` where it is missing."""
+        try:
+            return self.path(sha256).read_bytes()
+        except FileNotFoundError:
+            raise StoreError(f"The image {sha256} is missing from {self.root}. Run 'imarena verify'.") from None
+
+    def size(self, sha256: str) -> int | None:
+        """Size on disk, or None where it is missing."""
+        try:
+            return self.path(sha256).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def digest(self, sha256: str) -> str:
+        """The hash of what is really there."""
+        return sha256_hex(self.get(sha256))
+
+    def remove(self, sha256: str) -> bool:
+        """Delete the bytes; True where there were any."""
+        try:
+            self.path(sha256).unlink()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        """The hashes of all blobs on disk."""
+        for first in sorted(self.root.glob("[0-9a-f][0-9a-f]")):
+            for second in sorted(first.glob("[0-9a-f][0-9a-f]")):
+                for blob in sorted(second.iterdir()):
+                    yield blob.name
+
+    def leftovers(self) -> list[Path]:
+        """Parts of writes that never finished."""
+        staging = self.root / "tmp"
+        return sorted(staging.iterdir()) if staging.is_dir() else []
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,55 @@
+"""Previews and tiles on demand, in a folder with a cap. Everything here can be deleted at any time."""
+
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from imarena.core.ids import sha256_hex
+
+DEFAULT_CAP_BYTES = 2 * 1024**3
+
+
+class Cache:
+    """Bytes by key. What was used longest ago goes first when the cap is passed."""
+
+    def __init__(self, root: Path, cap_bytes: int = DEFAULT_CAP_BYTES) -> None:
+        self.root = root
+        self.cap_bytes = cap_bytes
+        self._size: int | None = None
+
+    def get(self, key: str, make: Callable[[], bytes]) -> bytes:
+        """The bytes under `key`, made now if they are not there."""
+        name = sha256_hex(key.encode())
+        path = self.root / name[:2] / name
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            data = make()
+            self._write(path, data)
+        else:
+            os.utime(path)
+        return data
+
+    def _write(self, path: Path, data: bytes) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(f".{secrets.token_hex(4)}")
+        part.write_bytes(data)
+        part.replace(path)
+        self._size = (self.size() if self._size is None else self._size) + len(data)
+        if self._size > self.cap_bytes:
+            self._shrink()
+
+    def size(self) -> int:
+        """Bytes in use, counted on disk."""
+        return sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file())
+
+    def _shrink(self) -> None:
+        files = sorted((p for p in self.root.rglob("*") if p.is_file()), key=lambda p: p.stat().st_mtime)
+        size = sum(path.stat().st_size for path in files)
+        for path in files:
+            if size <= self.cap_bytes * 0.8:
+                break
+            size -= path.stat().st_size
+            path.unlink(missing_ok=True)
+        self._size = size

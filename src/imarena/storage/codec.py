@@ -1,0 +1,120 @@
+"""Records to rows and back. A row's columns and its `body` together are the record; nothing is written twice."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Table
+
+from imarena.core.errors import StoreError
+from imarena.core.records import (
+    Assignment,
+    Calibration,
+    Campaign,
+    Event,
+    Evidence,
+    Item,
+    Judgment,
+    Output,
+    Ranking,
+    Rater,
+    Record,
+    Reply,
+    Run,
+    Tombstone,
+    Trace,
+    Verification,
+    Vote,
+)
+from imarena.storage import schema
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """How one record class is stored."""
+
+    record: type[Record]
+    table: Table
+    identity: str
+    """The record's attribute that is its id."""
+    derived: dict[str, str]
+    """Columns that are computed from the record and so are not read back: column to attribute."""
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(Item, schema.items, "item_id", {"content_id": "content_id"}),
+    Kind(Rater, schema.raters, "rater_id", {}),
+    Kind(Output, schema.outputs, "output_id", {"work_id": "work_id", "image_sha256": ""}),
+    Kind(Evidence, schema.evidence, "evidence_id", {}),
+    Kind(Reply, schema.replies, "reply_id", {}),
+    Kind(Judgment, schema.judgments, "judgment_id", {}),
+    Kind(Campaign, schema.campaigns, "campaign_id", {}),
+    Kind(Assignment, schema.assignments, "assignment_id", {}),
+    Kind(Event, schema.events, "event_id", {}),
+    Kind(Vote, schema.votes, "vote_id", {}),
+    Kind(Ranking, schema.rankings, "ranking_id", {}),
+    Kind(Calibration, schema.calibrations, "calibration_id", {}),
+    Kind(Verification, schema.verifications, "verification_id", {}),
+    Kind(Trace, schema.traces, "trace_id", {}),
+    Kind(Run, schema.runs, "run_id", {}),
+    Kind(Tombstone, schema.tombstones, "tombstone_id", {}),
+)
+"""All kinds, in an order in which links only point back."""
+
+_BY_RECORD = {kind.record: kind for kind in KINDS}
+
+
+def kind_of(record: type[Record]) -> Kind:
+    """How records of this class are stored."""
+    try:
+        return _BY_RECORD[record]
+    except KeyError:
+        raise StoreError(f"{record.__name__} is not stored") from None
+
+
+@cache
+def _columns(kind: Kind) -> tuple[str, ...]:
+    """Columns that hold a field of the record as it is."""
+    fields = kind.record.model_fields
+    return tuple(column.name for column in kind.table.columns if column.name in fields)
+
+
+def to_row(record: Record) -> dict[str, Any]:
+    """The row of a record. Fields at their default are left out of `body`."""
+    kind = kind_of(type(record))
+    fields = record.model_dump(mode="json", exclude_defaults=True)
+    row: dict[str, Any] = {"id": getattr(record, kind.identity)}
+    for column in _columns(kind):
+        value = fields.pop(column, None)
+        if value is None:
+            value = getattr(record, column)
+            value = value.value if hasattr(value, "value") else value
+        row[column] = int(value) if isinstance(value, bool) else value
+    if not isinstance(row["created_at"], str):
+        row["created_at"] = record.model_dump(mode="json", include={"created_at"})["created_at"]
+    for column, attribute in kind.derived.items():
+        row[column] = getattr(record, attribute) if attribute else _image_hash(record)
+    if row.get("idempotency_key") == "":
+        row["idempotency_key"] = None
+    row["body"] = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return row
+
+
+def from_row(record: type[Record], row: Any) -> Record:
+    """The record of a row (a mapping from column name to value)."""
+    kind = kind_of(record)
+    fields: dict[str, Any] = json.loads(row["body"])
+    for column in _columns(kind):
+        value = row[column]
+        if value is not None or kind.record.model_fields[column].is_required():
+            fields[column] = value
+    identity = kind.identity
+    if identity in kind.record.model_fields:
+        fields[identity] = row["id"]
+    return record.model_validate(fields)
+
+
+def _image_hash(record: Record) -> str | None:
+    image = getattr(record, "image", None)
+    return image.sha256 if image is not None else None

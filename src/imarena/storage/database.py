@@ -1,0 +1,86 @@
+"""Connecting: SQLite with a write-ahead log, or PostgreSQL by URL.
+
+A writer on SQLite takes the lock when its transaction begins (BEGIN IMMEDIATE): a transaction that starts as a reader
+and then writes would fail at once, whatever the busy timeout.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+
+from imarena.core.errors import MissingExtra, UserError
+
+BUSY_TIMEOUT_MS = 30_000
+_WRITES = "imarena_writes"
+
+
+def connect(url: str) -> Engine:
+    """An engine for ``sqlite:///file`` or ``postgresql://user@host/name``."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    if parsed.get_backend_name() == "postgresql":
+        try:
+            import psycopg  # noqa: F401
+        except ImportError as error:
+            raise MissingExtra("A PostgreSQL workspace", "postgres") from error
+        return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10)
+    raise UserError(f"The database '{parsed.get_backend_name()}' is not known.", hint="Use sqlite or postgresql.")
+
+
+def sqlite_url(path: Path) -> str:
+    """The address of a SQLite file."""
+    return f"sqlite:///{path}"
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A transaction that only reads: one moment of the data, from its first query to its last."""
+    with engine.connect() as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def writing(engine: Engine, *, durable: bool = False) -> Iterator[Connection]:
+    """A transaction that writes. `durable` waits for the disk on commit (votes): a power cut loses nothing."""
+    with engine.connect().execution_options(**{_WRITES: True}) as connection:
+        sqlite = connection.dialect.name == "sqlite"
+        if sqlite and durable:
+            _pragma(connection, "synchronous = FULL")
+        try:
+            with connection.begin():
+                yield connection
+        finally:
+            if sqlite and durable:
+                _pragma(connection, "synchronous = NORMAL")
+
+
+def _pragma(connection: Connection, statement: str) -> None:
+    raw: Any = connection.connection.dbapi_connection
+    raw.execute(f"PRAGMA {statement}")
+
+
+def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001
+    connection.isolation_level = None  # we say BEGIN ourselves
+    cursor = connection.cursor()
+    for statement in (
+        f"busy_timeout = {BUSY_TIMEOUT_MS}",
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "foreign_keys = ON",
+        "cache_size = -65536",
+        "temp_store = MEMORY",
+    ):
+        cursor.execute(f"PRAGMA {statement}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(_WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

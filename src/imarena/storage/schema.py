@@ -1,0 +1,208 @@
+"""The tables. Columns hold what is searched for; `body` holds the rest of the record as JSON.
+
+`seq` is the order of arrival, `id` the record's content identity. Links are foreign keys; what must not happen twice
+is a unique index. The shape is versioned by Alembic (``storage/migrations``): a test compares the two.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+metadata = MetaData()
+
+_SEQ = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _record(name: str, *columns: Column[object] | Index) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column("seq", _SEQ, primary_key=True, autoincrement=True),
+        Column("id", Text, nullable=False, unique=True),
+        *columns,
+        Column("created_at", Text, nullable=False),
+        Column("body", Text, nullable=False),
+    )
+
+
+def _text(name: str, *, null: bool = True, link: str | None = None, index: bool = False) -> Column[object]:
+    args = [ForeignKey(link)] if link else []
+    return Column(name, Text, *args, nullable=null, index=index)
+
+
+def _int(name: str, *, null: bool = False) -> Column[object]:
+    return Column(name, Integer, nullable=null)
+
+
+items = _record(
+    "items",
+    _text("dataset", null=False),
+    _text("key", null=False),
+    _text("content_id", null=False, index=True),
+    _text("task", index=True),
+    _text("family"),
+    _text("topic"),
+    _text("track"),
+    Index("one_item_per_key", "dataset", "key", unique=True),
+)
+
+outputs = _record(
+    "outputs",
+    _text("work_id", null=False, index=True),
+    _int("attempt"),
+    _text("item_id", null=False, link="items.id"),
+    _text("editor"),
+    _int("turn"),
+    _text("mode", null=False),
+    _int("sample"),
+    _text("parent_id", link="outputs.id"),
+    _text("status", null=False),
+    _text("image_sha256", link="blobs.sha256", index=True),
+    _text("run_id"),
+    Index("outputs_of_item", "item_id", "editor"),
+    Index("outputs_by_editor", "editor", "status"),
+    Index(
+        "one_ok_output_per_slot",
+        "item_id", "turn", "editor", "mode", "sample",
+        unique=True,
+        sqlite_where=text("status = 'ok' AND editor IS NOT NULL"),
+        postgresql_where=text("status = 'ok' AND editor IS NOT NULL"),
+    ),
+)  # fmt: skip
+
+evidence = _record(
+    "evidence",
+    _text("image_sha256", null=False, index=True),
+    _text("against_sha256"),
+    _text("tool", null=False),
+    _text("kind", null=False),
+    _text("status", null=False),
+)
+
+replies = _record(
+    "replies",
+    _text("work_id", null=False),
+    _int("attempt"),
+    _text("run_id"),
+    Index("one_reply_per_attempt", "work_id", "attempt", unique=True),
+)
+
+judgments = _record(
+    "judgments",
+    _text("work_id", null=False),
+    _int("attempt"),
+    _text("judge", null=False),
+    _text("dimension", null=False),
+    _text("item_id", null=False, link="items.id", index=True),
+    _text("left_id", null=False, link="outputs.id", index=True),
+    _text("right_id", link="outputs.id"),
+    _text("order"),
+    _int("repeat"),
+    _text("status", null=False),
+    _text("preference"),
+    Column("score", Float),
+    _text("reply_id", link="replies.id"),
+    _text("supersedes", link="judgments.id"),
+    _text("run_id"),
+    Index("judgments_of_work", "work_id", "status"),
+    Index("judgments_by_judge", "judge", "dimension", "status"),
+    Index("one_successor_per_judgment", "supersedes", unique=True),
+)
+
+raters = _record("raters", _text("role", null=False), _int("active"))
+
+campaigns = _record("campaigns", _text("name", null=False), _text("kind", null=False), _int("open"))
+
+assignments = _record(
+    "assignments",
+    _text("campaign_id", null=False, link="campaigns.id"),
+    _text("item_id", null=False, link="items.id"),
+    _text("left_id", null=False, link="outputs.id"),
+    _text("right_id", link="outputs.id"),
+    _text("kind", null=False),
+    _text("unit", null=False),
+    _text("purpose", null=False),
+    _text("rater_id", link="raters.id"),
+    Index("assignments_of_campaign", "campaign_id", "purpose", "unit"),
+)
+
+events = _record(
+    "events",
+    _text("assignment_id", null=False, link="assignments.id", index=True),
+    _text("kind", null=False),
+    _text("rater_id", link="raters.id", index=True),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("assignment_id", Text, ForeignKey("assignments.id"), primary_key=True),
+    Column("campaign_id", Text, ForeignKey("campaigns.id"), nullable=False),
+    Column("rater_id", Text, ForeignKey("raters.id")),
+    Column("until", Text),
+    Column("state", Text, nullable=False),
+    Index("free_leases", "campaign_id", "state", "until"),
+    Index("leases_of_rater", "rater_id", "state"),
+)
+"""The one table that is updated: who holds an assignment now. Taken by conditional update."""
+
+votes = _record(
+    "votes",
+    _text("rater_id", null=False, link="raters.id"),
+    _text("item_id", null=False, link="items.id", index=True),
+    _text("left_id", null=False, link="outputs.id"),
+    _text("right_id", link="outputs.id"),
+    _text("assignment_id", link="assignments.id"),
+    _text("preference"),
+    _text("idempotency_key"),
+    _text("supersedes", link="votes.id"),
+    _int("retracted"),
+    Index("votes_of_rater", "rater_id"),
+    Index("one_successor_per_vote", "supersedes", unique=True),
+    Index(
+        "one_first_vote_per_assignment", "assignment_id", "rater_id", unique=True,
+        sqlite_where=text("supersedes IS NULL AND assignment_id IS NOT NULL"),
+        postgresql_where=text("supersedes IS NULL AND assignment_id IS NOT NULL"),
+    ),
+    Index(
+        "one_vote_per_idempotency_key", "rater_id", "idempotency_key", unique=True,
+        sqlite_where=text("idempotency_key IS NOT NULL"),
+        postgresql_where=text("idempotency_key IS NOT NULL"),
+    ),
+)  # fmt: skip
+"""A vote that replaces another names it; with both indexes each rater has one chain, and so one live vote, a task."""
+
+rankings = _record("rankings", _text("method", null=False))
+calibrations = _record("calibrations", _text("judge", null=False, index=True))
+verifications = _record(
+    "verifications", _text("item_id", null=False, link="items.id", index=True), _text("rater_id", link="raters.id")
+)
+traces = _record("traces", _text("output_id", null=False, link="outputs.id", index=True))
+runs = _record("runs", _text("command", null=False), _text("state", null=False))
+tombstones = _record("tombstones", _text("subject", null=False, index=True), _text("kind", null=False))
+
+blobs = Table(
+    "blobs",
+    metadata,
+    Column("sha256", Text, primary_key=True),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("width", Integer),
+    Column("height", Integer),
+    Column("created_at", Text, nullable=False),
+    Column("hashed_at", Text),
+    Column("withdrawn_at", Text),
+)
+"""Every picture ever kept. `hashed_at`: when a deep check last read it, so that a deep check resumes."""
+
+facts = Table("facts", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
+"""What the workspace knows of itself: its id, when it was made."""

@@ -1,0 +1,239 @@
+"""The store: records in, records out. Facts are appended; nothing here rewrites a judgment or a vote."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, Engine, Select, Table, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from imarena.core.errors import StoreError
+from imarena.core.records import ImageRef, Record, now
+from imarena.storage import schema
+from imarena.storage.codec import KINDS, Kind, from_row, kind_of, to_row
+from imarena.storage.database import reading, writing
+
+R = TypeVar("R", bound=Record)
+
+PAGE = 1_000
+"""Rows read at a time, and ids looked up at a time."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A record that was not stored: something else stands in its place, or what it links to is not there."""
+
+    record: Record
+    reason: str
+
+
+@dataclass
+class Added:
+    """What came of adding records."""
+
+    new: int = 0
+    same: int = 0
+    conflicts: list[Conflict] = field(default_factory=list)
+
+    def merge(self, other: "Added") -> None:
+        """Add another outcome to this one."""
+        self.new += other.new
+        self.same += other.same
+        self.conflicts += other.conflicts
+
+
+class Store:
+    """Records in a database. One instance is shared by all threads of a process."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    # ------------------------------------------------------------------ writing
+
+    def add(self, records: Iterable[Record], *, durable: bool = False) -> Added:
+        """Append records in one transaction. What is there already is left alone and counted as `same`.
+
+        A record whose place is taken by another, or whose links lead nowhere, becomes a conflict; the others go in.
+        """
+        groups: dict[type[Record], list[Record]] = {}
+        for record in records:
+            groups.setdefault(type(record), []).append(record)
+        outcome = Added()
+        if not groups:
+            return outcome
+        with writing(self.engine, durable=durable) as connection:
+            for kind in KINDS:
+                if kind.record in groups:
+                    outcome.merge(self._append(connection, kind, groups.pop(kind.record)))
+        if groups:
+            raise StoreError(f"{next(iter(groups)).__name__} is not stored")
+        return outcome
+
+    def put(self, record: Record) -> None:
+        """Write one of the few records that may change: a run, a rater, a campaign."""
+        kind = kind_of(type(record))
+        if kind.table.name not in ("runs", "raters", "campaigns"):
+            raise StoreError(f"A {kind.record.__name__} is a fact: add a new one that names the old.")
+        row = to_row(record)
+        with writing(self.engine) as connection:
+            found = connection.execute(update(kind.table).where(kind.table.c.id == row["id"]).values(row))
+            if found.rowcount == 0:
+                connection.execute(insert(kind.table).values(row))
+
+    def keep_image(self, image: ImageRef) -> None:
+        """Note a picture: after its bytes were written, before a record names it."""
+        self.keep_images([image])
+
+    def keep_images(self, images: Sequence[ImageRef]) -> None:
+        """Note many pictures at once."""
+        moment = now().isoformat()
+        rows = [{**image.model_dump(), "created_at": moment} for image in images]
+        if rows:
+            with writing(self.engine) as connection:
+                self._insert_missing(connection, schema.blobs, rows)
+
+    def _append(self, connection: Connection, kind: Kind, records: list[Record]) -> Added:
+        outcome = Added()
+        by_id: dict[str, tuple[Record, dict[str, Any]]] = {}
+        for record in records:
+            row = to_row(record)
+            by_id.setdefault(row["id"], (record, row))
+        outcome.same = len(records) - len(by_id)
+        present = _present(connection, kind.table.c.id, by_id)
+        outcome.same += len(present)
+        fresh = {key: pair for key, pair in by_id.items() if key not in present}
+        for key, reason in self._broken_links(connection, kind, fresh).items():
+            outcome.conflicts.append(Conflict(fresh.pop(key)[0], reason))
+        if not fresh:
+            return outcome
+        count = self._insert_missing(connection, kind.table, [row for _, row in fresh.values()])
+        outcome.new = count
+        if count != len(fresh):
+            stored = _present(connection, kind.table.c.id, fresh)
+            for key, (record, _) in fresh.items():
+                if key not in stored:
+                    outcome.conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
+            outcome.new = len(stored)
+        return outcome
+
+    def _insert_missing(self, connection: Connection, table: Table, rows: list[dict[str, Any]]) -> int:
+        """Insert rows, leaving out those that a unique index refuses. Returns how many went in."""
+        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+        before = 0
+        statement = dialect.insert(table).on_conflict_do_nothing()
+        for start in range(0, len(rows), PAGE):
+            result = connection.execute(statement, rows[start : start + PAGE])
+            before += max(result.rowcount, 0)
+        return before
+
+    def _broken_links(
+        self, connection: Connection, kind: Kind, fresh: dict[str, tuple[Record, dict[str, Any]]]
+    ) -> dict[str, str]:
+        """Ids of rows that name a record which is not stored, with the reason."""
+        broken: dict[str, str] = {}
+        for column in kind.table.columns:
+            for key in column.foreign_keys:
+                wanted = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
+                if key.column.table is kind.table:
+                    wanted -= fresh.keys()
+                missing = wanted - _present(connection, key.column, wanted)
+                if missing:
+                    what = key.column.table.name.removesuffix("s")
+                    for identity, (_, row) in fresh.items():
+                        if row[column.name] in missing:
+                            broken[identity] = f"the {what} {row[column.name]} that it names is not stored"
+        return broken
+
+    # ------------------------------------------------------------------ reading
+
+    def get(self, record: type[R], identity: str) -> R | None:
+        """One record by id."""
+        table = kind_of(record).table
+        with reading(self.engine) as connection:
+            row = connection.execute(select(table).where(table.c.id == identity)).mappings().first()
+        return None if row is None else cast(R, from_row(record, row))
+
+    def records(self, record: type[R], **where: Any) -> Iterator[R]:
+        """Records in the order in which they came, a page at a time, filtered by column values.
+
+        A value may be a list (any of them) or None.
+        """
+        for row in self.rows(record, **where):
+            yield cast(R, from_row(record, row))
+
+    def rows(self, record: type[Record], *, after: int = 0, limit: int | None = None, **where: Any) -> Iterator[Any]:
+        """Raw rows (mappings), for callers that need only columns."""
+        table = kind_of(record).table
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(PAGE, left)
+            query = _where(select(table), table, where).where(table.c.seq > after).order_by(table.c.seq).limit(size)
+            with reading(self.engine) as connection:
+                page = connection.execute(query).mappings().all()
+            yield from page
+            if len(page) < size:
+                return
+            after = page[-1]["seq"]
+            left = None if left is None else left - len(page)
+
+    def count(self, record: type[Record], *by: str, **where: Any) -> dict[tuple[Any, ...], int]:
+        """How many records there are, by the values of columns. Without columns the one key is ``()``."""
+        table = kind_of(record).table
+        columns = [table.c[name] for name in by]
+        query = _where(select(*columns, func.count()), table, where).group_by(*columns)
+        with reading(self.engine) as connection:
+            return {tuple(row[:-1]): row[-1] for row in connection.execute(query)}
+
+    def images(self) -> Iterator[Any]:
+        """Rows of the picture register."""
+        with reading(self.engine) as connection:
+            rows = connection.execute(select(schema.blobs).order_by(schema.blobs.c.sha256)).mappings().all()
+        yield from rows
+
+    def fact(self, key: str, default: str | None = None) -> str | None:
+        """Something that the workspace knows of itself."""
+        with reading(self.engine) as connection:
+            return (
+                connection.execute(select(schema.facts.c.value).where(schema.facts.c.key == key)).scalar_one_or_none()
+                or default
+            )
+
+    def set_fact(self, key: str, value: str) -> None:
+        """Remember something about the workspace."""
+        with writing(self.engine) as connection:
+            if not connection.execute(
+                update(schema.facts).where(schema.facts.c.key == key).values(value=value)
+            ).rowcount:
+                connection.execute(insert(schema.facts).values(key=key, value=value))
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+
+_TAKEN = {
+    "items": "another item with this key and other content is in the data set already",
+    "outputs": "this editor already has another ok output for the same item, turn, mode and sample",
+    "votes": "this rater has voted on this assignment already",
+    "replies": "another reply to this attempt is stored already",
+    "judgments": "the judgment that it replaces was replaced already",
+}
+
+
+def _where(query: Select[Any], table: Table, where: dict[str, Any]) -> Select[Any]:
+    for name, value in where.items():
+        column = table.c[name]
+        if isinstance(value, list | tuple | set | frozenset):
+            query = query.where(column.in_(list(value)))
+        else:
+            query = query.where(column.is_(None) if value is None else column == value)
+    return query
+
+
+def _present(connection: Connection, column: Any, wanted: Iterable[str]) -> set[str]:
+    keys = list(wanted)
+    found: set[str] = set()
+    for start in range(0, len(keys), PAGE):
+        query = select(column).where(column.in_(keys[start : start + PAGE]))
+        found.update(connection.execute(query).scalars())
+    return found

@@ -1,0 +1,129 @@
+"""A workspace is a folder: ``imarena.toml``, ``arena.db`` (or a database elsewhere), ``blobs/`` and a cache."""
+
+import os
+import secrets
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from imarena.core.errors import UserError
+from imarena.core.records import ImageRef, now
+from imarena.core.settings import FILE_NAME, Settings, load_settings
+from imarena.storage import migrate
+from imarena.storage.blobs import Blobs
+from imarena.storage.cache import Cache
+from imarena.storage.database import connect, sqlite_url
+from imarena.storage.store import Store
+
+_TEMPLATE = """# An imarena workspace. See the guide: docs/guide/workspace.md
+name = "{name}"
+
+[database]
+# Empty: arena.db in this folder. For a team: url = "postgresql://user@host/name", or the name of an
+# environment variable that holds the address: url_env = "IMARENA_DATABASE_URL"
+url = "{url}"
+"""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """An open workspace."""
+
+    root: Path
+    settings: Settings
+    store: Store
+
+    @cached_property
+    def blobs(self) -> Blobs:
+        """The pictures."""
+        return Blobs(self.root / "blobs")
+
+    @cached_property
+    def cache(self) -> Cache:
+        """Previews and tiles."""
+        return Cache(self.root / "cache", self.settings.cache.cap_mb * 1024 * 1024)
+
+    def load(self, image: ImageRef) -> bytes:
+        """The original bytes of a picture."""
+        return self.blobs.get(image.sha256)
+
+    def keep(self, image: ImageRef, data: bytes) -> ImageRef:
+        """Store a picture that was checked: bytes first, then the row."""
+        self.blobs.put(data)
+        self.store.keep_image(image)
+        return image
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def database_url(root: Path, settings: Settings) -> str:
+    """The database's address: from the environment, from the settings, or the SQLite file in the folder."""
+    if settings.database.url_env:
+        url = os.environ.get(settings.database.url_env, "")
+        if not url:
+            raise UserError(
+                f"The environment variable {settings.database.url_env} is not set.",
+                hint=f"{root / FILE_NAME} says that it holds the database's address.",
+            )
+        return url
+    return settings.database.url or sqlite_url(root / "arena.db")
+
+
+def is_workspace(root: Path) -> bool:
+    """Is there a workspace in this folder?"""
+    return (root / FILE_NAME).is_file()
+
+
+def init_workspace(root: Path, *, name: str = "", url: str = "") -> Workspace:
+    """Make a workspace, or finish making one that was interrupted. An existing one is left as it is."""
+    if root.exists() and not root.is_dir():
+        raise UserError(f"{root} is a file.", hint="Name a folder.")
+    if not is_workspace(root):
+        root.mkdir(parents=True, exist_ok=True)
+        part = root / f"{FILE_NAME}.part"
+        part.write_text(_TEMPLATE.format(name=_toml(name or root.resolve().name), url=_toml(url)), encoding="utf-8")
+        part.replace(root / FILE_NAME)
+    settings = load_settings(root / FILE_NAME)
+    engine = connect(database_url(root, settings))
+    if migrate.current(engine) is None:
+        migrate.upgrade(engine)
+    migrate.check(engine)
+    store = Store(engine)
+    if store.fact("workspace_id") is None:
+        store.set_fact("workspace_id", secrets.token_hex(8))
+        store.set_fact("created_at", now().isoformat())
+    (root / "blobs").mkdir(exist_ok=True)
+    return Workspace(root, settings, store)
+
+
+def open_workspace(root: Path, *, check_schema: bool = True) -> Workspace:
+    """Open a workspace; where there is none, say how to make one."""
+    if not is_workspace(root):
+        raise UserError(
+            f"There is no workspace in {root.resolve()}.",
+            hint="Make one with 'imarena init', or name another with --workspace DIR.",
+        )
+    settings = load_settings(root / FILE_NAME)
+    url = database_url(root, settings)
+    if url.startswith("sqlite") and not settings.database.url and not (root / "arena.db").exists():
+        raise UserError(
+            f"The database of {root.resolve()} is missing.",
+            hint="Run 'imarena init' there to make an empty one, or 'imarena restore' from a backup.",
+        )
+    engine = connect(url)
+    if check_schema:
+        migrate.check(engine)
+    return Workspace(root, settings, Store(engine))
+
+
+def _toml(text: str) -> str:
+    return "".join(c for c in text.replace("\\", "\\\\").replace('"', '\\"') if c >= " ")
