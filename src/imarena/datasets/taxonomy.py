@@ -1,0 +1,229 @@
+"""Taxonomies: what kinds of items a benchmark has. One YAML file each, checked when it is read.
+
+A new taxonomy is a new file in `taxonomy_files/`, or a file of the user's own: `load("my_tasks.yaml")`.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Self, TypeVar
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from imarena.core.errors import UnknownName, UserError
+from imarena.core.records import Item, Noun
+
+
+class Entry(Noun):
+    """Something with a name: a family, task, topic, subtopic or track."""
+
+    name: str = Field(min_length=1)
+    title: str = ""
+    aliases: tuple[str, ...] = ()
+    """Other spellings that mean the same."""
+    definition: str = ""
+    ours: bool = False
+    """The name was chosen here; the source describes the thing without naming it."""
+    basis: str = ""
+    """What in the source the entry rests on."""
+
+
+E = TypeVar("E", bound=Entry)
+
+
+class Family(Entry):
+    """A group of tasks. An open one holds items that fit no task, and has none."""
+
+    open: bool = False
+    count: int | None = Field(default=None, ge=0)
+
+
+class Task(Entry):
+    """One kind of request."""
+
+    family: str | None = None
+    sources: int | None = Field(default=None, ge=0)
+    """How many pictures are given to be changed, where the source fixes it."""
+    references: tuple[int, int | None] | None = None
+    """Fewest and most reference pictures; None: no limit."""
+    edits: tuple[int, int] | None = None
+    """Fewest and most single edits in one instruction."""
+    subtypes: tuple[str, ...] = ()
+    counts: dict[str, int] = Field(default_factory=dict)
+
+
+class Subtopic(Entry):
+    """A finer subject, with the number of items by task."""
+
+    counts: dict[str, int] = Field(default_factory=dict)
+
+
+class Topic(Entry):
+    """What the pictures are of."""
+
+    subtopics: tuple[Subtopic, ...] = ()
+
+
+class Track(Entry):
+    """A part of a benchmark with its own board."""
+
+    count: int | None = Field(default=None, ge=0)
+    sources: tuple[str, ...] = ()
+    """The benchmarks that its items were taken from."""
+
+
+class Taxonomy(Noun):
+    """The kinds of items of one benchmark. A list that is empty is not checked."""
+
+    name: str = Field(min_length=1)
+    version: str
+    title: str = ""
+    source: str
+    notes: tuple[str, ...] = ()
+    families: tuple[Family, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    tracks: tuple[Track, ...] = ()
+    cells: dict[str, dict[str, int]] = Field(default_factory=dict)
+    """Number of items by task and topic."""
+
+    @field_validator("families", "tasks", "topics", "tracks")
+    @classmethod
+    def _distinct(cls, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        seen: set[str] = set()
+        for spelling in _spellings(entries):
+            if spelling in seen:
+                raise ValueError(f"'{spelling}' is there twice")
+            seen.add(spelling)
+        return entries
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Self:
+        families = {family.name for family in self.families}
+        tasks = {task.name for task in self.tasks}
+        topics = {topic.name for topic in self.topics}
+        for task in self.tasks:
+            if task.family is not None and task.family not in families:
+                raise ValueError(f"task '{task.name}' is in family '{task.family}', which is not listed")
+        for topic in self.topics:
+            for subtopic in topic.subtopics:
+                if strange := set(subtopic.counts) - tasks:
+                    raise ValueError(f"subtopic '{subtopic.name}' counts unknown tasks: {', '.join(sorted(strange))}")
+        for name, row in self.cells.items():
+            if name not in tasks or not set(row) <= topics:
+                raise ValueError(f"the cells of '{name}' name a task or topic that is not listed")
+        return self
+
+    def task(self, name: str) -> Task | None:
+        """The task of that name, title or other spelling."""
+        return _find(self.tasks, name)
+
+    def family(self, name: str) -> Family | None:
+        """The family of that name, title or other spelling."""
+        return _find(self.families, name)
+
+    def topic(self, name: str) -> Topic | None:
+        """The topic of that name, title or other spelling."""
+        return _find(self.topics, name)
+
+    def track(self, name: str) -> Track | None:
+        """The track of that name, title or other spelling."""
+        return _find(self.tracks, name)
+
+    def subtopic(self, topic: str, name: str) -> Subtopic | None:
+        """A subtopic of a topic, by any spelling."""
+        found = self.topic(topic)
+        return _find(found.subtopics, name) if found is not None else None
+
+    def tasks_of(self, family: str) -> tuple[Task, ...]:
+        """The tasks of a family, in the file's order."""
+        return tuple(task for task in self.tasks if task.family == family)
+
+    def check(self, item: Item) -> str | None:
+        """One line about the first name in an item that this taxonomy does not know, with a suggestion; else None."""
+        open_families = tuple(family for family in self.families if family.open)
+        kinds: list[tuple[str, tuple[Entry, ...], Iterable[str | None]]] = [
+            ("task", (*self.tasks, *open_families), (item.task, *(turn.task for turn in item.turns))),
+            ("family", self.families, (item.family,)),
+            ("topic", self.topics, (item.topic,)),
+            ("track", self.tracks, (item.track,)),
+        ]
+        topic = self.topic(item.topic) if item.topic else None
+        if topic is not None:
+            kinds.append(("subtopic", topic.subtopics, (item.subtopic,)))
+        for kind, entries, names in kinds:
+            for name in names:
+                if name and entries and _find(entries, name) is None:
+                    return f"item '{item.key}': {kind} '{name}' is not in {self.name}. {_suggest(entries, name)}"
+        return None
+
+
+def _spellings(entries: Iterable[Entry]) -> Iterator[str]:
+    for entry in entries:
+        yield from {_fold(entry.name), *(_fold(alias) for alias in entry.aliases)}
+
+
+def _fold(name: str) -> str:
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def _find(entries: Iterable[E], name: str) -> E | None:
+    wanted = _fold(name)
+    for entry in entries:
+        if wanted in {_fold(entry.name), _fold(entry.title), *(_fold(alias) for alias in entry.aliases)}:
+            return entry
+    return None
+
+
+def _suggest(entries: Iterable[Entry], name: str) -> str:
+    entries = tuple(entries)
+    near = difflib.get_close_matches(_fold(name), [_fold(entry.name) for entry in entries], n=1)
+    named = [entry.name for entry in entries if near and _fold(entry.name) == near[0]]
+    return f"Did you mean '{named[0]}'?" if named else "Known: " + ", ".join(entry.name for entry in entries) + "."
+
+
+def taxonomy_names() -> list[str]:
+    """The taxonomies that come with the package."""
+    folder = files("imarena.datasets") / "taxonomy_files"
+    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load_taxonomy(name: str) -> Taxonomy:
+    """A bundled taxonomy by name, or one's own by the path of its YAML file."""
+    if name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        if not path.is_file():
+            raise UserError(f"The taxonomy file {name} is not there.", hint="Check the path.")
+        return parse_taxonomy(path.read_bytes(), path.name)
+    known = taxonomy_names()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        start = f"Did you mean '{near[0]}'? " if near else ""
+        raise UnknownName(
+            f"There is no taxonomy called '{name}'.",
+            hint=f"{start}Known: {', '.join(known)}; or give the path of a .yaml file.",
+        )
+    return _bundled(name)
+
+
+@cache
+def _bundled(name: str) -> Taxonomy:
+    return parse_taxonomy((files("imarena.datasets") / "taxonomy_files" / f"{name}.yaml").read_bytes(), f"{name}.yaml")
+
+
+def parse_taxonomy(data: bytes, file: str) -> Taxonomy:
+    """A taxonomy from the bytes of a YAML file; what is wrong in it raises `UserError` that names the place."""
+    import yaml
+
+    try:
+        value = yaml.safe_load(data)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UserError(f"{file} is not YAML ({' '.join(str(error).split())}).") from error
+    try:
+        return Taxonomy.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"{file}: {place + ': ' if place else ''}{first['msg']}.") from error
