@@ -8,6 +8,10 @@ from typing import Protocol, TypeAlias, TypeVar
 from pydantic import JsonValue
 
 from imarena.core.records import (
+    Assignment,
+    Calibration,
+    Campaign,
+    Event,
     Evidence,
     ImageRef,
     Item,
@@ -17,11 +21,16 @@ from imarena.core.records import (
     Order,
     Outcome,
     Output,
+    Ranking,
     Rater,
     Record,
     Reply,
+    Run,
     Status,
+    Tombstone,
+    Trace,
     Usage,
+    Verification,
     Vote,
 )
 
@@ -42,7 +51,26 @@ class Skip:
         return f"{self.file}, {self.row}: {self.reason}" if self.row else f"{self.file}: {self.reason}"
 
 
-Importable: TypeAlias = Item | Output | Judgment | Vote | Rater | Reply | Evidence | Skip
+Importable: TypeAlias = (
+    Item
+    | Output
+    | Judgment
+    | Vote
+    | Rater
+    | Reply
+    | Evidence
+    | Run
+    | Campaign
+    | Assignment
+    | Event
+    | Trace
+    | Verification
+    | Calibration
+    | Ranking
+    | Tombstone
+    | Skip
+)
+"""Anything but the first seven records comes from the native formats only."""
 
 
 class Intake(Protocol):

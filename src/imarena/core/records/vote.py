@@ -101,6 +101,8 @@ class Vote(Record):
     left_id: str
     right_id: str | None = None
     assignment_id: str | None = None
+    dimension: str = "overall"
+    """What the preference is about, where the rater was asked about one dimension only."""
     preference: Outcome | None = None
     ratings: dict[str, float] = Field(default_factory=dict)
     scale: tuple[float, float] | None = None
