@@ -36,6 +36,13 @@ from imarena.core.records import (
 
 R = TypeVar("R", bound=Record)
 
+
+class Progress(Protocol):
+    """Told how far something is: which stage, how many are done, how many there are (None: not known)."""
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None: ...
+
+
 # ---------------------------------------------------------------- importing and exporting
 
 
@@ -259,6 +266,7 @@ __all__ = [
     "Intake",
     "Judge",
     "Order",
+    "Progress",
     "ReadFormat",
     "Skip",
     "Verdict",

@@ -44,6 +44,13 @@ class Cache:
         """Bytes in use, counted on disk."""
         return sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file())
 
+    def clear(self) -> None:
+        """Forget everything."""
+        for path in self.root.rglob("*"):
+            if path.is_file():
+                path.unlink(missing_ok=True)
+        self._size = 0
+
     def _shrink(self) -> None:
         files = sorted((p for p in self.root.rglob("*") if p.is_file()), key=lambda p: p.stat().st_mtime)
         size = sum(path.stat().st_size for path in files)

@@ -1,5 +1,6 @@
 """What all records share: frozen, versioned, JSON round-trip, made at a time by a version of the software."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Self
@@ -45,6 +46,13 @@ class Record(Noun):
     def from_json(cls, text: str | bytes) -> Self:
         """Read a record back; an unknown field or a wrong value raises."""
         return cls.model_validate_json(text)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A changed copy. Ids that were computed for the original are forgotten."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in set(copy.__dict__) - set(type(self).model_fields):
+            del copy.__dict__[name]
+        return copy
 
     def same_fact(self, other: "Record") -> bool:
         """Equal but for when and by which version it was written."""

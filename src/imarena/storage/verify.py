@@ -1,0 +1,190 @@
+"""Checking a workspace: every record, hash and link. Finds; never mends."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, func, select, update
+
+from imarena.core.protocols import Progress
+from imarena.core.records import ImageRef, Item, now
+from imarena.storage import schema
+from imarena.storage.codec import KINDS, Kind, from_row
+from imarena.storage.database import reading, writing
+from imarena.storage.store import PAGE
+from imarena.storage.workspace import Workspace
+
+_HASH_BATCH = 200
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong: what kind, where, and in words."""
+
+    kind: str
+    """changed_blob, missing_blob, dangling_link, duplicate, bad_record or unregistered_image."""
+    subject: str
+    detail: str
+
+
+def verify(workspace: Workspace, *, deep: bool = False, progress: Progress | None = None) -> Iterator[Finding]:
+    """All findings. Quick: links, duplicates, and each blob's existence and size.
+
+    Deep: reads every record back, recomputes its id, and hashes every blob; what was hashed is remembered, so that a
+    deep check that was stopped goes on where it was (`restart_deep` forgets it).
+    """
+    tell = progress or (lambda *_: None)
+    yield from _links(workspace, tell)
+    yield from _duplicates(workspace)
+    yield from _item_images(workspace, tell)
+    yield from _blobs(workspace, tell)
+    if deep:
+        yield from _records(workspace, tell)
+        yield from _hashes(workspace, tell)
+
+
+def restart_deep(workspace: Workspace) -> None:
+    """Forget which blobs were hashed: the next deep check reads them all."""
+    with writing(workspace.store.engine) as connection:
+        connection.execute(update(schema.blobs).values(hashed_at=None))
+
+
+def _links(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
+    for done, kind in enumerate(KINDS):
+        tell("links", done, len(KINDS))
+        table = kind.table
+        for column in table.columns:
+            for key in column.foreign_keys:
+                target = key.column.table.alias("target")
+                there = target.c[key.column.name]
+                query = (
+                    select(table.c.id, column)
+                    .outerjoin(target, column == there)
+                    .where(column.is_not(None), there.is_(None))
+                    .order_by(table.c.seq)
+                )
+                with reading(workspace.store.engine) as connection:
+                    rows = connection.execute(query).all()
+                for identity, value in rows:  # type: ignore[misc]
+                    yield Finding(
+                        "dangling_link", identity, f"{table.name}.{column.name} names {value}, which is not stored"
+                    )
+
+
+def _duplicates(workspace: Workspace) -> Iterator[Finding]:
+    """Things that must be there once. The indexes see to it; a damaged or hand-edited file may not."""
+    table = schema.outputs
+    slots = (
+        [table.c[name] for name in ("item_id", "turn", "editor", "mode", "sample")],
+        (table.c.status == "ok") & table.c.editor.is_not(None),
+    )
+    chains = (
+        [schema.votes.c.assignment_id, schema.votes.c.rater_id],
+        schema.votes.c.assignment_id.is_not(None) & schema.votes.c.supersedes.is_(None),
+    )
+    keys = ([schema.items.c.dataset, schema.items.c.key], schema.items.c.id.is_not(None))
+    with reading(workspace.store.engine) as connection:
+        for what, (columns, where) in (("ok output", slots), ("first vote", chains), ("item key", keys)):
+            query = select(*columns, func.count()).where(where).group_by(*columns).having(func.count() > 1)
+            for row in connection.execute(query):
+                subject = " / ".join(str(value) for value in row[:-1])
+                yield Finding("duplicate", subject, f"{row[-1]} records stand where one {what} may stand")
+        for kind in KINDS:
+            query = select(kind.table.c.id, func.count()).group_by(kind.table.c.id).having(func.count() > 1)
+            for identity, count in connection.execute(query):
+                yield Finding("duplicate", identity, f"is stored {count} times in {kind.table.name}")
+
+
+def images_of(item: Item) -> list[ImageRef]:
+    """Every picture that an item names."""
+    found = [*item.sources, *item.references, *item.masks]
+    for turn in item.turns:
+        found += [*turn.references, *turn.masks]
+    return found
+
+
+def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
+    total = workspace.store.count(Item).get((), 0)
+    known = {row["sha256"] for row in workspace.store.images()}
+    for done, row in enumerate(workspace.store.rows(Item)):
+        if done % PAGE == 0:
+            tell("items", done, total)
+        try:
+            item = from_row(Item, row)
+        except (ValidationError, ValueError) as error:
+            yield Finding("bad_record", row["id"], f"cannot be read: {_first_line(error)}")
+            continue
+        if isinstance(item, Item):
+            for image in images_of(item):
+                if image.sha256 not in known:
+                    yield Finding("unregistered_image", row["id"], f"names the image {image.sha256}, not registered")
+
+
+def _blobs(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
+    rows = list(workspace.store.images())
+    for done, row in enumerate(rows):
+        if done % 100 == 0:
+            tell("blobs", done, len(rows))
+        if row["withdrawn_at"]:
+            continue
+        size = workspace.blobs.size(row["sha256"])
+        if size is None:
+            yield Finding("missing_blob", row["sha256"], "the file is not there")
+        elif size != row["size_bytes"]:
+            yield Finding("changed_blob", row["sha256"], f"has {size} bytes where {row['size_bytes']} were stored")
+
+
+def _records(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
+    for kind in KINDS:
+        total = workspace.store.count(kind.record).get((), 0)
+        for done, row in enumerate(workspace.store.rows(kind.record)):
+            if done % PAGE == 0:
+                tell(kind.table.name, done, total)
+            problem = _problem(kind, row)
+            if problem:
+                yield Finding("bad_record", row["id"], problem)
+
+
+def _problem(kind: Kind, row: dict[str, object]) -> str | None:
+    try:
+        record = from_row(kind.record, row)
+    except (ValidationError, ValueError) as error:
+        return f"cannot be read: {_first_line(error)}"
+    if getattr(record, kind.identity) != row["id"]:
+        return "its content does not give its id: it was changed"
+    return None
+
+
+def _hashes(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
+    rows = [row for row in workspace.store.images() if not row["withdrawn_at"]]
+    due = [row for row in rows if row["hashed_at"] is None]
+    good: list[str] = []
+    for done, row in enumerate(due):
+        tell("hashes", len(rows) - len(due) + done, len(rows))
+        sha256 = row["sha256"]
+        if workspace.blobs.size(sha256) != row["size_bytes"]:
+            continue  # told by the quick check
+        if workspace.blobs.digest(sha256) == sha256:
+            good.append(sha256)
+        else:
+            yield Finding("changed_blob", sha256, "its bytes have another hash")
+        if len(good) >= _HASH_BATCH:
+            _remember(workspace, good)
+            good = []
+    _remember(workspace, good)
+
+
+def _remember(workspace: Workspace, hashes: list[str]) -> None:
+    if hashes:
+        with writing(workspace.store.engine) as connection:
+            _mark(connection, hashes)
+
+
+def _mark(connection: Connection, hashes: list[str]) -> None:
+    connection.execute(
+        update(schema.blobs).where(schema.blobs.c.sha256.in_(hashes)).values(hashed_at=now().isoformat())
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
