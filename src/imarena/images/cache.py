@@ -1,0 +1,127 @@
+"""Prepared pictures, made once: least recently used in memory under a byte cap, and in a folder if one is given."""
+
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from imarena.core.errors import InvalidImage
+from imarena.core.ids import sha256_hex
+from imarena.images.formats import SUFFIXES
+from imarena.images.inspect import inspect
+from imarena.images.prepare import Preparation, Prepared, apply
+
+_DEFAULT_MEMORY = 256 * 1024 * 1024
+_DEFAULT_FOLDER = 4 * 1024 * 1024 * 1024
+
+
+class PreparedCache:
+    """Safe to use from several threads. A picture larger than the cap is made and handed out, not kept."""
+
+    def __init__(
+        self,
+        max_bytes: int = _DEFAULT_MEMORY,
+        folder: Path | None = None,
+        folder_max_bytes: int = _DEFAULT_FOLDER,
+    ) -> None:
+        self._max_bytes = max_bytes
+        self._folder = _Folder(folder, folder_max_bytes) if folder is not None else None
+        self._kept: OrderedDict[str, Prepared] = OrderedDict()
+        self._lock = threading.Lock()
+        self._size = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes held in memory now; never above the cap."""
+        return self._size
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, data: bytes, preparation: Preparation, *, sha256: str | None = None) -> Prepared:
+        """The prepared picture, from memory, from the folder, or made now. Raises `InvalidImage`."""
+        key = preparation.key(sha256 or sha256_hex(data))
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+                return found
+        if self._folder is not None:
+            found = self._folder.read(key, preparation.media_type)
+        if found is None:
+            found = apply(preparation, data)
+            if self._folder is not None:
+                self._folder.write(found)
+        self._keep(found)
+        return found
+
+    def _keep(self, prepared: Prepared) -> None:
+        size = len(prepared.data)
+        with self._lock:
+            if prepared.key in self._kept or size > self._max_bytes:
+                return
+            while self._size + size > self._max_bytes:
+                _, oldest = self._kept.popitem(last=False)
+                self._size -= len(oldest.data)
+            self._kept[prepared.key] = prepared
+            self._size += size
+
+
+class _Folder:
+    """Files by key in two-level folders, written whole or not at all; the oldest go when the cap is passed."""
+
+    def __init__(self, root: Path, max_bytes: int) -> None:
+        self._root = root
+        self._max_bytes = max_bytes
+        self._size: int | None = None
+        self._lock = threading.Lock()
+
+    def read(self, key: str, media_type: str) -> Prepared | None:
+        path = self._path(key, media_type)
+        try:
+            data = path.read_bytes()
+            info = inspect(data)
+        except (OSError, InvalidImage):
+            return None
+        return Prepared(data, media_type, info.width, info.height, key)
+
+    def write(self, prepared: Prepared) -> None:
+        path = self._path(prepared.key, prepared.media_type)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(prepared.data)
+        Path(temporary).replace(path)
+        with self._lock:
+            self._size = self._measure() if self._size is None else self._size + len(prepared.data)
+            if self._size > self._max_bytes:
+                self._prune()
+
+    def _path(self, key: str, media_type: str) -> Path:
+        digest = key.removeprefix("prepared_")
+        return self._root / digest[:2] / digest[2:4] / f"{digest}{SUFFIXES[media_type]}"
+
+    def _files(self) -> list[tuple[float, int, Path]]:
+        rows = []
+        for path in self._root.glob("*/*/*"):
+            try:
+                stat = path.stat()
+            except OSError:
+                continue
+            rows.append((stat.st_mtime, stat.st_size, path))
+        return sorted(rows)
+
+    def _measure(self) -> int:
+        return sum(size for _, size, _ in self._files())
+
+    def _prune(self) -> None:
+        """Down to nine tenths of the cap, so that not every write prunes."""
+        files = self._files()
+        left = sum(size for _, size, _ in files)
+        for _, size, path in files:
+            if left <= 0.9 * self._max_bytes:
+                break
+            path.unlink(missing_ok=True)
+            left -= size
+        self._size = left

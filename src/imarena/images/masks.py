@@ -1,0 +1,65 @@
+"""Masks: boolean arrays of shape (height, width), true where marked; as PNG files and as run lengths."""
+
+from itertools import pairwise
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from imarena.core.errors import InvalidImage
+from imarena.images.decode import decode
+from imarena.images.formats import PNG
+from imarena.images.inspect import MAX_PIXELS
+from imarena.images.prepare import encode
+
+Mask = NDArray[np.bool_]
+
+
+class RunLengths(TypedDict):
+    """Uncompressed COCO run lengths: column by column, unmarked first. `size` is [height, width]."""
+
+    size: list[int]
+    counts: list[int]
+
+
+def mask_to_png(mask: Mask) -> bytes:
+    """A one-bit PNG, white where marked."""
+    return encode(Image.fromarray(np.asarray(mask, dtype=np.uint8) * 255).convert("1"), PNG)
+
+
+def mask_from_image(data: bytes, size: tuple[int, int] | None = None) -> Mask:
+    """Read a mask file: marked where it is brighter than middle grey. `size` (width, height) scales by nearest."""
+    image = decode(data).convert("L")
+    if size is not None and image.size != size:
+        image = image.resize(size, Image.Resampling.NEAREST)
+    return np.asarray(np.asarray(image) >= 128, dtype=np.bool_)
+
+
+def mask_to_rle(mask: Mask) -> RunLengths:
+    """Run lengths that COCO tools read."""
+    flat = np.asarray(mask, dtype=np.bool_).ravel(order="F")
+    edges = [0, *(np.flatnonzero(flat[1:] != flat[:-1]) + 1).tolist(), flat.size]
+    counts = [end - start for start, end in pairwise(edges)] if flat.size else []
+    if flat.size and flat[0]:
+        counts.insert(0, 0)
+    height, width = mask.shape
+    return {"size": [height, width], "counts": counts}
+
+
+def mask_from_rle(rle: RunLengths) -> Mask:
+    """The mask again. Raises `InvalidImage` where the runs do not fill the size."""
+    height, width = rle["size"]
+    counts = np.asarray(rle["counts"], dtype=np.int64)
+    if height < 0 or width < 0 or height * width > MAX_PIXELS:
+        raise InvalidImage(f"a mask of {width} x {height} is not read")
+    if (counts < 0).any() or int(counts.sum()) != height * width:
+        raise InvalidImage(f"the mask's runs add up to {int(counts.sum())}, not to {height} x {width} pixels")
+    flat = np.repeat(np.arange(counts.size) % 2 == 1, counts)
+    return np.asarray(flat.reshape((height, width), order="F"), dtype=np.bool_)
+
+
+def mask_iou(left: Mask, right: Mask) -> float | None:
+    """Shared area over joint area; None where both masks are empty and the figure is undefined."""
+    union = int(np.logical_or(left, right).sum())
+    return int(np.logical_and(left, right).sum()) / union if union else None
