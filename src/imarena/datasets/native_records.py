@@ -1,0 +1,203 @@
+"""What the native formats share: the kinds of records, their order, and one spelling of a record with its id."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from imarena.core.errors import ImarenaError, InvalidImage, UserError
+from imarena.core.protocols import Archive, Importable, Intake, Skip
+from imarena.core.records import (
+    Assignment,
+    Calibration,
+    Campaign,
+    Event,
+    Evidence,
+    ImageRef,
+    Item,
+    Judgment,
+    Output,
+    Ranking,
+    Rater,
+    Record,
+    Reply,
+    Run,
+    Tombstone,
+    Trace,
+    Verification,
+    Vote,
+)
+
+FORMAT = "imarena"
+VERSION = 1
+
+KINDS: dict[str, type[Record]] = {
+    "tombstone": Tombstone,
+    "run": Run,
+    "rater": Rater,
+    "campaign": Campaign,
+    "item": Item,
+    "output": Output,
+    "trace": Trace,
+    "evidence": Evidence,
+    "reply": Reply,
+    "judgment": Judgment,
+    "assignment": Assignment,
+    "event": Event,
+    "vote": Vote,
+    "verification": Verification,
+    "calibration": Calibration,
+    "ranking": Ranking,
+}
+"""By name, in an order where nothing refers ahead."""
+
+
+def record_id(kind: str, record: Record) -> str:
+    """The identity that other records use to point at this one."""
+    return str(getattr(record, f"{kind}_id"))
+
+
+def images_of(record: Record) -> Iterator[ImageRef]:
+    """Every picture that a record points at."""
+    if isinstance(record, Output):
+        if record.image is not None:
+            yield record.image
+    elif isinstance(record, Item):
+        yield from (*record.sources, *record.references, *record.masks)
+        for turn in record.turns:
+            yield from (*turn.references, *turn.masks)
+
+
+def parse_record(kind: object, body: object, claimed_id: object = None) -> Importable:
+    """A record from its JSON text or object. Raises `UserError` with the reason on one line."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise UserError(f"the kind of record {kind!r} is not known (known: {', '.join(KINDS)})")
+    try:
+        model = KINDS[kind]
+        record = model.from_json(body) if isinstance(body, str) else model.from_json(json.dumps(body))
+    except (ValidationError, ValueError) as error:
+        raise UserError(f"not a valid {kind} ({one_line(error)})") from error
+    if claimed_id is not None and claimed_id != record_id(kind, record):
+        raise UserError(f"the {kind} does not match its id {claimed_id!r}: it was changed after it was written")
+    return as_importable(record)
+
+
+def as_importable(record: Record) -> Importable:
+    """Narrow a record of a known kind to what an importer may give."""
+    importable: Any = record
+    return importable  # type: ignore[no-any-return]
+
+
+def one_line(error: ValueError) -> str:
+    """The first complaint of a validation, short."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return f"{where}: {first['msg']}" if where else str(first["msg"])
+    return " ".join(str(error).split())[:200]
+
+
+class FindBlob(Protocol):
+    """Where a native import finds a picture's bytes. Raises `UserError` where they are not."""
+
+    def __call__(self, image: ImageRef) -> bytes: ...
+
+
+class Admission:
+    """Lets a record in once its pictures are in. A picture is checked once, however many records show it."""
+
+    def __init__(self, intake: Intake, find: FindBlob) -> None:
+        self._intake = intake
+        self._find = find
+        self._kept: set[str] = set()
+        self._refused: dict[str, str] = {}
+        self._withdrawn: set[str] = set()
+
+    def admit(self, record: Importable, file: str, row: str) -> Importable:
+        """The record, or the reason why it stays out."""
+        if isinstance(record, Skip):
+            return record
+        if isinstance(record, Tombstone):
+            self._withdrawn.add(record.subject)
+        for image in images_of(record):
+            reason = self._keep(image)
+            if reason:
+                return Skip(file, row, reason)
+        return record
+
+    def keep(self, data: bytes, sha256: str) -> None:
+        """Take in a picture that stands in the stream itself."""
+        try:
+            kept = self._intake.keep(data, name=sha256[:12])
+            if kept.sha256 == sha256:
+                self._kept.add(sha256)
+            else:
+                self._refused[sha256] = "its bytes do not match their hash"
+        except InvalidImage as error:
+            self._refused[sha256] = str(error).splitlines()[0]
+
+    def _keep(self, image: ImageRef) -> str:
+        sha256 = image.sha256
+        if sha256 not in self._kept and sha256 not in self._refused and sha256 not in self._withdrawn:
+            try:
+                self.keep(self._find(image), sha256)
+            except UserError as error:
+                self._refused[sha256] = str(error).splitlines()[0]
+        return f"picture {sha256[:12]}: {self._refused[sha256]}" if sha256 in self._refused else ""
+
+
+def blob_path(sha256: str) -> str:
+    """Where a picture lies below an exported folder: two levels, then its hash."""
+    return f"blobs/{sha256[:2]}/{sha256[2:4]}/{sha256}"
+
+
+class BlobsBeside:
+    """Writes each picture once, under its hash."""
+
+    def __init__(self, directory: Path, archive: Archive) -> None:
+        self._directory = directory
+        self._archive = archive
+        self._seen: set[str] = set()
+
+    def write(self, kind: str, record: Record) -> Iterator[Skip]:
+        """The pictures of a record; one that the workspace no longer holds is told, the record stays."""
+        for image in images_of(record):
+            if image.sha256 in self._seen:
+                continue
+            self._seen.add(image.sha256)
+            data = load(self._archive, image)
+            if isinstance(data, str):
+                yield Skip(blob_path(image.sha256), f"{kind} {record_id(kind, record)}", data)
+                continue
+            path = self._directory / blob_path(image.sha256)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+
+
+def load(archive: Archive, image: ImageRef) -> bytes | str:
+    """The bytes of a picture, or why there are none."""
+    try:
+        return archive.load(image)
+    except (ImarenaError, OSError, KeyError) as error:
+        return f"the picture is not in the workspace ({str(error).splitlines()[0] if str(error) else error!r})"
+
+
+def new_directory(directory: Path) -> Path:
+    """An empty folder to export into; anything in it is a mistake that the user must look at."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise UserError(f"{directory} is not an empty folder.", hint="Name a new folder to export into.")
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def check_options(format_name: str, options: Mapping[str, str], **allowed: tuple[str, ...] | None) -> None:
+    """Refuse unknown options and, where choices are given, unknown values."""
+    for name, value in options.items():
+        if name not in allowed:
+            known = f"Known: {', '.join(sorted(allowed))}." if allowed else "It has no options."
+            raise UserError(f"The format '{format_name}' has no option '{name}'.", hint=known)
+        choices = allowed[name]
+        if choices is not None and value not in choices:
+            raise UserError(f"{name}={value} is not a choice.", hint=f"Choose one of: {', '.join(choices)}.")
