@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,17 @@ from imarena.core.errors import ImarenaError, UserError
 from imarena.core.version import VERSION
 
 COMMANDS: dict[str, str] = {
+    "init": "Make a workspace.",
+    "status": "Where a workspace stands.",
+    "import": "Bring items, outputs, judgments and votes in from a format.",
+    "export": "Write a workspace in a format.",
+    "verify": "Check every record, hash and link.",
+    "doctor": "Check the machine and the installation.",
+    "backup": "Copy a workspace into a backup folder.",
+    "restore": "Make a workspace from a backup.",
+    "upgrade": "Bring a workspace to the newest schema; makes a backup first.",
+    "gc": "Remove pictures that no record names.",
+    "withdraw": "Remove an image's bytes or a rater's personal data; a tombstone stays.",
     "rank": "Leaderboard from a workspace or a table of battles.",
     "agree": "Agreement among raters.",
     "align": "A judge or a metric against people.",
@@ -29,7 +41,8 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"imarena.cli.{cmd_name.replace('-', '_')}")
+        name = cmd_name.replace("-", "_")
+        module = import_module(f"imarena.cli.{name}_" if iskeyword(name) else f"imarena.cli.{name}")
         app = getattr(module, "app", None)
         if app is None:
             app = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -1,5 +1,6 @@
 """The store: records in, records out. Facts are appended; nothing here rewrites a judgment or a vote."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -34,12 +35,14 @@ class Added:
     new: int = 0
     same: int = 0
     conflicts: list[Conflict] = field(default_factory=list)
+    new_by_kind: Counter[str] = field(default_factory=Counter)
 
     def merge(self, other: "Added") -> None:
         """Add another outcome to this one."""
         self.new += other.new
         self.same += other.same
         self.conflicts += other.conflicts
+        self.new_by_kind.update(other.new_by_kind)
 
 
 class Store:
@@ -64,7 +67,9 @@ class Store:
         with writing(self.engine, durable=durable) as connection:
             for kind in KINDS:
                 if kind.record in groups:
-                    outcome.merge(self._append(connection, kind, groups.pop(kind.record)))
+                    added = self._append(connection, kind, groups.pop(kind.record))
+                    added.new_by_kind[kind.record.__name__] = added.new
+                    outcome.merge(added)
         if groups:
             raise StoreError(f"{next(iter(groups)).__name__} is not stored")
         return outcome

@@ -65,7 +65,7 @@ def _links(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
                 )
                 with reading(workspace.store.engine) as connection:
                     rows = connection.execute(query).all()
-                for identity, value in rows:  # type: ignore[misc]
+                for identity, value in rows:
                     yield Finding(
                         "dangling_link", identity, f"{table.name}.{column.name} names {value}, which is not stored"
                     )
@@ -91,8 +91,8 @@ def _duplicates(workspace: Workspace) -> Iterator[Finding]:
                 yield Finding("duplicate", subject, f"{row[-1]} records stand where one {what} may stand")
         for kind in KINDS:
             query = select(kind.table.c.id, func.count()).group_by(kind.table.c.id).having(func.count() > 1)
-            for identity, count in connection.execute(query):
-                yield Finding("duplicate", identity, f"is stored {count} times in {kind.table.name}")
+            for row in connection.execute(query):
+                yield Finding("duplicate", str(row[0]), f"is stored {row[1]} times in {kind.table.name}")
 
 
 def images_of(item: Item) -> list[ImageRef]:

@@ -1,0 +1,29 @@
+"""``imarena gc``."""
+
+from typing import Annotated
+
+import typer
+
+from imarena.cli.console import emit, session
+
+
+def command(
+    context: typer.Context,
+    yes: Annotated[bool, typer.Option("--yes", help="Really remove; without it, only say what would go.")] = False,
+    grace_s: Annotated[float, typer.Option(help="Leave files younger than this alone.")] = 3600.0,
+) -> None:
+    """Remove pictures that no record names, and parts of writes that never finished."""
+    from imarena.storage import open_workspace
+    from imarena.storage.upkeep import collect_garbage
+
+    with open_workspace(session(context).workspace) as workspace:
+        found = collect_garbage(workspace, remove=yes, grace_s=grace_s)
+    document = {
+        "removed": yes,
+        "blobs": list(found.blobs),
+        "leftovers": found.leftovers,
+        "bytes": found.bytes,
+    }
+    verb = "Removed" if yes else "Would remove (--yes does it)"
+    text = f"{verb}: {len(found.blobs):,} images, {found.leftovers:,} leftovers, {found.bytes / 1e6:,.1f} MB."
+    emit(context, document, lambda console: console.print(text))

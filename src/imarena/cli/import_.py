@@ -1,0 +1,63 @@
+"""``imarena import``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from imarena.cli.console import Exit, emit, fail, session
+from imarena.cli.options import pairs
+from imarena.cli.progress import progress
+from imarena.workflows.importing import ImportReport
+
+_SHOWN = 20
+
+
+def command(
+    context: typer.Context,
+    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="See --list.")] = "",
+    path: Annotated[Path | None, typer.Argument(help="The folder or file to read.")] = None,
+    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
+) -> None:
+    """Bring records in. Twice is the same as once; what is left out is told by file and row (exit code 3)."""
+    from imarena.datasets.formats import DESCRIPTIONS, READERS
+
+    if listing or not format_name:
+        known = {name: DESCRIPTIONS.get(name, "") for name in READERS}
+        emit(context, known, lambda console: _list(console, known))
+        return
+    if path is None:
+        fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
+    from imarena.storage import open_workspace
+    from imarena.workflows.importing import import_records
+
+    read = READERS.get(format_name)
+    with open_workspace(session(context).workspace) as workspace, progress("import") as tell:
+        report = import_records(
+            workspace, read, format_name=format_name, path=path, options=pairs(option), progress=tell
+        )
+    emit(context, report.to_json(), lambda console: _show(console, report))
+    if report.skipped:
+        nothing = not report.new and not report.same
+        raise typer.Exit(Exit.USER if nothing else Exit.PARTIAL)
+
+
+def _list(console: Console, known: dict[str, str]) -> None:
+    for name, text in known.items():
+        console.print(f"  [bold]{name:18}[/] {escape(text)}")
+
+
+def _show(console: Console, report: ImportReport) -> None:
+    for title, counts in (("new", report.new), ("there already", report.same)):
+        told = ", ".join(f"{number:,} {name.lower()}s" for name, number in sorted(counts.items()) if number)
+        if told:
+            console.print(f"{title}: {told}")
+    if not report.new and not report.same:
+        console.print("nothing was imported")
+    for skip in report.skips[:_SHOWN]:
+        console.print(f"[yellow]left out:[/] {escape(str(skip))}")
+    if report.skipped > _SHOWN:
+        console.print(f"... and {report.skipped - _SHOWN:,} more; --json lists {len(report.skips):,}")

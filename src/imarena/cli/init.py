@@ -1,0 +1,35 @@
+"""``imarena init``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imarena.cli.console import emit, session
+
+
+def command(
+    context: typer.Context,
+    directory: Annotated[Path | None, typer.Argument(help="The folder; the workspace option by default.")] = None,
+    name: Annotated[str, typer.Option(help="What the arena is called.")] = "",
+    database: Annotated[str, typer.Option(help="A PostgreSQL address; empty: SQLite in the folder.")] = "",
+) -> None:
+    """Make a workspace: imarena.toml, arena.db and blobs/. An existing one is left as it is."""
+    from imarena.storage import init_workspace, is_workspace
+
+    root = directory or session(context).workspace
+    existed = is_workspace(root)
+    with init_workspace(root, name=name, url=database) as workspace:
+        document = {
+            "workspace": str(workspace.root.resolve()),
+            "database": workspace.store.engine.dialect.name,
+            "made": not existed,
+        }
+    emit(
+        context,
+        document,
+        lambda console: console.print(
+            f"{'There is a workspace in' if existed else 'Made a workspace in'} {document['workspace']}.\n"
+            f"Next: imarena -w {root} import --list"
+        ),
+    )

@@ -1,0 +1,30 @@
+"""``imarena restore``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.progress import progress
+
+
+def command(
+    context: typer.Context,
+    source: Annotated[Path, typer.Argument(help="A backup folder (its newest snapshot) or one snapshot in it.")],
+    database: Annotated[str, typer.Option(help="Restore into this PostgreSQL database.")] = "",
+) -> None:
+    """Make a workspace (the --workspace folder) from a backup."""
+    from imarena.storage.backup import restore
+
+    root = session(context).workspace
+    with progress("restore") as tell:
+        done = restore(source, root, url=database, progress=tell)
+    document = {"snapshot": str(done.path), "workspace": str(root), "blobs": done.blobs, "missing": done.missing}
+    emit(
+        context,
+        document,
+        lambda console: console.print(f"Restored {done.path} into {root}. Check it: imarena -w {root} verify"),
+    )
+    if done.missing:
+        raise typer.Exit(Exit.PARTIAL)

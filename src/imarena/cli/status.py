@@ -1,0 +1,65 @@
+"""``imarena status``."""
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from imarena.cli.console import emit, session
+from imarena.workflows.status import WorkspaceStatus, status
+
+
+def command(context: typer.Context) -> None:
+    """Counts by stage, status and editor; what a resume would still do."""
+    from imarena.storage import open_workspace
+
+    with open_workspace(session(context).workspace) as workspace:
+        found = status(workspace)
+    emit(context, found.to_json(), lambda console: _show(console, found))
+
+
+def _show(console: Console, found: WorkspaceStatus) -> None:
+    console.print(f"[bold]{found.name}[/]  {found.root}  ({found.database}, schema {found.schema})", markup=True)
+    totals = Table("records", "count", box=None)
+    for name, number in found.totals.items():
+        if number:
+            totals.add_row(name, f"{number:,}")
+    totals.add_row("images", f"{found.images:,} ({found.image_bytes / 1e6:,.1f} MB)")
+    console.print(totals)
+    if found.items:
+        _counts(console, "items by data set", found.items)
+    if found.outputs:
+        _nested(console, "outputs by editor", found.outputs, found.outputs_without_pixels)
+    if found.judgments:
+        _nested(console, "judgments by judge", found.judgments, {})
+    if found.votes:
+        _counts(console, "votes by rater", found.votes)
+    if found.missing:
+        _counts(console, "not ok: retried when the same command runs again", found.missing)
+    for line in found.interrupted:
+        console.print(f"running or interrupted: {line}; run the same command again to finish it", style="yellow")
+
+
+def _counts(console: Console, title: str, counts: dict[str, int]) -> None:
+    table = Table(title, "count", box=None)
+    shown = list(counts.items())
+    for name, number in shown[:40]:
+        table.add_row(_plain(name), f"{number:,}")
+    if len(shown) > 40:
+        table.add_row(f"... and {len(shown) - 40} more", f"{sum(n for _, n in shown[40:]):,}")
+    console.print(table)
+
+
+def _nested(console: Console, title: str, counts: dict[str, dict[str, int]], without: dict[str, int]) -> None:
+    states = sorted({state for row in counts.values() for state in row}, key=lambda state: (state != "ok", state))
+    extra = ["no pixels"] if without else []
+    table = Table(title, *states, *extra, box=None)
+    for name, row in counts.items():
+        cells = [f"{row[state]:,}" if state in row else "" for state in states]
+        table.add_row(_plain(name), *cells, *([f"{without[name]:,}" if name in without else ""] if extra else []))
+    console.print(table)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

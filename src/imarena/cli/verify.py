@@ -1,0 +1,35 @@
+"""``imarena verify``."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.progress import progress
+
+
+def command(
+    context: typer.Context,
+    deep: Annotated[bool, typer.Option(help="Read every record back and hash every blob; resumes.")] = False,
+    restart: Annotated[bool, typer.Option(help="With --deep: forget what was hashed before.")] = False,
+) -> None:
+    """Check every record, hash and link. Exit code 1 where something is wrong."""
+    from imarena.storage import open_workspace
+    from imarena.storage.verify import restart_deep, verify
+
+    with open_workspace(session(context).workspace) as workspace, progress("verify") as tell:
+        if restart:
+            restart_deep(workspace)
+        findings = list(verify(workspace, deep=deep, progress=tell))
+
+    def show(console: Console) -> None:
+        for finding in findings:
+            console.print(f"[red]{finding.kind}[/]  {escape(finding.subject)}  {escape(finding.detail)}")
+        how = "deep" if deep else "quick"
+        console.print(f"{how} check: " + (f"{len(findings)} findings" if findings else "clean"))
+
+    emit(context, {"deep": deep, "clean": not findings, "findings": [f.__dict__ for f in findings]}, show)
+    if findings:
+        raise typer.Exit(Exit.FAILED)

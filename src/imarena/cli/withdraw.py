@@ -1,0 +1,30 @@
+"""``imarena withdraw``."""
+
+from typing import Annotated
+
+import typer
+
+from imarena.cli.console import emit, fail, session
+
+
+def command(
+    context: typer.Context,
+    kind: Annotated[str, typer.Argument(help="image or rater")],
+    subject: Annotated[str, typer.Argument(help="The image's SHA-256 (8 digits or more), or the rater's id.")],
+    reason: Annotated[str, typer.Option(help="Kept in the tombstone.")] = "",
+) -> None:
+    """Remove an image's bytes or a rater's personal data. Records stay; a tombstone says what happened."""
+    from imarena.storage import open_workspace
+    from imarena.storage.upkeep import withdraw_image, withdraw_rater
+
+    actions = {"image": withdraw_image, "rater": withdraw_rater}
+    if kind not in actions:
+        fail(f"'{kind}' cannot be withdrawn.", hint="Say 'image' or 'rater'.")
+    with open_workspace(session(context).workspace) as workspace:
+        tombstone = actions[kind](workspace, subject, reason)
+    note = "Backups made before still hold it: remove those too." if kind == "image" else "The votes stay."
+    emit(
+        context,
+        tombstone.model_dump(mode="json"),
+        lambda console: console.print(f"Withdrew the {kind} {tombstone.subject}. {note}", markup=False),
+    )

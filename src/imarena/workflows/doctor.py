@@ -1,0 +1,69 @@
+"""doctor: is this machine ready?"""
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from imarena.core.errors import ImarenaError
+from imarena.core.version import VERSION
+from imarena.storage import is_workspace, open_workspace
+
+_EXTRAS = {
+    "postgres": ("psycopg", "PostgreSQL workspaces"),
+    "web": ("fastapi", "the web application"),
+    "vision": ("torch", "local models"),
+    "ray": ("ray", "many machines"),
+    "hub": ("datasets", "data sets from a hub"),
+}
+_MIN_FREE_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    state: str
+    """good, bad, or absent (optional and not there)."""
+    detail: str
+
+
+def examine(root: Path) -> list[Check]:
+    """Every check, in the order in which they matter."""
+    checks = [
+        Check("imarena", "good", VERSION),
+        Check("Python", "good" if sys.version_info >= (3, 11) else "bad", platform.python_version()),
+        Check("SQLite", "good" if sqlite3.sqlite_version_info >= (3, 35) else "bad", sqlite3.sqlite_version),
+        Check("processors", "good", str(os.cpu_count())),
+    ]
+    existing = next(folder for folder in (root.resolve(), *root.resolve().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    checks.append(
+        Check("disk", "good" if free > _MIN_FREE_BYTES else "bad", f"{free / 1e9:,.1f} GB free at {existing}")
+    )
+    checks.append(
+        Check("folder", "good" if os.access(existing, os.W_OK) else "bad", f"{existing} can be written to")
+        if os.access(existing, os.W_OK)
+        else Check("folder", "bad", f"{existing} cannot be written to")
+    )
+    for extra, (module, purpose) in _EXTRAS.items():
+        there = find_spec(module) is not None
+        detail = f"{purpose}: ready" if there else f"{purpose}: pip install 'imarena[{extra}]'"
+        checks.append(Check(f"extra {extra}", "good" if there else "absent", detail))
+    checks.append(_workspace(root))
+    return checks
+
+
+def _workspace(root: Path) -> Check:
+    if not is_workspace(root):
+        return Check("workspace", "absent", f"none in {root.resolve()}: imarena init makes one")
+    try:
+        with open_workspace(root) as workspace:
+            return Check("workspace", "good", f"{workspace.root.resolve()} ({workspace.store.engine.dialect.name})")
+    except ImarenaError as error:
+        return Check("workspace", "bad", str(error).replace("\n", " "))

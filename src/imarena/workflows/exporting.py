@@ -1,0 +1,46 @@
+"""export: write a workspace's records in a format."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Progress, Skip, WriteFormat
+from imarena.core.records import ImageRef, Record
+from imarena.storage import Workspace
+
+R = TypeVar("R", bound=Record)
+
+
+class WorkspaceArchive:
+    """What an exporter may ask of a workspace (the `Archive` port)."""
+
+    def __init__(self, workspace: Workspace, progress: Progress | None) -> None:
+        self._workspace = workspace
+        self._progress = progress
+
+    def records(self, kind: type[R]) -> Iterator[R]:
+        """All records of a kind, oldest first."""
+        total = self._workspace.store.count(kind).get((), 0)
+        for done, record in enumerate(self._workspace.store.records(kind)):
+            if self._progress and done % 200 == 0:
+                self._progress(kind.__name__.lower(), done, total)
+            yield record
+
+    def load(self, image: ImageRef) -> bytes:
+        """The original bytes of a picture."""
+        return self._workspace.load(image)
+
+
+def export_records(
+    workspace: Workspace,
+    write: WriteFormat,
+    directory: Path,
+    *,
+    options: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> list[Skip]:
+    """Write everything into a new or empty folder. Returns what could not be written, and why."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise UserError(f"{directory} is not empty.", hint="Export into a new folder.")
+    return list(write(directory, WorkspaceArchive(workspace, progress), dict(options or {})))

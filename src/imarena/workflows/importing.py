@@ -1,0 +1,150 @@
+"""import: read a format, keep its pictures, append its records. Twice is the same as once."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from imarena.core.errors import InvalidImage
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Progress, ReadFormat, Skip
+from imarena.core.records import ImageRef, Item, JsonDict, Output, Record, Status
+from imarena.images import check
+from imarena.storage import Conflict, Workspace
+from imarena.storage.upkeep import withdrawn
+from imarena.workflows.runs import noted
+
+BATCH = 1_000
+MAX_SKIPS = 1_000
+"""Skips that are kept word for word; the rest is only counted."""
+
+
+@dataclass
+class ImportReport:
+    """What an import did."""
+
+    format: str
+    path: str
+    new: Counter[str] = field(default_factory=Counter)
+    same: Counter[str] = field(default_factory=Counter)
+    skipped: int = 0
+    skips: list[Skip] = field(default_factory=list)
+
+    def skip(self, skip: Skip) -> None:
+        """Note something that was left out."""
+        self.skipped += 1
+        if len(self.skips) < MAX_SKIPS:
+            self.skips.append(skip)
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {
+            "format": self.format,
+            "path": self.path,
+            "new": dict(self.new),
+            "same": dict(self.same),
+            "skipped": self.skipped,
+            "skips": [{"file": skip.file, "row": skip.row, "reason": skip.reason} for skip in self.skips],
+        }
+
+
+class WorkspaceIntake:
+    """What an importer may ask of a workspace (the `Intake` port)."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._refs: dict[str, ImageRef] = {}
+        self._pending: list[ImageRef] = []
+        self._withdrawn = withdrawn(workspace)
+
+    def keep(self, data: bytes, *, name: str) -> ImageRef:  # noqa: ARG002
+        """Check a picture and store its original bytes."""
+        sha256 = sha256_hex(data)
+        if sha256 in self._refs:
+            return self._refs[sha256]
+        if sha256 in self._withdrawn:
+            raise InvalidImage(f"the image was withdrawn from this workspace on {self._withdrawn[sha256][:10]}")
+        info = check(data)
+        reference = ImageRef(
+            sha256=sha256, size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
+        )
+        self._workspace.blobs.put(data)
+        self._refs[sha256] = reference
+        self._pending.append(reference)
+        return reference
+
+    def items(self, dataset: str) -> Mapping[str, Item]:
+        """The items of a data set that are stored already, by key."""
+        return {item.key: item for item in self._workspace.store.records(Item, dataset=dataset)}
+
+    def outputs(self, dataset: str) -> Mapping[tuple[str, str], str]:
+        """Ids of the ok single-turn outputs that are stored already, by (item key, editor)."""
+        keys = {row["id"]: row["key"] for row in self._workspace.store.rows(Item, dataset=dataset)}
+        found: dict[tuple[str, str], str] = {}
+        for row in self._workspace.store.rows(Output, status=Status.OK.value, turn=0, sample=0):
+            if row["editor"] is not None and row["item_id"] in keys:
+                found[keys[row["item_id"]], row["editor"]] = row["id"]
+        return found
+
+    def flush(self) -> None:
+        """Register the pictures kept so far: before the records that name them."""
+        self._workspace.store.keep_images(self._pending)
+        self._pending.clear()
+
+
+def import_records(
+    workspace: Workspace,
+    read: ReadFormat,
+    *,
+    format_name: str,
+    path: Path,
+    options: Mapping[str, str] | None = None,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import everything that `read` yields. Bad rows are reported and left out; good ones go in, a batch at a time."""
+    report = ImportReport(format_name, str(path))
+    chosen = dict(options or {})
+    intake = WorkspaceIntake(workspace)
+    settings: JsonDict = {"format": format_name, "path": path.name, "options": {**chosen}}
+    with noted(workspace, "import", settings) as run:
+        stream = read(path, intake, chosen)
+        done = 0
+        while batch := list(islice(stream, BATCH)):
+            records: list[Record] = []
+            for entry in batch:
+                if isinstance(entry, Skip):
+                    report.skip(entry)
+                else:
+                    records.append(entry)
+            intake.flush()
+            _write(workspace, records, report)
+            done += len(batch)
+            if progress:
+                progress("records", done, None)
+        intake.flush()
+        run.counts = dict(report.new)
+        run.partial = report.skipped > 0
+    return report
+
+
+def _write(workspace: Workspace, records: list[Record], report: ImportReport) -> None:
+    outcome = workspace.store.add(records)
+    refused = {id(conflict.record) for conflict in outcome.conflicts}
+    kinds = Counter(type(record).__name__ for record in records if id(record) not in refused)
+    report.new.update(outcome.new_by_kind)
+    report.same.update(kinds - outcome.new_by_kind)
+    for conflict in outcome.conflicts:
+        report.skip(_conflict_skip(conflict))
+
+
+def _conflict_skip(conflict: Conflict) -> Skip:
+    record = conflict.record
+    origin = getattr(record, "origin", None)
+    name = type(record).__name__.lower()
+    label = f"{record.dataset} / {record.key}" if isinstance(record, Item) else name
+    return Skip(
+        origin.file if origin and origin.file else label,
+        origin.row if origin and origin.row else "",
+        f"{name} not stored: {conflict.reason}",
+    )

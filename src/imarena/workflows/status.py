@@ -1,0 +1,94 @@
+"""status: where a workspace stands, by stage, status and editor."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core.records import (
+    Assignment,
+    Campaign,
+    Evidence,
+    Item,
+    Judgment,
+    Output,
+    Ranking,
+    Rater,
+    Reply,
+    Run,
+    Status,
+    Vote,
+)
+from imarena.storage import Workspace, migrate
+
+
+@dataclass(frozen=True)
+class WorkspaceStatus:
+    """Counts, and what is missing."""
+
+    name: str
+    root: str
+    database: str
+    schema: str
+    items: dict[str, int]
+    tasks: dict[str, int]
+    outputs: dict[str, dict[str, int]]
+    outputs_without_pixels: dict[str, int]
+    judgments: dict[str, dict[str, int]]
+    votes: dict[str, int]
+    totals: dict[str, int]
+    images: int
+    image_bytes: int
+    missing: dict[str, int]
+    """What a run would still have to do: failures by status that a resume retries."""
+    interrupted: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return dict(self.__dict__)
+
+
+def status(workspace: Workspace) -> WorkspaceStatus:
+    """Count everything. Fast: indexes only, no record is read back."""
+    store = workspace.store
+    outputs = store.count(Output, "editor", "status")
+    judgments = store.count(Judgment, "judge", "status")
+    without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
+    images = [row for row in store.images() if not row["withdrawn_at"]]
+    runs = list(store.rows(Run, state="running"))
+    totals = {
+        kind.__name__.lower(): store.count(kind).get((), 0)
+        for kind in (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
+    }
+    missing = _failures("outputs", outputs) | _failures("judgments", judgments)
+    return WorkspaceStatus(
+        name=workspace.settings.name,
+        root=str(workspace.root.resolve()),
+        database=store.engine.dialect.name,
+        schema=migrate.current(store.engine) or "",
+        items={key[0]: n for key, n in sorted(store.count(Item, "dataset").items())},
+        tasks={str(key[0] or "(none)"): n for key, n in sorted(store.count(Item, "task").items(), key=str)},
+        outputs=_nest(outputs),
+        outputs_without_pixels={str(key[0] or "(not named)"): n for key, n in sorted(without.items(), key=str)},
+        judgments=_nest(judgments),
+        votes={key[0]: n for key, n in sorted(store.count(Vote, "rater_id").items())},
+        totals=totals,
+        images=len(images),
+        image_bytes=sum(row["size_bytes"] for row in images),
+        missing=missing,
+        interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
+    )
+
+
+def _nest(counts: dict[tuple[Any, ...], int]) -> dict[str, dict[str, int]]:
+    nested: dict[str, dict[str, int]] = {}
+    for (name, state), number in sorted(counts.items(), key=str):
+        nested.setdefault(str(name or "(not named)"), {})[state] = number
+    return nested
+
+
+def _failures(what: str, counts: dict[tuple[Any, ...], int]) -> dict[str, int]:
+    failed: dict[str, int] = {}
+    for (_, state), number in counts.items():
+        if state != Status.OK.value:
+            key = f"{what} {state}"
+            failed[key] = failed.get(key, 0) + number
+    return failed

@@ -1,0 +1,25 @@
+"""upgrade: bring a workspace to the newest schema, after a backup."""
+
+from pathlib import Path
+
+from imarena.core.errors import UserError
+from imarena.storage import migrate, open_workspace
+from imarena.storage.backup import backup
+
+
+def upgrade(root: Path, backup_to: Path | None = None) -> dict[str, str]:
+    """Returns the schema before and after, and where the backup is."""
+    with open_workspace(root, check_schema=False) as workspace:
+        engine = workspace.store.engine
+        before = migrate.current(engine)
+        if before is None or not migrate.known(before):
+            migrate.check(engine)
+        if before == migrate.newest():
+            return {"from": before, "to": before, "backup": ""}
+        target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
+        made = backup(workspace, target)
+        migrate.upgrade(engine)
+        after = migrate.current(engine)
+        if before is None or after is None:
+            raise UserError("The database has no schema.", hint="Run 'imarena init'.")
+        return {"from": before, "to": after, "backup": str(made.path)}
