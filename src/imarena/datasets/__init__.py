@@ -1,1 +1,5 @@
 """Import, export, taxonomies, the bundled benchmark."""
+
+from imarena.datasets.formats import DESCRIPTIONS, READERS, WRITERS
+
+__all__ = ["DESCRIPTIONS", "READERS", "WRITERS"]

@@ -1,16 +1,24 @@
-"""Reading other people's folders: nothing outside the root is opened, and every complaint names file and row."""
+"""Reading other people's folders: nothing outside the root is opened, and every complaint names file and row.
+
+Text is UTF-8 (with or without a mark) or marked UTF-16. In tables and JSON Lines one line in another encoding is
+told and left out; the others are read.
+"""
 
 import csv
-import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import Skip
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DEVICE_NAMES = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{port}{n}" for port in ("COM", "LPT") for n in range(10))})
 
 
 class Folder:
@@ -117,12 +125,39 @@ def read_jsonl(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]] | S
 def read_rows(
     path: Path, *, delimiter: str = ",", required: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, row) of a CSV or TSV file with a header; a missing column raises `UserError`."""
-    text = decode_text(path.read_bytes())
-    if not text.strip():
+    """(line number, row) of a CSV or TSV file with a header; a missing column or a bad row raises `UserError`."""
+    for row in read_table(path, path.name, delimiter=delimiter, required=required):
+        if isinstance(row, Skip):
+            raise UserError(f"{row.row}: {row.reason}")
+        yield row
+
+
+def read_table(
+    path: Path, name: str, *, delimiter: str = ",", required: tuple[str, ...] = ()
+) -> Iterator[tuple[int, dict[str, str]] | Skip]:
+    """(line number, row) of a CSV or TSV file with a header; a bad row becomes a `Skip`. Streams.
+
+    Raises `UserError` where the file as a whole cannot be used: empty, a column missing or there twice.
+    """
+    with path.open("rb") as file:
+        marked = file.read(2) in {b"\xff\xfe", b"\xfe\xff"}
+    # A byte that is not UTF-8 becomes a lone surrogate here, so that its row can be named and left out.
+    encoding, errors = ("utf-16", "strict") if marked else ("utf-8-sig", "surrogateescape")
+    with path.open(encoding=encoding, errors=errors, newline="") as text:
+        try:
+            yield from _table_rows(csv.DictReader(text, delimiter=delimiter), name, required)
+        except UnicodeDecodeError as error:
+            raise UserError(f"the file is not {encoding} ({error.reason})") from error
+        except csv.Error as error:
+            raise UserError(f"not a table that can be read ({error})") from error
+
+
+def _table_rows(
+    reader: "csv.DictReader[str]", name: str, required: tuple[str, ...]
+) -> Iterator[tuple[int, dict[str, str]] | Skip]:
+    if not reader.fieldnames:
         raise UserError("the file is empty")
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=False)
-    header = list(reader.fieldnames or [])
+    header = list(reader.fieldnames)
     missing = [column for column in required if column not in header]
     if missing:
         raise UserError(
@@ -133,4 +168,33 @@ def read_rows(
     if doubled:
         raise UserError(f"the column {', '.join(sorted(doubled))} is there twice")
     for row in reader:
-        yield reader.line_num, {key: value or "" for key, value in row.items() if key is not None}
+        where = f"line {reader.line_num}"
+        cells = [cell for cell in row.values() if isinstance(cell, str)]
+        if None in row:
+            yield Skip(name, where, f"the row has more cells than the header's {len(header)}")
+        elif len(cells) < len(header):
+            yield Skip(name, where, f"the row has {len(cells)} cells, the header {len(header)}")
+        elif any(_SURROGATE.search(cell) for cell in cells):
+            yield Skip(name, where, "not UTF-8; save the file in one encoding")
+        else:
+            yield reader.line_num, dict(row)
+
+
+# ---------------------------------------------------------------- names as file names
+
+
+def escape_name(name: str) -> str:
+    """Any name as one portable path segment; `unescape_name` gives it back. Letters, digits, - and _ stay."""
+    escaped = quote(name.encode("utf-8", "surrogatepass"), safe="").replace("~", "%7E")
+    if not escaped:
+        return "%"
+    if escaped.startswith(".") or escaped.endswith("."):
+        escaped = escaped.replace(".", "%2E")
+    if escaped.split(".")[0].upper() in _DEVICE_NAMES:
+        return f"%{ord(escaped[0]):02X}{escaped[1:]}"
+    return escaped
+
+
+def unescape_name(segment: str) -> str:
+    """The name that `escape_name` turned into this path segment."""
+    return "" if segment == "%" else unquote(segment, errors="surrogatepass")

@@ -26,26 +26,26 @@ from imarena.datasets.native_records import (
     VERSION,
     Admission,
     BlobsBeside,
-    check_options,
     images_of,
+    images_option,
     load,
     new_directory,
     record_id,
 )
+from imarena.datasets.options import pick_options
 
 _FILE = "records.jsonl"
-_IMAGES = ("embedded", "beside")
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
     """Export everything into one file. Yields the pictures that the workspace no longer holds."""
-    check_options("native_jsonl", options, images=_IMAGES)
+    images = images_option("native_jsonl", options)
     new_directory(directory)
     with (directory / _FILE).open("w", encoding="utf-8", newline="\n") as file:
         file.write(json.dumps({"kind": "manifest", "format": FORMAT, "version": VERSION}) + "\n")
         beside = BlobsBeside(directory, archive)
         embedded = _BlobLines(file, archive)
-        blobs = beside if options.get("images") == "beside" else embedded
+        blobs = beside if images == "beside" else embedded
         for kind, model in KINDS.items():
             for record in archive.records(model):
                 yield from blobs.write(kind, record)
@@ -73,7 +73,7 @@ class _BlobLines:
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
     """Every record as it was, `created_at` included. `path` is the file or the folder that holds it."""
-    check_options("native_jsonl", options)
+    pick_options("native_jsonl", options)
     folder = Folder(path)
     file = folder.root if folder.root.is_file() else folder.file(_FILE)
     if not file.is_file():

@@ -26,26 +26,26 @@ from imarena.datasets.native_records import (
     KINDS,
     Admission,
     BlobsBeside,
-    check_options,
     images_of,
+    images_option,
     load,
     new_directory,
     one_line,
     parse_record,
     record_id,
 )
+from imarena.datasets.options import pick_options
 
 _BATCH = 1000
 _BLOB_BATCH_BYTES = 32 << 20
-_IMAGES = ("embedded", "beside")
 _WIDE_INTEGERS = frozenset({"seed"})  # drawn from 64 unsigned bits, more than a Parquet integer column holds safely
 
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
     """Export everything. Yields the pictures that the workspace no longer holds."""
-    check_options("native_parquet", options, images=_IMAGES)
+    images = images_option("native_parquet", options)
     new_directory(directory)
-    beside = BlobsBeside(directory, archive) if options.get("images") == "beside" else None
+    beside = BlobsBeside(directory, archive) if images == "beside" else None
     embedded = None if beside else _BlobTable(directory / "blobs.parquet", archive)
     counts: dict[str, int] = {}
     try:
@@ -194,7 +194,7 @@ def _schema(columns: Mapping[str, str]) -> Any:
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
     """Every record as it was, `created_at` included. A changed row or picture is told and left out."""
-    check_options("native_parquet", options)
+    pick_options("native_parquet", options)
     folder = Folder(path)
     counts = read_manifest(folder)
     admission = Admission(intake, finder(folder))

@@ -29,6 +29,7 @@ from imarena.core.records import (
     Verification,
     Vote,
 )
+from imarena.datasets.options import pick_options
 
 FORMAT = "imarena"
 VERSION = 1
@@ -192,12 +193,9 @@ def new_directory(directory: Path) -> Path:
     return directory
 
 
-def check_options(format_name: str, options: Mapping[str, str], **allowed: tuple[str, ...] | None) -> None:
-    """Refuse unknown options and, where choices are given, unknown values."""
-    for name, value in options.items():
-        if name not in allowed:
-            known = f"Known: {', '.join(sorted(allowed))}." if allowed else "It has no options."
-            raise UserError(f"The format '{format_name}' has no option '{name}'.", hint=known)
-        choices = allowed[name]
-        if choices is not None and value not in choices:
-            raise UserError(f"{name}={value} is not a choice.", hint=f"Choose one of: {', '.join(choices)}.")
+def images_option(form: str, options: Mapping[str, str]) -> str:
+    """Where an exporter puts the pictures: `embedded` (the default) or `beside`."""
+    choice = pick_options(form, options, images="embedded")["images"]
+    if choice not in {"embedded", "beside"}:
+        raise UserError(f"images={choice} is not a choice.", hint="Choose one of: embedded, beside.")
+    return choice

@@ -1,0 +1,30 @@
+"""Every format by name: who reads it, who writes it, and one line that says what it is."""
+
+from imarena.core.protocols import ReadFormat, WriteFormat
+from imarena.core.registry import Registry
+
+_ROOM = "imarena.datasets"
+
+DESCRIPTIONS: dict[str, str] = {
+    "native": "imarena folder: manifest, one JSON Lines file per kind of record, pictures by hash",
+    "native_jsonl": "imarena JSON Lines: one record a line, pictures inside or beside",
+    "native_parquet": "imarena Parquet: one file per kind of record, pictures inside or beside",
+    "table": "plain folder: items.csv and outputs/<editor>/<key>.png, or just folders of pictures",
+    "genarena": "GenArena: benchmark Parquet, model outputs, battle and audit logs",
+    "gedit_bench": "GEdit-Bench: Parquet, result tree and score CSV",
+    "geditbench_v2": "GEditBench v2: Parquet, gallery and pair results",
+    "vcreward": "VCReward-Bench: Parquet of pairs with the winner",
+    "imgedit": "ImgEdit-Bench: basic_edit.json, outputs and result.json",
+    "mmrb2": "Multimodal RewardBench 2: JSON pairs and predictions",
+    "editscore_bench": "EditReward-Bench by EditScore: pairs, the first output won",
+    "editreward_bench": "EditReward-Bench by TIGER-Lab: rankings of 2 to 4 outputs; also its training JSON",
+    "genai_bench": "GenAI-Bench: pairs, human votes and judges' votes",
+    "imagenhub": "ImagenHub: output tree with dataset_lookup.json, and rating TSVs",
+    "imagenworld": "ImagenWorld: item folders with outputs, Gemini scores, human ratings and masks",
+    "viescore": "VIEScore: recorded judge scores and automatic metrics for ImagenHub's items",
+}
+
+EXPORTABLE = ("native", "native_jsonl", "native_parquet", "table", "genarena")
+
+READERS: Registry[ReadFormat] = Registry("reader", {name: f"{_ROOM}.{name}:read" for name in DESCRIPTIONS})
+WRITERS: Registry[WriteFormat] = Registry("writer", {name: f"{_ROOM}.{name}:write" for name in EXPORTABLE})
