@@ -1,0 +1,132 @@
+"""Krippendorff's alpha: agreement of any number of raters, with missing ratings, on four levels of measurement.
+
+alpha = 1 - D_o / D_e (Krippendorff, Content Analysis, 4th edition, chapter 12). D_o sums, over units with at least two
+ratings, the squared differences of the unit's pairs, each unit weighted by 1 / (m_u - 1); D_e does the same for all
+pairs of ratings whatever their unit.
+"""
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+
+from imarena.stats.bootstrap import Interval, percentile_interval, resampled_counts
+from imarena.stats.figure import Figure, undefined
+from imarena.stats.ratings import FloatArray, IntArray, Ratings
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+BLOCK = 1024
+"""Rows of a difference table held at once, so that many different values do not fill the memory."""
+
+
+def krippendorff_alpha(
+    ratings: Ratings, level: Level, *, rounds: int = 0, seed: int = 0, confidence: float = 0.95
+) -> Figure:
+    """Alpha on one level, with a seeded percentile bootstrap over units where `rounds` is above 0.
+
+    Undefined, with the reason, where no unit has two ratings, where all pairable ratings are equal (there is no
+    disagreement to expect), or where the level does not fit the values.
+    """
+    name, method = f"alpha_{level}", f"Krippendorff's alpha, {level}"
+    pairable = ratings.pairable()
+    reason = _misfit(pairable, level)
+    if reason:
+        return undefined(name, reason, n=pairable.n_units, method=method)
+    measure = _measure(pairable, level)
+    value = float(measure(np.ones((1, pairable.n_units)))[0])
+    if not np.isfinite(value):
+        return undefined(name, "the expected disagreement is 0", n=pairable.n_units, method=method)
+    found = Interval(None, None, "", "")
+    if rounds:
+        counts = resampled_counts(pairable.n_units, rounds, seed)
+        draws = np.concatenate([measure(block) for block in counts])
+        found = percentile_interval(draws, confidence, what=f"units, {rounds} rounds, seed {seed}")
+    return Figure(
+        name, value, pairable.n_units, method,
+        low=found.low, high=found.high, interval=found.method, interval_reason=found.reason,
+    )  # fmt: skip
+
+
+def _misfit(pairable: Ratings, level: Level) -> str:
+    if pairable.n_units == 0:
+        return "no unit has two ratings"
+    if pairable.scale == "label" and level != "nominal":
+        return "the values are labels without an order"
+    if pairable.scale == "order" and level in ("interval", "ratio"):
+        return "the values have an order but no distances"
+    if np.ptp(pairable.value) == 0:
+        return "no variation: all ratings are equal, so that no disagreement can be expected by chance"
+    if level == "ratio" and pairable.value.min() < 0:
+        return "a ratio scale has no negative values"
+    return ""
+
+
+def _measure(pairable: Ratings, level: Level) -> Callable[[FloatArray], FloatArray]:
+    """A function from unit weights (rounds, n_units) to alpha (rounds,); NaN where no disagreement is expected."""
+    order = np.argsort(pairable.unit, kind="stable")
+    values, places = pairable.categories()
+    units, places = pairable.unit[order], places[order]
+    sizes = np.bincount(units).astype(np.float64)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    tallies = pairable.tallies()
+    nominal = (sizes**2 - tallies.by_unit(tallies.count**2)) / (sizes - 1)
+    ratio = _ratio_observed(values, places, starts) if level == "ratio" else nominal
+
+    def alpha(weights: FloatArray) -> FloatArray:
+        totals = tallies.by_value(weights)
+        if level == "nominal":
+            observed = weights @ nominal
+            expected = totals.sum(axis=1) ** 2 - (totals**2).sum(axis=1)
+        elif level == "ratio":
+            observed, expected = weights @ ratio, _ratio_expected(totals, values)
+        else:
+            # The ordinal difference of two values is the difference of their mid-positions among all ratings.
+            positions = np.cumsum(totals, axis=1) - totals / 2 if level == "ordinal" else values[None, :]
+            observed = _squares_observed(positions, places, starts, sizes, weights)
+            expected = _squares_expected(totals, positions)
+        n = totals.sum(axis=1)
+        floor = 1e-12 * np.maximum(n, 1.0) ** 2
+        usable = expected > (0 if level == "ordinal" else floor * _unit_of(values, level))
+        return np.asarray(np.where(usable, 1 - (n - 1) * observed / np.where(usable, expected, 1.0), np.nan))
+
+    return alpha
+
+
+def _unit_of(values: FloatArray, level: Level) -> float:
+    return float(np.ptp(values)) ** 2 if level == "interval" else 1.0
+
+
+def _squares_observed(
+    positions: FloatArray, places: IntArray, starts: IntArray, sizes: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Sum of squared differences within units: 2 (m sum x^2 - (sum x)^2) / (m - 1), about the unit's first rating."""
+    at = np.broadcast_to(positions, (len(weights), positions.shape[1]))[:, places]
+    at = at - np.repeat(at[:, starts], sizes.astype(np.int64), axis=1)
+    squares, sums = np.add.reduceat(at**2, starts, axis=1), np.add.reduceat(at, starts, axis=1)
+    return np.asarray((weights * (2 * (sizes * squares - sums**2) / (sizes - 1))).sum(axis=1))
+
+
+def _squares_expected(totals: FloatArray, positions: FloatArray) -> FloatArray:
+    n = totals.sum(axis=1)
+    centre = (totals * positions).sum(axis=1, keepdims=True) / np.maximum(n, 1.0)[:, None]
+    return np.asarray(2 * n * (totals * (positions - centre) ** 2).sum(axis=1))
+
+
+def _ratio(left: FloatArray, right: FloatArray) -> FloatArray:
+    total = left[:, None] + right[None, :]
+    return np.asarray(((left[:, None] - right[None, :]) / np.where(total == 0, 1.0, total)) ** 2)
+
+
+def _ratio_observed(values: FloatArray, places: IntArray, starts: IntArray) -> FloatArray:
+    parts = np.split(values[places], starts[1:])
+    return np.array([_ratio(part, part).sum() / (len(part) - 1) for part in parts])
+
+
+def _ratio_expected(totals: FloatArray, values: FloatArray) -> FloatArray:
+    expected = np.zeros(len(totals))
+    for first in range(0, len(values), BLOCK):
+        rows = slice(first, first + BLOCK)
+        expected += ((totals[:, rows] @ _ratio(values[rows], values)) * totals).sum(axis=1)
+    return expected

@@ -1,0 +1,93 @@
+"""What is odd about a rater or a judge: out of step with the others, constant, or using the scale backwards."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.stats.correlation import spearman
+from imarena.stats.figure import Figure
+from imarena.stats.folds import means_without
+from imarena.stats.ratings import FloatArray, Ratings
+
+FEW_UNITS = 10
+"""With fewer shared units nothing is said about a rater: the figures are too noisy to accuse anyone."""
+OUT_OF_STEP = 3.0
+"""Robust standard deviations below the raters' median."""
+BACKWARDS = -0.2
+
+
+@dataclass(frozen=True)
+class RaterReport:
+    """One rater beside the others."""
+
+    rater: int
+    n: int
+    """Ratings given."""
+    n_shared: int
+    """Of them, on units that somebody else rated too."""
+    with_others: Figure
+    """Spearman's rho with the mean of the others; for labels, the share of equal pairs."""
+    mean_shift: float | None
+    """Mean of (own rating - mean of the others), on the scale of the values."""
+    most_common_share: float
+    flags: tuple[str, ...]
+    """Any of ``constant``, ``backwards``, ``out_of_step``, ``too_few``; empty where nothing is odd."""
+
+
+def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
+    """A report on each rater, in the order of the raters' codes."""
+    table = ratings.matrix()
+    drafts = [_draft(table, rater, ratings.scale == "label") for rater in range(ratings.n_raters)]
+    known = [d.with_others.value for d in drafts if d.with_others.value is not None and d.n_shared >= FEW_UNITS]
+    limit = _limit(np.array(known, np.float64))
+    return tuple(_flagged(draft, limit) for draft in drafts)
+
+
+def _draft(table: FloatArray, rater: int, labels: bool) -> RaterReport:
+    own, others = table[:, rater], means_without(table, rater)
+    given = own[~np.isnan(own)]
+    shared = ~(np.isnan(own) | np.isnan(others))
+    common = float(np.unique(given, return_counts=True)[1].max() / len(given)) if len(given) else 0.0
+    if labels:
+        agreement, shift = _with_others(table, rater), None
+    else:
+        agreement = spearman(own[shared], others[shared])
+        shift = float((own[shared] - others[shared]).mean()) if shared.any() else None
+    return RaterReport(rater, len(given), int(shared.sum()), agreement, shift, common, ())
+
+
+def _with_others(table: FloatArray, rater: int) -> Figure:
+    """The share of pairs (this rater, another) on the same unit that are equal."""
+    own = table[:, [rater]]
+    others = np.delete(table, rater, axis=1)
+    both = ~(np.isnan(own) | np.isnan(others))
+    n, method = int(both.sum()), "equal pairs with the other raters"
+    if n == 0:
+        return Figure("with_others", None, 0, method, reason="shares no unit with another rater")
+    return Figure("with_others", float(((own == others) & both).sum() / n), n, method)
+
+
+def _limit(values: FloatArray) -> float:
+    """Below it a rater is out of step: the median less three robust deviations (at least 0.05 each)."""
+    if len(values) < 3:
+        return -np.inf
+    middle = float(np.median(values))
+    deviation = 1.4826 * float(np.median(np.abs(values - middle)))
+    return middle - OUT_OF_STEP * max(deviation, 0.05)
+
+
+def _flagged(draft: RaterReport, limit: float) -> RaterReport:
+    flags = []
+    value = draft.with_others.value
+    if draft.n_shared < FEW_UNITS:
+        flags.append("too_few")
+    else:
+        if draft.most_common_share == 1.0:
+            flags.append("constant")
+        if value is not None and draft.mean_shift is not None and value <= BACKWARDS:
+            flags.append("backwards")
+        elif value is not None and value < limit:
+            flags.append("out_of_step")
+    return RaterReport(
+        draft.rater, draft.n, draft.n_shared, draft.with_others, draft.mean_shift, draft.most_common_share, tuple(flags)
+    )

@@ -1,0 +1,126 @@
+"""Pairs of outputs of the same unit: does the judge order them as people do?
+
+A pair is two differences, left minus right: people's and the judge's. 0 is a tie. Differences are rounded to nine
+decimals, so that float noise makes no winner.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from imarena.stats.figure import Figure, undefined
+from imarena.stats.ratings import FloatArray, IntArray, rounded
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """n pairs: people's difference, the judge's difference and the unit, each (n,)."""
+
+    human: FloatArray
+    judge: FloatArray
+    unit: IntArray
+
+    def __len__(self) -> int:
+        return len(self.human)
+
+
+def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> Pairs:
+    """All pairs of rows that share a unit. `units`: (n,) codes; `human`, `judge`: (n,); rows with NaN are left out."""
+    unit, first, second = np.asarray(units, np.int64), rounded(human), rounded(judge)
+    kept = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
+    kept = kept[np.argsort(unit[kept], kind="stable")]
+    _, starts = np.unique(unit[kept], return_index=True)
+    lefts: list[IntArray] = []
+    rights: list[IntArray] = []
+    for rows in np.split(kept, starts[1:]):
+        left, right = np.triu_indices(len(rows), 1)
+        lefts.append(rows[left])
+        rights.append(rows[right])
+    left, right = np.concatenate(lefts), np.concatenate(rights)
+    return Pairs(rounded(first[left] - first[right]), rounded(second[left] - second[right]), unit[left])
+
+
+def pair_accuracy(pairs: Pairs, *, tie_threshold: float = 0.0) -> Figure:
+    """The share of pairs on which both say the same of left, right and tie; the judge ties within `tie_threshold`."""
+    method = f"same of left, right, tie; the judge ties where scores differ by {tie_threshold:g} or less"
+    if not len(pairs):
+        return undefined("pair_accuracy", "there are no pairs", n=0, method=method)
+    judge = np.where(np.abs(pairs.judge) <= tie_threshold, 0.0, np.sign(pairs.judge))
+    return Figure("pair_accuracy", float((judge == np.sign(pairs.human)).mean()), len(pairs), method)
+
+
+def decisive_accuracy(pairs: Pairs) -> Figure:
+    """The share of pairs that people decide on which the judge picks the same side; a judge's tie is not the same."""
+    method = "same side among pairs that people decide; a judge's tie is a miss"
+    decided = pairs.human != 0
+    if not decided.any():
+        return undefined("decisive_accuracy", "people decide no pair", n=0, method=method)
+    same = np.sign(pairs.judge[decided]) == np.sign(pairs.human[decided])
+    return Figure("decisive_accuracy", float(same.mean()), int(decided.sum()), method)
+
+
+@dataclass(frozen=True)
+class TieCalibration:
+    """The threshold that makes accuracy with ties largest, and that accuracy."""
+
+    threshold: float
+    accuracy: Figure
+
+
+def calibrate_ties(pairs: Pairs) -> TieCalibration:
+    """Choose the judge's tie threshold (Deutsch, Foster and Freitag 2023, arXiv 2305.14324, section 5).
+
+    Among 0 and every difference that occurs, the smallest threshold with the highest accuracy. It is chosen on the
+    pairs it is measured on, so that the accuracy is an upper bound for new pairs; the method says so.
+    """
+    method = "accuracy with ties, threshold chosen on the same pairs (an upper bound)"
+    if not len(pairs):
+        return TieCalibration(0.0, undefined("tie_calibrated_accuracy", "there are no pairs", n=0, method=method))
+    gap = np.abs(pairs.judge)
+    order = np.argsort(gap, kind="stable")
+    gap, human, judge = gap[order], np.sign(pairs.human[order]), np.sign(pairs.judge[order])
+    # Right with threshold t: ties of people among gaps up to t, and same signs among gaps above t.
+    tied = np.concatenate([[0], np.cumsum(human == 0)])
+    same = (human == judge) & (judge != 0)
+    above = same.sum() - np.concatenate([[0], np.cumsum(same)])
+    thresholds = np.unique(np.concatenate([[0.0], gap]))
+    ends = np.searchsorted(gap, thresholds, side="right")
+    accuracy = (tied[ends] + above[ends]) / len(gap)
+    best = int(np.argmax(accuracy))
+    return TieCalibration(
+        float(thresholds[best]), Figure("tie_calibrated_accuracy", float(accuracy[best]), len(gap), method)
+    )
+
+
+@dataclass(frozen=True)
+class GapBand:
+    """Pairs whose scores differ by `low` up to but not including `high` (None: no end)."""
+
+    low: float
+    high: float | None
+    n: int
+    agreement: float | None
+    """The share on which the judge's side is people's side; None where the band is empty."""
+
+
+def agreement_by_gap(pairs: Pairs, edges: Sequence[float]) -> tuple[tuple[GapBand, ...], int]:
+    """Agreement with people by the size of the judge's score gap, over pairs that people decide.
+
+    Bands are (0, e1), [e1, e2), ... and [ek, no end). Pairs with gap 0 take no side: their number comes second.
+    """
+    steps = [0.0, *edges]
+    if any(high <= low for low, high in pairwise(steps)):
+        raise ValueError(f"edges must grow from above 0, got {list(edges)}")
+    decided = pairs.human != 0
+    human, judge = pairs.human[decided], pairs.judge[decided]
+    gap = np.abs(judge)
+    bands = []
+    for low, high in zip(steps, [*edges, np.inf], strict=True):
+        inside = (gap > 0) & (gap >= low) & (gap < high)
+        same = np.sign(human[inside]) == np.sign(judge[inside])
+        share = float(same.mean()) if len(same) else None
+        bands.append(GapBand(low, None if np.isinf(high) else float(high), len(same), share))
+    return tuple(bands), int((gap == 0).sum())

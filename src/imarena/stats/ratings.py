@@ -1,0 +1,123 @@
+"""Ratings in long form: who gave which unit which value. The input of everything about agreement."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Scale = Literal["number", "order", "label"]
+
+DECIMALS = 9
+"""Values are rounded to this before they are ranked or told apart: the mean of three numbers added in another order
+differs in the last bit, and that would break a tie."""
+
+
+def rounded(values: ArrayLike) -> FloatArray:
+    """The values at nine decimals, so that float noise breaks no tie (and -0.0 is 0.0)."""
+    return np.asarray(np.round(np.asarray(values, dtype=np.float64), DECIMALS) + 0.0, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """Counts of raters by unit and value, kept sparse: `unit`, `place`, `count` are (cells,)."""
+
+    unit: IntArray
+    place: IntArray
+    count: FloatArray
+    n_units: int
+    n_values: int
+
+    def by_unit(self, weights: FloatArray) -> FloatArray:
+        """Sum a (cells,) column within units: (n_units,)."""
+        return np.asarray(np.bincount(self.unit, weights=weights, minlength=self.n_units), dtype=np.float64)
+
+    def by_value(self, weights: FloatArray) -> FloatArray:
+        """Ratings of each value where unit u counts weights[r, u] times: (rounds, n_units) to (rounds, n_values)."""
+        return np.array(
+            [np.bincount(self.place, weights=row[self.unit] * self.count, minlength=self.n_values) for row in weights]
+        )
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """N ratings of `n_units` units by `n_raters` raters; a pair that is not there is missing.
+
+    `unit`, `rater`: (N,) codes from 0; `value`: (N,) finite numbers, rounded. `scale` says what the values are:
+    numbers, places in an order, or codes of labels that have no order.
+    """
+
+    unit: IntArray
+    rater: IntArray
+    value: FloatArray
+    n_units: int
+    n_raters: int
+    scale: Scale = "number"
+
+    @property
+    def n_missing(self) -> int:
+        """Cells of the units-by-raters table that hold no rating."""
+        return self.n_units * self.n_raters - len(self.value)
+
+    def categories(self) -> tuple[FloatArray, IntArray]:
+        """The different values in order (k,), and the place of each rating among them (N,)."""
+        values, places = np.unique(self.value, return_inverse=True)
+        return values, places.astype(np.int64)
+
+    def tallies(self) -> "Tallies":
+        """How many raters gave a unit a value, one row for each unit and value that occur together."""
+        values, places = self.categories()
+        cells, counts = np.unique(self.unit * max(len(values), 1) + places, return_counts=True)
+        unit, place = np.divmod(cells, max(len(values), 1))
+        return Tallies(unit, place, counts.astype(np.float64), self.n_units, len(values))
+
+    def matrix(self) -> FloatArray:
+        """(n_units, n_raters) with NaN where a rating is missing."""
+        table = np.full((self.n_units, self.n_raters), np.nan)
+        table[self.unit, self.rater] = self.value
+        return table
+
+    def pairable(self) -> "Ratings":
+        """Only units with two ratings or more, and units numbered anew."""
+        counts = np.bincount(self.unit, minlength=self.n_units)
+        kept = counts[self.unit] >= 2
+        units, codes = np.unique(self.unit[kept], return_inverse=True)
+        return Ratings(
+            codes.astype(np.int64), self.rater[kept], self.value[kept], len(units), self.n_raters, self.scale
+        )
+
+
+def from_matrix(values: ArrayLike, *, scale: Scale = "number") -> Ratings:
+    """Ratings from a (units, raters) table with NaN where a rating is missing."""
+    table = np.asarray(values, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"expected a (units, raters) table, got shape {table.shape}")
+    unit, rater = np.nonzero(~np.isnan(table))
+    value = rounded(table[unit, rater])
+    return Ratings(unit.astype(np.int64), rater.astype(np.int64), value, table.shape[0], table.shape[1], scale)
+
+
+def from_columns(
+    units: Sequence[Hashable], raters: Sequence[Hashable], values: ArrayLike, *, scale: Scale = "number"
+) -> tuple[Ratings, list[Any]]:
+    """Ratings from three columns of one length, and the raters' names in the order of their codes.
+
+    A NaN value is a missing rating; its unit and its rater still count. The codes follow the sorted names, so that the
+    order of rows changes nothing.
+    """
+    unit_names = sorted(set(units), key=str)
+    rater_names = sorted(set(raters), key=str)
+    unit_code = {name: code for code, name in enumerate(unit_names)}
+    rater_code = {name: code for code, name in enumerate(rater_names)}
+    unit = np.array([unit_code[name] for name in units], dtype=np.int64)
+    rater = np.array([rater_code[name] for name in raters], dtype=np.int64)
+    value = np.asarray(values, dtype=np.float64)
+    given = ~np.isnan(value)
+    cells = unit[given] * len(rater_names) + rater[given]
+    if len(np.unique(cells)) < len(cells):
+        raise ValueError("a rater rated one unit twice")
+    ratings = Ratings(unit[given], rater[given], rounded(value[given]), len(unit_names), len(rater_names), scale)
+    return ratings, rater_names

@@ -1,0 +1,155 @@
+"""Is a difference more than chance? Tests of two models, judges or metrics, each with its effect size."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from imarena.stats.effects import cohen_d, cohen_d_paired, odds_ratio, rank_biserial
+from imarena.stats.figure import Figure
+from imarena.stats.ratings import FloatArray, rounded
+
+
+@dataclass(frozen=True)
+class SignificanceTest:
+    """Two-sided. `p_value` is None where the test is undefined; `reason` says why."""
+
+    name: str
+    statistic: float | None
+    p_value: float | None
+    n: int
+    effect: Figure
+    method: str
+    reason: str = ""
+
+    @property
+    def status(self) -> str:
+        return "undefined" if self.p_value is None else "ok"
+
+    def document(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "test": self.name, "statistic": self.statistic, "p_value": self.p_value, "n": self.n,
+            "effect": {"name": self.effect.name, **self.effect.document()},
+            "method": self.method, "status": self.status, "reason": self.reason or None,
+        }  # fmt: skip
+
+
+def paired_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
+    """Student's t of paired differences; `left`, `right`: (n,) on the same units."""
+    first, second = _paired(left, right)
+    difference = rounded(first - second)
+    effect, method = cohen_d_paired(first, second), "paired t-test, two-sided"
+    if len(difference) < 2 or np.ptp(difference) == 0:
+        reason = "fewer than two pairs" if len(difference) < 2 else "all differences are equal"
+        return SignificanceTest("paired_t", None, None, len(difference), effect, method, reason)
+    from scipy.stats import ttest_1samp
+
+    found = ttest_1samp(difference, 0.0)
+    return SignificanceTest("paired_t", float(found.statistic), float(found.pvalue), len(difference), effect, method)
+
+
+def welch_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
+    """Welch's t of two independent samples."""
+    first, second = _finite(left), _finite(right)
+    effect, method = cohen_d(first, second), "Welch's t-test, two-sided"
+    n = len(first) + len(second)
+    small = min(len(first), len(second)) < 2
+    if small or (np.ptp(first) == 0 and np.ptp(second) == 0):
+        reason = "a sample has fewer than two values" if small else "neither sample varies"
+        return SignificanceTest("welch_t", None, None, n, effect, method, reason)
+    from scipy.stats import ttest_ind
+
+    found = ttest_ind(first, second, equal_var=False)
+    return SignificanceTest("welch_t", float(found.statistic), float(found.pvalue), n, effect, method)
+
+
+def wilcoxon(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
+    """Wilcoxon's signed-rank test; pairs without a difference are left out, as Wilcoxon did."""
+    first, second = _paired(left, right)
+    difference = rounded(first - second)
+    moved = difference[difference != 0]
+    effect = rank_biserial(first, second)
+    method = f"Wilcoxon's signed-rank test, two-sided; {len(difference) - len(moved)} equal pairs left out"
+    if len(moved) == 0:
+        return SignificanceTest("wilcoxon", None, None, 0, effect, method, "no pair differs")
+    from scipy.stats import wilcoxon as signed_rank
+
+    # The exact distribution holds without tied sizes only; scipy would use it for ties too where n is small.
+    tied = len(np.unique(np.abs(moved))) < len(moved)
+    found = signed_rank(moved, method="exact" if len(moved) <= 50 and not tied else "approx")
+    return SignificanceTest("wilcoxon", float(found.statistic), float(found.pvalue), len(moved), effect, method)
+
+
+def mcnemar(left_right: ArrayLike, right_right: ArrayLike) -> SignificanceTest:
+    """McNemar's exact test: two judges, right or wrong (0 or 1) on the same units, (n,) each.
+
+    Only units on which exactly one is right count.
+    """
+    first, second = np.asarray(left_right, bool), np.asarray(right_right, bool)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
+    only_left, only_right = int((first & ~second).sum()), int((~first & second).sum())
+    effect, method = odds_ratio(only_left, only_right), "McNemar's test, exact binomial, two-sided"
+    if only_left + only_right == 0:
+        return SignificanceTest("mcnemar", None, None, len(first), effect, method, "the two never differ")
+    from scipy.stats import binomtest
+
+    p_value = float(binomtest(only_left, only_left + only_right, 0.5).pvalue)
+    return SignificanceTest("mcnemar", float(min(only_left, only_right)), p_value, len(first), effect, method)
+
+
+def permutation(
+    left: ArrayLike, right: ArrayLike, *, paired: bool = True, rounds: int = 10_000, seed: int = 0
+) -> SignificanceTest:
+    """Difference of means under random relabelling: signs are flipped where `paired`, else the samples are mixed.
+
+    The p-value counts the observed labelling too, so that it is never 0.
+    """
+    if paired:
+        first, second = _paired(left, right)
+        effect = cohen_d_paired(first, second)
+    else:
+        first, second = _finite(left), _finite(right)
+        effect = cohen_d(first, second)
+    method = f"permutation of {'signs' if paired else 'labels'}, {rounds} rounds, seed {seed}, two-sided"
+    n = len(first) if paired else len(first) + len(second)
+    if len(first) == 0 or len(second) == 0:
+        return SignificanceTest("permutation", None, None, n, effect, method, "a sample is empty")
+    observed = float(first.mean() - second.mean())
+    draws = _relabelled(first, second, paired, rounds, np.random.default_rng(seed))
+    # Equal labellings must compare equal whatever the order of addition: hence the tolerance.
+    extreme = int((np.abs(draws) >= abs(observed) - 1e-12 * max(1.0, abs(observed))).sum())
+    return SignificanceTest("permutation", observed, (extreme + 1) / (rounds + 1), n, effect, method)
+
+
+def _relabelled(
+    first: FloatArray, second: FloatArray, paired: bool, rounds: int, random: np.random.Generator
+) -> FloatArray:
+    if paired:
+        difference = first - second
+        step = max(1, 4_000_000 // len(difference))
+        sizes = [min(step, rounds - start) for start in range(0, rounds, step)]
+        return np.concatenate(
+            [random.choice([-1.0, 1.0], size=(size, len(difference))) @ difference for size in sizes]
+        ) / len(difference)
+    pool = np.concatenate([first, second])
+    draws = np.empty(rounds)
+    for place in range(rounds):
+        mixed = random.permutation(pool)
+        draws[place] = mixed[: len(first)].mean() - mixed[len(first) :].mean()
+    return draws
+
+
+def _finite(values: ArrayLike) -> FloatArray:
+    array = np.asarray(values, np.float64)
+    return np.asarray(array[np.isfinite(array)])
+
+
+def _paired(left: ArrayLike, right: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
+    both = np.isfinite(first) & np.isfinite(second)
+    return first[both], second[both]

@@ -1,0 +1,112 @@
+"""A judge's verdicts on battles against people's: left, right, tie, both_bad."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from imarena.stats.figure import Figure, undefined
+
+OUTCOMES = ("left", "right", "tie", "both_bad")
+EQUAL = "equal"
+"""A judge's tie that does not say whether both are good or bad: right for either kind of tie."""
+MIRROR = {"left": "right", "right": "left", "tie": "tie", "both_bad": "both_bad", EQUAL: EQUAL}
+TIES = ("tie", "both_bad", EQUAL)
+
+Missing = Literal["exclude", "wrong"]
+
+
+@dataclass(frozen=True)
+class VerdictFigures:
+    """Accuracies of one judge, and what they rest on."""
+
+    four_way_accuracy: Figure
+    three_way_accuracy: Figure
+    decisive_accuracy: Figure
+    both_decisive_accuracy: Figure
+    macro_f1: Figure
+    f1: dict[str, Figure]
+    confusion: dict[str, dict[str, int]]
+    """People's outcome, then the judge's ("missing" included), to a count."""
+    n: int
+    n_missing: int
+
+
+def verdict_figures(
+    human: Sequence[str], judge: Sequence[str | None], *, missing: Missing = "exclude"
+) -> VerdictFigures:
+    """Compare verdicts battle by battle; None is a battle on which the judge gave no verdict.
+
+    Missing verdicts are left out and counted, or, with ``wrong``, count as wrong, as some papers do; never as a tie.
+    """
+    if len(human) != len(judge):
+        raise ValueError(f"{len(human)} human verdicts and {len(judge)} of the judge")
+    pairs = list(zip(human, judge, strict=True))
+    lost = sum(verdict is None for _, verdict in pairs)
+    told = f"; {lost} without a verdict " + ("left out" if missing == "exclude" else "counted as wrong")
+    used = [(people, machine) for people, machine in pairs if machine is not None or missing == "wrong"]
+    decided = [(people, machine) for people, machine in used if people not in TIES]
+    both = [(people, machine) for people, machine in decided if machine is not None and machine not in TIES]
+    f1 = {outcome: f1_score(used, outcome) for outcome in OUTCOMES}
+    return VerdictFigures(
+        _share("four_way_accuracy", used, "same of left, right, tie, both_bad" + told),
+        _share("three_way_accuracy", [_merged(pair) for pair in used], "same of left, right, any tie" + told),
+        _share("decisive_accuracy", decided, "same side where people decide; a judge's tie is a miss" + told),
+        _share("both_decisive_accuracy", both, "same side where people and judge decide"),
+        _macro(f1),
+        f1,
+        confusion(pairs),
+        len(used),
+        lost,
+    )
+
+
+def confusion(pairs: Sequence[tuple[str, str | None]]) -> dict[str, dict[str, int]]:
+    """Counts by people's outcome and the judge's."""
+    table: dict[str, dict[str, int]] = {}
+    for people, machine in pairs:
+        row = table.setdefault(people, {})
+        row[machine or "missing"] = row.get(machine or "missing", 0) + 1
+    return {people: dict(sorted(table[people].items())) for people in sorted(table)}
+
+
+def f1_score(pairs: Sequence[tuple[str, str | None]], outcome: str) -> Figure:
+    """F1 of one outcome: 2 TP / (2 TP + FP + FN)."""
+    method = f"F1 of '{outcome}'"
+    right = sum(people == outcome and _matches(people, machine) for people, machine in pairs)
+    said = sum(_said(people, machine) == outcome for people, machine in pairs)
+    meant = sum(people == outcome for people, _ in pairs)
+    if said + meant == 0:
+        return undefined("f1", f"neither people nor the judge say '{outcome}'", n=len(pairs), method=method)
+    return Figure("f1", 2 * right / (said + meant), len(pairs), method)
+
+
+def _macro(f1: dict[str, Figure]) -> Figure:
+    method = "mean F1 over the outcomes that occur"
+    known = [figure.value for figure in f1.values() if figure.value is not None]
+    n = max((figure.n for figure in f1.values()), default=0)
+    if not known:
+        return undefined("macro_f1", "no outcome occurs", n=n, method=method)
+    return Figure("macro_f1", sum(known) / len(known), n, method)
+
+
+def _said(people: str, machine: str | None) -> str | None:
+    """The outcome that the judge's word stands for; a tie of unsaid kind stands for the kind people chose, else tie."""
+    if machine != EQUAL:
+        return machine
+    return people if people in TIES else "tie"
+
+
+def _matches(people: str, machine: str | None) -> bool:
+    return machine is not None and _said(people, machine) == people
+
+
+def _merged(pair: tuple[str, str | None]) -> tuple[str, str | None]:
+    people, machine = pair
+    return "tie" if people in TIES else people, "tie" if machine in TIES else machine
+
+
+def _share(name: str, pairs: Sequence[tuple[str, str | None]], method: str) -> Figure:
+    if not pairs:
+        return undefined(name, "no battle to compare", n=0, method=method)
+    right = sum(_matches(people, machine) for people, machine in pairs)
+    return Figure(name, right / len(pairs), len(pairs), method)
