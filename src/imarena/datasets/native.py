@@ -28,7 +28,7 @@ from imarena.datasets.native_records import (
     parse_record,
     record_id,
 )
-from imarena.datasets.options import pick_options
+from imarena.datasets.options import check_options
 
 
 def line_of(kind: str, record: Record) -> str:
@@ -45,7 +45,7 @@ def record_of(value: Mapping[str, Any]) -> Importable:
 
 def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
     """Export everything. Yields the pictures that the workspace no longer holds."""
-    pick_options("native", options)
+    check_options("native", options)
     new_directory(directory)
     (directory / "records").mkdir()
     blobs = BlobsBeside(directory, archive)
@@ -103,7 +103,7 @@ def read_manifest(folder: Folder) -> dict[str, int]:
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
     """Every record as it was, `created_at` included. A changed line or picture is told and left out."""
-    pick_options("native", options)
+    check_options("native", options)
     folder = Folder(path)
     counts = read_manifest(folder)
     admission = Admission(intake, finder(folder))

@@ -32,7 +32,7 @@ from imarena.datasets.native_records import (
     new_directory,
     record_id,
 )
-from imarena.datasets.options import pick_options
+from imarena.datasets.options import check_options
 
 _FILE = "records.jsonl"
 
@@ -73,7 +73,7 @@ class _BlobLines:
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
     """Every record as it was, `created_at` included. `path` is the file or the folder that holds it."""
-    pick_options("native_jsonl", options)
+    check_options("native_jsonl", options)
     folder = Folder(path)
     file = folder.root if folder.root.is_file() else folder.file(_FILE)
     if not file.is_file():

@@ -34,7 +34,7 @@ from imarena.datasets.native_records import (
     parse_record,
     record_id,
 )
-from imarena.datasets.options import pick_options
+from imarena.datasets.options import check_options
 
 _BATCH = 1000
 _BLOB_BATCH_BYTES = 32 << 20
@@ -194,7 +194,7 @@ def _schema(columns: Mapping[str, str]) -> Any:
 
 def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
     """Every record as it was, `created_at` included. A changed row or picture is told and left out."""
-    pick_options("native_parquet", options)
+    check_options("native_parquet", options)
     folder = Folder(path)
     counts = read_manifest(folder)
     admission = Admission(intake, finder(folder))

@@ -29,7 +29,7 @@ from imarena.core.records import (
     Verification,
     Vote,
 )
-from imarena.datasets.options import pick_options
+from imarena.datasets.options import check_options
 
 FORMAT = "imarena"
 VERSION = 1
@@ -195,7 +195,5 @@ def new_directory(directory: Path) -> Path:
 
 def images_option(form: str, options: Mapping[str, str]) -> str:
     """Where an exporter puts the pictures: `embedded` (the default) or `beside`."""
-    choice = pick_options(form, options, images="embedded")["images"]
-    if choice not in {"embedded", "beside"}:
-        raise UserError(f"images={choice} is not a choice.", hint="Choose one of: embedded, beside.")
-    return choice
+    check_options(form, options, images=("embedded", "beside"))
+    return options.get("images", "embedded")

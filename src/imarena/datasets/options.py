@@ -1,0 +1,16 @@
+"""The options of an importer or exporter: strings by name, checked before anything is read."""
+
+from collections.abc import Mapping
+
+from imarena.core.errors import UserError
+
+
+def check_options(format_name: str, options: Mapping[str, str], **allowed: tuple[str, ...] | None) -> None:
+    """Refuse unknown options and, where choices are given, unknown values."""
+    for name, value in options.items():
+        if name not in allowed:
+            known = f"Known: {', '.join(sorted(allowed))}." if allowed else "It has no options."
+            raise UserError(f"The format '{format_name}' has no option '{name}'.", hint=known)
+        choices = allowed[name]
+        if choices is not None and value not in choices:
+            raise UserError(f"{name}={value} is not a choice.", hint=f"Choose one of: {', '.join(choices)}.")
