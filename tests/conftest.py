@@ -1,9 +1,14 @@
 """What all tests share."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from imarena.storage import Workspace, init_workspace
+from tests.command import Imarena
+from tests.postgres import new_database, server
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -16,3 +21,31 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}; set IMARENA_SHARED_DATA to its folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a PostgreSQL server that lives as long as the test session."""
+    with server(tmp_path_factory.mktemp("postgres") / "data") as uri:
+        yield uri
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def any_workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Workspace]:
+    """An empty workspace on each kind of database."""
+    url = "" if request.param == "sqlite" else new_database(request.getfixturevalue("postgres"))
+    with init_workspace(tmp_path / "arena", url=url) as made:
+        yield made
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """An empty workspace on SQLite."""
+    with init_workspace(tmp_path / "arena") as made:
+        yield made
+
+
+@pytest.fixture
+def imarena(tmp_path: Path) -> Imarena:
+    """Run the command line as a user does: ``imarena("-w", "x", "status")``."""
+    return Imarena(tmp_path)

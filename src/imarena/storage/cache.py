@@ -36,7 +36,7 @@ class Cache:
         part = path.with_suffix(f".{secrets.token_hex(4)}")
         part.write_bytes(data)
         part.replace(path)
-        self._size = (self.size() if self._size is None else self._size) + len(data)
+        self._size = self.size() if self._size is None else self._size + len(data)
         if self._size > self.cap_bytes:
             self._shrink()
 

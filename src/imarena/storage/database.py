@@ -74,6 +74,7 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001
         "journal_mode = WAL",
         "synchronous = NORMAL",
         "foreign_keys = ON",
+        "secure_delete = ON",  # withdrawn personal data must not linger in free pages
         "cache_size = -65536",
         "temp_store = MEMORY",
     ):

@@ -185,7 +185,7 @@ class Store:
         """How many records there are, by the values of columns. Without columns the one key is ``()``."""
         table = kind_of(record).table
         columns = [table.c[name] for name in by]
-        query = _where(select(*columns, func.count()), table, where).group_by(*columns)
+        query = _where(select(*columns, func.count()).select_from(table), table, where).group_by(*columns)
         with reading(self.engine) as connection:
             return {tuple(row[:-1]): row[-1] for row in connection.execute(query)}
 

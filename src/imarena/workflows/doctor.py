@@ -43,14 +43,11 @@ def examine(root: Path) -> list[Check]:
     ]
     existing = next(folder for folder in (root.resolve(), *root.resolve().parents) if folder.exists())
     free = shutil.disk_usage(existing).free
-    checks.append(
-        Check("disk", "good" if free > _MIN_FREE_BYTES else "bad", f"{free / 1e9:,.1f} GB free at {existing}")
-    )
-    checks.append(
-        Check("folder", "good" if os.access(existing, os.W_OK) else "bad", f"{existing} can be written to")
-        if os.access(existing, os.W_OK)
-        else Check("folder", "bad", f"{existing} cannot be written to")
-    )
+    room = f"{free / 1e9:,.1f} GB free at {existing}"
+    checks.append(Check("disk", "good" if free > _MIN_FREE_BYTES else "bad", room))
+    writable = os.access(existing, os.W_OK)
+    can = "can be written to" if writable else "cannot be written to"
+    checks.append(Check("folder", "good" if writable else "bad", f"{existing} {can}"))
     for extra, (module, purpose) in _EXTRAS.items():
         there = find_spec(module) is not None
         detail = f"{purpose}: ready" if there else f"{purpose}: pip install 'imarena[{extra}]'"

@@ -69,4 +69,4 @@ class Output(Record):
     @cached_property
     def output_id(self) -> str:
         """This attempt at that work."""
-        return content_id("output", self.work_id, self.attempt, self.image.sha256 if self.image else None)
+        return content_id("output", self.work_id, self.attempt, self.status, self.image.sha256 if self.image else None)

@@ -1,0 +1,139 @@
+"""Blobs, cache, backup, restore, garbage and withdrawal."""
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests import samples
+from tests.postgres import new_database
+
+from imarena.core.errors import InvalidImage, StoreError, UserError
+from imarena.core.records import Item, Output, Rater, Tombstone, Turn
+from imarena.storage import Blobs, Workspace, open_workspace
+from imarena.storage.backup import backup, restore, snapshots
+from imarena.storage.cache import Cache
+from imarena.storage.upkeep import collect_garbage, withdraw_image, withdraw_rater
+from imarena.storage.verify import verify
+from imarena.workflows.importing import WorkspaceIntake
+
+
+def filled(workspace: Workspace) -> Item:
+    source = samples.kept(workspace, 1)
+    item = Item(dataset="d", key="k", turns=(Turn(instruction="x"),), sources=(source,))
+    workspace.store.add([item, Output(item_id=item.item_id, editor="e", image=samples.kept(workspace, 2))])
+    return item
+
+
+def test_blobs_are_stored_once_and_come_back(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    assert blobs.put(b"abc") == blobs.put(b"abc")
+    (only,) = list(blobs)
+    assert blobs.get(only) == b"abc"
+    assert blobs.path(only).relative_to(tmp_path).parts[:2] == (only[:2], only[2:4])
+    assert blobs.leftovers() == []
+    with pytest.raises(StoreError, match="verify"):
+        blobs.get("0" * 64)
+
+
+def test_a_truncated_blob_is_mended_by_storing_it_again(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    key = blobs.put(b"abcdef")
+    blobs.path(key).write_bytes(b"abc")
+    blobs.put(b"abcdef")
+    assert blobs.get(key) == b"abcdef"
+
+
+def test_the_cache_keeps_to_its_cap_and_drops_the_oldest(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, cap_bytes=1_000)
+    made: list[str] = []
+
+    def make(name: str) -> bytes:
+        made.append(name)
+        return b"x" * 300
+
+    for n in range(3):
+        cache.get(f"k{n}", partial(make, f"k{n}"))
+        past = time.time() - 100 + n
+        for file in tmp_path.rglob("*"):
+            if file.is_file() and file.stat().st_mtime > past + 50:
+                os.utime(file, (past, past))
+    cache.get("k0", lambda: make("again"))
+    cache.get("k3", lambda: make("k3"))
+    assert cache.size() <= 1_000
+    cache.get("k0", lambda: make("gone"))
+    assert made == ["k0", "k1", "k2", "k3"]  # k0 was used last, so that k1 went
+
+
+@pytest.mark.parametrize("target", ["sqlite", "postgresql"])
+def test_backup_and_restore(
+    any_workspace: Workspace, tmp_path: Path, target: str, request: pytest.FixtureRequest
+) -> None:
+    item = filled(any_workspace)
+    first = backup(any_workspace, tmp_path / "safe")
+    any_workspace.store.add([samples.item("later")])
+    second = backup(any_workspace, tmp_path / "safe")
+    assert snapshots(tmp_path / "safe") == [first.path, second.path]
+    url = new_database(request.getfixturevalue("postgres")) if target == "postgresql" else ""
+    if not url:
+        url = f"sqlite:///{tmp_path / 'restored.db'}"
+    restore(first.path, tmp_path / "new", url=url)
+    with open_workspace(tmp_path / "new") as copy:
+        assert list(copy.store.records(Item)) == [item]
+        assert list(verify(copy, deep=True)) == []
+        assert copy.store.add([samples.item("after")]).new == 1
+
+
+def test_a_damaged_backup_is_refused(workspace: Workspace, tmp_path: Path) -> None:
+    filled(workspace)
+    made = backup(workspace, tmp_path / "safe")
+    with (made.path / "arena.db").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(UserError, match="damaged"):
+        restore(made.path, tmp_path / "new")
+    with pytest.raises(UserError, match="inside the workspace"):
+        backup(workspace, workspace.root / "backup")
+    with pytest.raises(UserError, match="no backup"):
+        restore(tmp_path / "nothing", tmp_path / "new")
+
+
+def test_garbage_is_what_nothing_names(workspace: Workspace) -> None:
+    item = filled(workspace)
+    unused = samples.kept(workspace, 9)
+    (workspace.blobs.root / "tmp").mkdir(exist_ok=True)
+    (workspace.blobs.root / "tmp" / "part").write_bytes(b"half")
+    assert collect_garbage(workspace, remove=True).blobs == ()  # too young: a write may be under way
+    found = collect_garbage(workspace, remove=True, grace_s=-1)
+    assert (found.blobs, found.leftovers) == ((unused.sha256,), 1)
+    assert workspace.blobs.size(unused.sha256) is None
+    assert workspace.load(item.sources[0])
+    assert list(verify(workspace, deep=True)) == []
+
+
+def test_a_withdrawn_image_is_gone_and_stays_gone(workspace: Workspace) -> None:
+    item = filled(workspace)
+    image = item.sources[0]
+    data = workspace.load(image)
+    withdraw_image(workspace, image.sha256[:12], "asked by the owner")
+    assert workspace.blobs.size(image.sha256) is None
+    assert list(verify(workspace, deep=True)) == []
+    (stone,) = workspace.store.records(Tombstone)
+    assert (stone.subject, stone.reason) == (image.sha256, "asked by the owner")
+    with pytest.raises(InvalidImage, match="withdrawn"):
+        WorkspaceIntake(workspace).keep(data, name="again.png")
+    with pytest.raises(UserError, match="No image"):
+        withdraw_image(workspace, "%", "")
+
+
+def test_a_rater_s_personal_data_go_and_the_votes_stay(workspace: Workspace) -> None:
+    item = samples.item()
+    left, right = samples.output(item, "a"), samples.output(item, "b")
+    rater = Rater(rater_id="r1", name="Ann Example", contact="ann@example.org")
+    vote = samples.vote(rater, left, right, key="1")
+    workspace.store.add([item, left, right, rater, vote])
+    withdraw_rater(workspace, "r1", "asked")
+    assert workspace.store.get(Rater, "r1") is not None
+    assert list(workspace.store.records(type(vote))) == [vote]
+    workspace.store.engine.dispose()
+    assert b"ann@example.org" not in (workspace.root / "arena.db").read_bytes()

@@ -1,0 +1,100 @@
+"""What verify finds, one thing at a time, and what it says of it."""
+
+import sqlite3
+
+from tests import samples
+
+from imarena.core.records import Item, Output, Turn
+from imarena.storage import Workspace
+from imarena.storage.verify import Finding, restart_deep, verify
+
+
+def filled(workspace: Workspace) -> tuple[Item, Output]:
+    source, made = samples.kept(workspace, 1), samples.kept(workspace, 2)
+    item = Item(dataset="d", key="k", turns=(Turn(instruction="x"),), sources=(source,))
+    output = Output(item_id=item.item_id, editor="e", image=made)
+    assert workspace.store.add([item, output]).new == 2
+    return item, output
+
+
+def found(workspace: Workspace, *, deep: bool = False) -> list[Finding]:
+    return list(verify(workspace, deep=deep))
+
+
+def raw(workspace: Workspace, statement: str, *values: object) -> None:
+    """Damage the database behind the software's back."""
+    with sqlite3.connect(workspace.root / "arena.db") as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute(statement, values)
+    connection.close()
+
+
+def test_a_sound_workspace_is_clean(workspace: Workspace) -> None:
+    filled(workspace)
+    assert found(workspace, deep=True) == []
+
+
+def test_a_missing_blob(workspace: Workspace) -> None:
+    _, output = filled(workspace)
+    assert output.image
+    workspace.blobs.path(output.image.sha256).unlink()
+    assert [(f.kind, f.subject) for f in found(workspace)] == [("missing_blob", output.image.sha256)]
+
+
+def test_a_changed_blob_of_another_size_is_found_quickly(workspace: Workspace) -> None:
+    item, _ = filled(workspace)
+    workspace.blobs.path(item.sources[0].sha256).write_bytes(b"short")
+    assert [(f.kind, f.subject) for f in found(workspace)] == [("changed_blob", item.sources[0].sha256)]
+
+
+def test_a_changed_blob_of_the_same_size_is_found_by_the_deep_check(workspace: Workspace) -> None:
+    item, _ = filled(workspace)
+    path = workspace.blobs.path(item.sources[0].sha256)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(bytes(data))
+    assert found(workspace) == []
+    assert [(f.kind, f.subject) for f in found(workspace, deep=True)] == [("changed_blob", item.sources[0].sha256)]
+
+
+def test_the_deep_check_resumes_and_can_be_restarted(workspace: Workspace) -> None:
+    item, _ = filled(workspace)
+    assert found(workspace, deep=True) == []
+    path = workspace.blobs.path(item.sources[0].sha256)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(bytes(data))
+    assert found(workspace, deep=True) == []  # it was hashed before
+    restart_deep(workspace)
+    assert [f.kind for f in found(workspace, deep=True)] == ["changed_blob"]
+
+
+def test_a_dangling_link(workspace: Workspace) -> None:
+    item, output = filled(workspace)
+    raw(workspace, "DELETE FROM items WHERE id = ?", item.item_id)
+    findings = found(workspace)
+    assert [(f.kind, f.subject) for f in findings] == [("dangling_link", output.output_id)]
+    assert item.item_id in findings[0].detail
+
+
+def test_a_duplicate(workspace: Workspace) -> None:
+    _, output = filled(workspace)
+    raw(workspace, "DROP INDEX one_ok_output_per_slot")
+    columns = "work_id, attempt, item_id, editor, turn, mode, sample, status, image_sha256, created_at, body"
+    raw(workspace, f"INSERT INTO outputs (id, {columns}) SELECT 'output_x', {columns} FROM outputs")  # noqa: S608
+    findings = found(workspace)
+    assert [f.kind for f in findings] == ["duplicate"]
+    assert output.item_id in findings[0].subject
+
+
+def test_a_record_changed_by_hand(workspace: Workspace) -> None:
+    item, _ = filled(workspace)
+    raw(workspace, "UPDATE items SET key = 'other' WHERE id = ?", item.item_id)
+    assert found(workspace) == []
+    assert [(f.kind, f.subject) for f in found(workspace, deep=True)] == [("bad_record", item.item_id)]
+
+
+def test_a_record_that_cannot_be_read(workspace: Workspace) -> None:
+    item, _ = filled(workspace)
+    raw(workspace, "UPDATE items SET body = '{\"turns\": []}' WHERE id = ?", item.item_id)
+    assert [(f.kind, f.subject) for f in found(workspace)] == [("bad_record", item.item_id)]
