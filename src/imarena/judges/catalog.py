@@ -1,0 +1,47 @@
+"""Every judge by name: where it lives, what it needs, what it gives. Adding one is a line here and a file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import JsonValue
+
+from imarena.core.protocols import Chat, Judge
+from imarena.core.registry import Registry
+
+MakeJudge = Callable[[Mapping[str, JsonValue], Chat | None], Judge]
+"""Options and, for judges that ask a model, a chat in; a judge out."""
+
+Need = Literal["nothing", "chat", "vision", "records"]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a user has to know to choose a judge."""
+
+    path: str
+    pairwise: bool
+    needs: Need
+    scale: tuple[float, float] | None
+    """Lowest and highest headline score; None for a preference or a score without bounds."""
+    about: str
+    dimension: str = "overall"
+
+
+CARDS: Mapping[str, Card] = {
+    "cv-judge": Card(
+        "imarena.judges.cv_judge:make_edit", False, "chat", (0, 1000), "CV-Arena's four dimensions of an edit."
+    ),
+    "cv-judge-generate": Card(
+        "imarena.judges.cv_judge:make_generate", False, "chat", (0, 1000), "CV-Judge for pictures without a source."
+    ),
+    "genarena": Card("imarena.judges.genarena_pairwise:make", True, "chat", None, "GenArena's forced choice, 1 to 6."),
+    "viescore": Card(
+        "imarena.judges.viescore:make_edit", False, "chat", (0, 10), "VIEScore of an edit: sqrt(min SC * min PQ)."
+    ),
+    "viescore-generate": Card(
+        "imarena.judges.viescore:make_generate", False, "chat", (0, 10), "VIEScore of a generated picture."
+    ),
+}
+
+JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()})

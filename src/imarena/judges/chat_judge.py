@@ -1,0 +1,164 @@
+"""A judge made of prompts, a chat and a reader: everything that asks a vision-language model is one of these."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pydantic import Field, JsonValue
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.protocols import Chat, ChatPrompt, Exhibit, Verdict
+from imarena.core.records import JsonDict, Noun, Status, Usage
+from imarena.judges.parse import PARSER_VERSION, Unreadable
+from imarena.judges.prompt import Prompt, render
+
+Read = Callable[[Mapping[str, str]], Verdict]
+"""Replies by question name in, verdict out; raises `Unreadable` where they state none."""
+
+
+class ChatSettings(Noun):
+    """What every judge that asks a model can be told. Part of a judgment's identity."""
+
+    model: str = ""
+    """The model asked for, as the judge's name shows it."""
+    max_tokens: int = Field(default=2048, ge=1)
+    temperature: float | None = Field(default=0.0, ge=0)
+    seed: int | None = None
+    structured: bool = True
+    """Send the reply's JSON schema along; servers that do not know it ignore it or refuse it."""
+
+
+@dataclass(frozen=True)
+class ChatJudge:
+    """A judge that asks one or more questions (`prompts`, by name) and reads the replies together."""
+
+    kind: str
+    prompts: Mapping[str, Prompt]
+    read: Read
+    chat: Chat
+    settings: ChatSettings
+    version: str = "1"
+    dimension: str = "overall"
+
+    @property
+    def name(self) -> str:
+        """The kind and the model, so that two models never share a column."""
+        return f"{self.kind}/{self.settings.model}" if self.settings.model else self.kind
+
+    @property
+    def prompt_id(self) -> str:
+        return "+".join(prompt.prompt_id for prompt in self.prompts.values())
+
+    @property
+    def prompt_version(self) -> str:
+        return "+".join(prompt.version for prompt in self.prompts.values())
+
+    @property
+    def params(self) -> JsonDict:
+        """All that changes what is asked or how the reply is used, the prompts' hashes included."""
+        hashes: JsonDict = {name: prompt.sha256 for name, prompt in self.prompts.items()}
+        return {**self.settings.model_dump(mode="json", exclude={"prompt"}), "prompt_sha256": hashes}
+
+    def rendered_id(self, exhibit: Exhibit) -> str:
+        """Identity of exactly what would be asked about this exhibit: words, pictures, schema and settings."""
+        return content_id("prompt", [render(prompt, exhibit).sha256 for prompt in self.prompts.values()], self.params)
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """Ask, and read what came back. A failed question gives its status, never a part of a verdict."""
+        questions = {name: self._question(prompt, exhibit) for name, prompt in self.prompts.items()}
+        answers = dict(zip(questions, await asyncio.gather(*(self.chat(q) for q in questions.values())), strict=True))
+        raw = pack_replies({name: answer.text for name, answer in answers.items()})
+        models = sorted({answer.model for answer in answers.values() if answer.model})
+        said = Verdict(
+            status=Status.OK, raw=raw, model=", ".join(models), usage=_total([a.usage for a in answers.values()])
+        )
+        for name, answer in answers.items():
+            if answer.status is not Status.OK:
+                where = f"{name}: " if len(answers) > 1 else ""
+                return replace(said, status=answer.status, error=f"{where}{answer.error}")
+        verdict = self.reread(raw)
+        return replace(verdict, raw=said.raw, model=said.model, usage=said.usage)
+
+    def reread(self, raw: str) -> Verdict:
+        """Read a stored reply again, for nothing; the result says `unparsable` or `refused` where it has to."""
+        try:
+            verdict = self.read(unpack_replies(raw, tuple(self.prompts)))
+        except Unreadable as why:
+            return Verdict(status=why.status, error=str(why), raw=raw)
+        return replace(verdict, raw=raw)
+
+    @property
+    def parser_version(self) -> str:
+        """Which reader made the verdict."""
+        return PARSER_VERSION
+
+    def _question(self, prompt: Prompt, exhibit: Exhibit) -> ChatPrompt:
+        rendered = render(prompt, exhibit)
+        return ChatPrompt(
+            system=rendered.system,
+            parts=rendered.parts,
+            schema=prompt.output if self.settings.structured else None,
+            max_tokens=self.settings.max_tokens,
+            temperature=self.settings.temperature,
+            seed=self.settings.seed,
+        )
+
+
+def pack_replies(texts: Mapping[str, str]) -> str:
+    """One text to store: the reply itself, or a JSON object of replies where there were several questions."""
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return json.dumps(dict(texts), ensure_ascii=False)
+
+
+def unpack_replies(raw: str, names: tuple[str, ...]) -> Mapping[str, str]:
+    """What `pack_replies` packed."""
+    if len(names) == 1:
+        return {names[0]: raw}
+    try:
+        texts = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("the stored replies are damaged") from error
+    if not isinstance(texts, dict) or any(not isinstance(texts.get(name), str) for name in names):
+        raise Unreadable(f"the stored replies lack one of: {', '.join(names)}")
+    return {name: texts[name] for name in names}
+
+
+def _total(usages: list[Usage]) -> Usage:
+    """What several calls took together; latency is the longest, since they run at once."""
+
+    def added(values: list[int | None]) -> int | None:
+        known = [value for value in values if value is not None]
+        return sum(known) if known else None
+
+    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+    latencies = [usage.latency_s for usage in usages if usage.latency_s is not None]
+    return Usage(
+        input_tokens=added([usage.input_tokens for usage in usages]),
+        output_tokens=added([usage.output_tokens for usage in usages]),
+        cost_usd=sum(costs) if costs else None,
+        latency_s=max(latencies) if latencies else None,
+    )
+
+
+def need_chat(chat: Chat | None, kind: str) -> Chat:
+    """The chat, or a message that says how to give one."""
+    if chat is None:
+        raise UserError(
+            f"The judge '{kind}' asks a model and was given none.",
+            hint="Name an endpoint and a model, for example --endpoint http://localhost:8000/v1 --model Qwen3-VL-8B.",
+        )
+    return chat
+
+
+def reasons_text(value: JsonValue) -> JsonValue:
+    """Reasons as given, cut to a size that a record can hold."""
+    if isinstance(value, str):
+        return value[:4000]
+    if isinstance(value, dict):
+        return {str(key)[:80]: reasons_text(item) for key, item in list(value.items())[:40]}
+    if isinstance(value, list):
+        return [reasons_text(item) for item in value[:40]]
+    return value

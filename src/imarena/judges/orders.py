@@ -1,0 +1,117 @@
+"""Both orders of a battle: show, mirror back, combine (GenArena, sections 4.3 and A.5).
+
+A conflict between the orders is a tie that says it is inconsistent. An order that failed leaves the battle
+without a verdict: its status is the failure's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from imarena.core.errors import UserError
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Exhibit, Judge, Verdict
+from imarena.core.records import Order, Outcome, Status
+
+OrderPolicy = Literal["both", "single", "paper-compat"]
+"""`both`: two calls. `single`: left is always shown first. `paper-compat`: one call, swapped by a fair coin."""
+
+
+@dataclass(frozen=True)
+class BattleVerdict:
+    """A battle's outcome as seen from the recorded sides, and whether its two orders agreed."""
+
+    status: Status
+    preference: Outcome | None = None
+    consistent: bool | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    confidence: float | None = None
+    error: str = ""
+
+
+def shown(exhibit: Exhibit, order: Order) -> Exhibit:
+    """The exhibit as the judge gets it: `RIGHT_FIRST` puts the recorded right side first."""
+    if exhibit.right is None:
+        raise UserError("One output has no order.", hint="Give two outputs, or judge this one pointwise.")
+    if order is Order.LEFT_FIRST:
+        return exhibit
+    if order is Order.RIGHT_FIRST:
+        return replace(exhibit, left=exhibit.right, right=exhibit.left)
+    raise UserError(f"A judge cannot be shown the order '{order}'.", hint="Use left_first or right_first.")
+
+
+def recorded(verdict: Verdict, order: Order) -> Verdict:
+    """A verdict turned back to the recorded sides: preference and ``left.`` / ``right.`` scores are mirrored."""
+    if order is not Order.RIGHT_FIRST:
+        return verdict
+    preference = None if verdict.preference is None else verdict.preference.mirrored()
+    return replace(verdict, preference=preference, scores=mirrored_scores(verdict.scores))
+
+
+def mirrored_scores(scores: Mapping[str, float]) -> dict[str, float]:
+    """The same scores with the sides exchanged; what belongs to no side stays."""
+    names = {"left": "right", "right": "left"}
+    mirrored = {}
+    for name, value in scores.items():
+        side, dot, criterion = name.partition(".")
+        mirrored[f"{names[side]}.{criterion}" if dot and side in names else name] = value
+    return mirrored
+
+
+def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
+    """One outcome from two verdicts that are both seen from the recorded sides already (see `recorded`).
+
+    The same outcome twice is that outcome; two different ones are a tie with `consistent` False. Scores and
+    confidence are means where both orders give them.
+    """
+    for verdict, name in ((left_first, "left first"), (right_first, "right first")):
+        if verdict.status is not Status.OK:
+            return BattleVerdict(status=verdict.status, error=f"{name}: {verdict.error or verdict.status.value}")
+        if verdict.preference is None:
+            raise UserError(
+                f"The verdict with {name} has no preference.", hint="Use a pairwise judge, or `compare_scores`."
+            )
+    agreed = left_first.preference is right_first.preference
+    both = left_first.scores.keys() & right_first.scores.keys()
+    confidences = [verdict.confidence for verdict in (left_first, right_first) if verdict.confidence is not None]
+    return BattleVerdict(
+        status=Status.OK,
+        preference=left_first.preference if agreed else Outcome.TIE,
+        consistent=agreed,
+        scores={name: (left_first.scores[name] + right_first.scores[name]) / 2 for name in sorted(both)},
+        confidence=sum(confidences) / 2 if len(confidences) == 2 else None,
+    )
+
+
+def compare_scores(left: Verdict, right: Verdict, *, margin: float = 0.0) -> BattleVerdict:
+    """A preference from two pointwise verdicts by the sign of their difference; `margin` or less apart is a tie."""
+    for verdict, name in ((left, "left"), (right, "right")):
+        if verdict.status is not Status.OK:
+            return BattleVerdict(status=verdict.status, error=f"{name}: {verdict.error or verdict.status.value}")
+    if left.score is None or right.score is None:
+        raise UserError("A pointwise verdict without a score cannot be compared.", hint="Use a pointwise judge.")
+    gap = round(left.score - right.score, 9)
+    preference = Outcome.TIE if abs(gap) <= margin else Outcome.LEFT if gap > 0 else Outcome.RIGHT
+    return BattleVerdict(
+        status=Status.OK, preference=preference, scores={"left.score": left.score, "right.score": right.score}
+    )
+
+
+def orders_for(policy: OrderPolicy, key: str, seed: int = 0) -> tuple[Order, ...]:
+    """Which orders to show for the battle called `key`. The coin of `paper-compat` depends on key and seed alone."""
+    if policy == "both":
+        return (Order.LEFT_FIRST, Order.RIGHT_FIRST)
+    if policy == "single":
+        return (Order.LEFT_FIRST,)
+    swapped = int(sha256_hex(f"{seed}\n{key}".encode())[:8], 16) % 2 == 1
+    return (Order.RIGHT_FIRST if swapped else Order.LEFT_FIRST,)
+
+
+async def battle(judge: Judge, exhibit: Exhibit, policy: OrderPolicy = "both", *, key: str = "") -> BattleVerdict:
+    """Run one battle with a pairwise judge, in the orders that `policy` asks for."""
+    orders = orders_for(policy, key)
+    verdicts = [recorded(await judge.judge(shown(exhibit, order)), order) for order in orders]
+    if len(verdicts) == 2:
+        return combine_orders(verdicts[0], verdicts[1])
+    one = verdicts[0]
+    return BattleVerdict(one.status, one.preference, None, dict(one.scores), one.confidence, one.error)

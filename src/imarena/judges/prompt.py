@@ -1,0 +1,211 @@
+"""Versioned prompt files: checked when loaded, rendered the same way every time."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core.protocols import Exhibit
+from imarena.core.records import JsonDict, Noun
+
+Slot = Literal["source", "reference", "left", "right"]
+_PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
+
+
+class Criterion(Noun):
+    """One thing to look at: what it means, and what some values on the scale look like."""
+
+    name: str = Field(pattern=r"^[a-z][a-z_]*$")
+    definition: str
+    anchors: dict[str, str] = Field(default_factory=dict)
+
+
+class PromptInput(Noun):
+    """What has to be in an exhibit for this prompt to make sense. A `None` upper bound means any number."""
+
+    instruction: bool = True
+    sources: tuple[int, int | None] = (0, None)
+    references: tuple[int, int | None] = (0, None)
+    right: bool = False
+
+
+class PromptPart(Noun):
+    """A piece of the question: text, or all pictures of a slot, each under its label."""
+
+    text: str = ""
+    image: Slot | None = None
+    label: str = ""
+    when: Slot | None = None
+    """Shown only when the exhibit has a picture in this slot."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "PromptPart":
+        if bool(self.text) == (self.image is not None):
+            raise ValueError("a part is either text or an image")
+        return self
+
+
+class Prompt(Noun):
+    """A prompt file: the question, the pictures it shows, the reply it asks for."""
+
+    prompt_id: str = Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")
+    version: str
+    about: str
+    system: str
+    user: tuple[PromptPart, ...] = Field(min_length=1)
+    input: PromptInput = PromptInput()
+    criteria: tuple[Criterion, ...] = ()
+    scale: tuple[float, float] | None = None
+    output: JsonDict
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Prompt":
+        shown = {part.image for part in self.user if part.image is not None}
+        text = self.system + "".join(part.text for part in self.user)
+        if self.input.instruction != ("{instruction}" in text):
+            raise ValueError("{instruction} has to stand in the prompt exactly when the input asks for it")
+        if "{instruction}" in self.system:
+            raise ValueError("the instruction is not ours and never stands in the system message")
+        if "left" not in shown or self.input.right != ("right" in shown):
+            raise ValueError("the prompt shows other candidates than its input asks for")
+        if self.input.sources[0] > 0 and "source" not in shown:
+            raise ValueError("the prompt asks for a source and does not show it")
+        if self.output.get("type") != "object":
+            raise ValueError("the reply has to be a JSON object")
+        return self
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all that the file and the guard say, so that a change without a new version is seen."""
+        return sha256_hex((canonical_json(self.model_dump(mode="json")) + guard()).encode())
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A question, ready to be sent. `sha256` covers every word and every picture in it."""
+
+    system: str
+    parts: tuple[str | bytes, ...]
+    sha256: str
+
+
+@cache
+def guard() -> str:
+    """The words, in every system message, that make pictures and instructions data."""
+    return resources.files("imarena.judges").joinpath("prompts/guard.txt").read_text(encoding="utf-8").strip()
+
+
+def load_prompt(name: str) -> Prompt:
+    """A prompt of ours by name, or one of yours by the path of its YAML file."""
+    if name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        if not path.is_file():
+            raise UserError(f"There is no prompt file {name}.", hint="Give the path of a YAML file.")
+        return read_prompt(path.read_text(encoding="utf-8"), name)
+    return _bundled(name)
+
+
+@cache
+def _bundled(name: str) -> Prompt:
+    file = resources.files("imarena.judges").joinpath(f"prompts/{name}.yaml")
+    if not file.is_file():
+        raise UserError(f"There is no prompt called '{name}'.", hint="Known: " + ", ".join(prompt_names()) + ".")
+    return read_prompt(file.read_text(encoding="utf-8"), name)
+
+
+@cache
+def prompt_names() -> tuple[str, ...]:
+    """Names of the bundled prompts."""
+    folder = resources.files("imarena.judges").joinpath("prompts")
+    return tuple(sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".yaml")))
+
+
+def read_prompt(text: str, name: str) -> Prompt:
+    """Check the text of a prompt file; a mistake raises with its place."""
+    try:
+        return Prompt.model_validate(yaml.safe_load(text))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise UserError(f"The prompt file {name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
+
+
+# ---------------------------------------------------------------- rendering
+
+
+def quoted(text: str) -> str:
+    """Text from outside, between marks that it cannot contain: they carry its own hash."""
+    mark = sha256_hex(text.encode("utf-8", "replace"))[:12]
+    return f"<<<DATA {mark}\n{text}\n{mark} DATA>>>"
+
+
+def render(prompt: Prompt, exhibit: Exhibit) -> Rendered:
+    """Fill in a prompt. The same prompt and exhibit always give the same bytes."""
+    check_exhibit(prompt, exhibit)
+    values = {
+        "instruction": quoted(exhibit.instruction),
+        "task": quoted(exhibit.task or "not stated"),
+        "criteria": _criteria_text(prompt),
+        "expected_objects": quoted("\n".join(f"- {name}" for name in exhibit.expected_objects) or "none listed"),
+    }
+
+    def fill(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda match: values[match[1]], text).strip()
+
+    parts: list[str | bytes] = []
+    for part in prompt.user:
+        if part.when is not None and not pictures(exhibit, part.when):
+            continue
+        if part.image is None:
+            parts.append(fill(part.text))
+            continue
+        shown = pictures(exhibit, part.image)
+        for number, picture in enumerate(shown, start=1):
+            counted = f" {number} of {len(shown)}" if len(shown) > 1 else ""
+            parts += [f"{part.label or part.image}{counted}:", picture]
+    system = f"{fill(prompt.system)}\n\n{guard()}"
+    digests = [sha256_hex(part) if isinstance(part, bytes) else part for part in parts]
+    return Rendered(system, tuple(parts), sha256_hex(canonical_json([system, digests, prompt.output]).encode()))
+
+
+def pictures(exhibit: Exhibit, slot: Slot) -> tuple[bytes, ...]:
+    """The exhibit's pictures for a slot."""
+    if slot == "source":
+        return exhibit.sources
+    if slot == "reference":
+        return exhibit.references
+    if slot == "left":
+        return (exhibit.left,)
+    return () if exhibit.right is None else (exhibit.right,)
+
+
+def check_exhibit(prompt: Prompt, exhibit: Exhibit) -> None:
+    """Raise where the exhibit has not what the prompt needs, before anything is paid for."""
+    if prompt.input.right and exhibit.right is None:
+        raise UserError(f"{prompt.prompt_id} compares two outputs and got one.", hint="Use it with `battle`.")
+    if not prompt.input.right and exhibit.right is not None:
+        raise UserError(f"{prompt.prompt_id} scores one output and got two.", hint="Use it with `judge`.")
+    for name, bounds, have in (
+        ("source", prompt.input.sources, len(exhibit.sources)),
+        ("reference", prompt.input.references, len(exhibit.references)),
+    ):
+        low, high = bounds
+        if have < low or (high is not None and have > high):
+            wanted = f"{low} to {high}" if high is not None else f"{low} or more"
+            raise UserError(
+                f"{prompt.prompt_id} needs {wanted} {name} images and got {have}.",
+                hint="Choose a judge for this kind of item: see docs/guide/judges.md.",
+            )
+
+
+def _criteria_text(prompt: Prompt) -> str:
+    lines = []
+    for criterion in prompt.criteria:
+        lines.append(f"- {criterion.name}: {criterion.definition.strip()}")
+        lines += [f"    {value}: {meaning.strip()}" for value, meaning in criterion.anchors.items()]
+    return "\n".join(lines)

@@ -1,0 +1,73 @@
+"""The table of words that name a side, a draw or a refusal, and how a phrase is made comparable to it."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import yaml
+
+_MARKUP = re.compile(r"[*_`~#\"“”«»„\u200b\u200e\u200f\ufeff]+")
+_SPACE = re.compile(r"\s+")
+_EDGES = " .,:;!。、，：；！\t\r\n"
+_BRACKETS = ("[]", "()", "{}", "<>", "【】", "「」", "''", "‘’")
+
+
+@dataclass(frozen=True)
+class Words:
+    """`words.yaml`, with every form made comparable."""
+
+    version: str
+    nouns: tuple[str, ...]
+    left: frozenset[str]
+    right: frozenset[str]
+    left_with_noun: frozenset[str]
+    right_with_noun: frozenset[str]
+    tie: frozenset[str]
+    both_bad: frozenset[str]
+    both_good: frozenset[str]
+    not_applicable: frozenset[str]
+    qualifiers: frozenset[str]
+    praise: frozenset[str]
+    ambiguous: frozenset[str]
+    keys: frozenset[str]
+    refusals: tuple[str, ...]
+
+
+def plain(text: str) -> str:
+    """One spelling for a phrase: NFKC, case folded, straight apostrophes, no markup, no outer brackets or stops."""
+    text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    text = _SPACE.sub(" ", _MARKUP.sub("", text.replace("_", " "))).strip(_EDGES)
+    for _ in range(4):  # "[[A]]", "(A)": a few layers, then it is not a label any more
+        if len(text) < 2 or f"{text[0]}{text[-1]}" not in _BRACKETS:
+            break
+        text = text[1:-1].strip(_EDGES)
+    return text
+
+
+@cache
+def words() -> Words:
+    """Read the table once."""
+    data = yaml.safe_load(resources.files("imarena.judges").joinpath("words.yaml").read_text(encoding="utf-8"))
+
+    def forms(name: str) -> frozenset[str]:
+        return frozenset(plain(str(word)) for word in data[name])
+
+    return Words(
+        version=str(data["version"]),
+        nouns=tuple(sorted(forms("nouns"), key=len, reverse=True)),
+        left=forms("left"),
+        right=forms("right"),
+        left_with_noun=forms("left_with_noun"),
+        right_with_noun=forms("right_with_noun"),
+        tie=forms("tie"),
+        both_bad=forms("both_bad"),
+        both_good=forms("both_good"),
+        not_applicable=forms("not_applicable"),
+        qualifiers=forms("qualifiers"),
+        praise=forms("praise"),
+        ambiguous=forms("ambiguous"),
+        keys=forms("keys"),
+        refusals=tuple(sorted(forms("refusals"))),
+    )

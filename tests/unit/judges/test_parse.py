@@ -1,0 +1,152 @@
+"""The reader of replies: a table of what judges really write, and fuzz."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from imarena.core.records import Outcome, Status
+from imarena.judges.parse import (
+    Unreadable,
+    check_score_agrees,
+    find_object,
+    is_refusal,
+    read_choice,
+    read_number,
+    read_object,
+)
+from imarena.judges.winner import side_named
+from imarena.judges.words import plain, words
+
+TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8"))
+
+
+def reading(text: str, *, ties: bool = False, both_bad: bool = False) -> str:
+    try:
+        return read_choice(text, ties=ties, both_bad=both_bad).outcome.value
+    except Unreadable as why:
+        return why.status.value
+
+
+def test_table_is_long_enough() -> None:
+    assert len(TABLE) >= 60
+    assert {row["reads"] for row in TABLE} == {"left", "right", "tie", "both_bad", "unparsable", "refused"}
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: repr(row["reply"])[:60])
+def test_reply_reads_right(row: dict[str, Any]) -> None:
+    assert reading(row["reply"], ties=row.get("ties", False), both_bad=row.get("both_bad", False)) == row["reads"]
+
+
+@pytest.mark.parametrize(
+    "row", [r for r in TABLE if r["reads"] in ("left", "right")], ids=lambda r: repr(r["reply"])[:60]
+)
+def test_ties_allowed_changes_no_choice(row: dict[str, Any]) -> None:
+    assert reading(row["reply"], ties=True, both_bad=True) == row["reads"]
+
+
+def test_forms_name_one_side_only() -> None:
+    table = words()
+    groups = [table.left | table.left_with_noun, table.right | table.right_with_noun, table.tie, table.both_bad]
+    for index, group in enumerate(groups):
+        for other in groups[index + 1 :]:
+            assert not group & other
+    for form in table.left:
+        assert side_named(form) is Outcome.LEFT
+    for form in table.right:
+        assert side_named(form) is Outcome.RIGHT
+    for form in table.tie:
+        assert side_named(form) is Outcome.TIE
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_a_reading(text: str) -> None:
+    assert reading(text, ties=True, both_bad=True) in {"left", "right", "tie", "both_bad", "unparsable", "refused"}
+
+
+PIECES = st.sampled_from(
+    ['{"winner": "', '"}', "A", "B", "Image ", "tie", "```json\n", "\n```", '{"', "}", "{", '": ', '"', "\\", "[[", "]]",
+     ">", "=", " is better", "(", ")", "Winner: ", "\n", "not ", "or ", "</think>", "<think>", "'", ",", "NaN", "1", "a"]
+)  # fmt: skip
+
+
+@settings(max_examples=600)
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_a_verdict_stands_in_the_text(text: str) -> None:
+    """Glued-together fragments of replies: no exception, and no side that the text does not name."""
+    found = reading(text, ties=True, both_bad=True)
+    bare = plain(text)
+    if found in ("left", "right"):
+        letter, number, forms = ("a", "1", words().left) if found == "left" else ("b", "2", words().right)
+        alone = re.search(rf"(?<![a-z0-9])({letter}|{number})(?![a-z0-9])", bare)
+        assert alone or any(form in bare for form in forms - {letter})
+    if found == "tie":
+        assert "tie" in bare or "=" in bare
+
+
+@given(st.sampled_from("AB"), st.text(alphabet=st.characters(exclude_characters="{}[]\\<>"), max_size=80))
+def test_prose_around_json_changes_nothing(letter: str, prose: str) -> None:
+    text = f'{prose}\n```json\n{{"winner": "{letter}"}}\n```\n{prose}'
+    assert reading(text) == ("left" if letter == "A" else "right")
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=8),
+        st.recursive(st.none() | st.integers() | st.text(max_size=8), st.lists, max_leaves=4),
+        max_size=5,
+    )
+)
+def test_objects_come_back_equal(value: dict[str, Any]) -> None:
+    assert find_object(f"Result: {json.dumps(value)} done.") == value
+
+
+def test_deep_and_long_replies_end_with_a_status() -> None:
+    for text in ('{"a":' * 20_000, "{" * 150_000, '{"a": 1}' * 5_000, "[" * 100_000 + '{"a":[' * 30_000, "x" * 300_000):
+        assert reading(text) == "unparsable"
+
+
+@pytest.mark.parametrize(
+    "value", [True, None, "high", "8/12", "1e3", "", [5], float("nan"), float("inf"), -0.001, 10.001, "11", 10**400]
+)
+def test_numbers_out_of_form_or_range_are_unreadable(value: Any) -> None:
+    with pytest.raises(Unreadable):
+        read_number(value, 0, 10, "score")
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [(0, 0.0), (10, 10.0), (7.5, 7.5), ("7", 7.0), (" 7.5 ", 7.5), ("8/10", 8.0)]
+)
+def test_numbers_in_range_are_read(value: Any, number: float) -> None:
+    assert read_number(value, 0, 10, "score") == number
+
+
+def test_half_is_no_whole_number() -> None:
+    with pytest.raises(Unreadable):
+        read_number(4.5, 1, 6, "score", whole=True)
+
+
+@given(st.integers(1, 6), st.sampled_from([Outcome.LEFT, Outcome.RIGHT]))
+def test_score_has_to_agree(score: int, outcome: Outcome) -> None:
+    agrees = (score >= 4) == (outcome is Outcome.LEFT)
+    if agrees:
+        check_score_agrees(score, outcome, 1, 6)
+    else:
+        with pytest.raises(Unreadable):
+            check_score_agrees(score, outcome, 1, 6)
+
+
+def test_refusals_and_empty_objects() -> None:
+    assert is_refusal("I'm sorry, but I can't help.")
+    assert not is_refusal("The edit is poor, sorry to say.")
+    with pytest.raises(Unreadable) as why:
+        read_object("I cannot assist with this request.")
+    assert why.value.status is Status.REFUSED
+    with pytest.raises(Unreadable) as why:
+        read_object("Score: 7 out of 10")
+    assert why.value.status is Status.UNPARSABLE
