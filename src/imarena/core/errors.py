@@ -39,3 +39,7 @@ class MissingExtra(UserError):
 
 class StoreError(ImarenaError):
     """The store refused: a conflict, a newer schema, a damaged file."""
+
+
+class BudgetSpent(ImarenaError):
+    """The next call could pass the cost that was allowed: the run stops before it."""

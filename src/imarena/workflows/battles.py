@@ -1,0 +1,170 @@
+"""Battles from a workspace: live votes, judgments in both orders, or pairs of scores on the same item."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal
+
+from imarena.core.records import Item, Judgment, Mode, Order, Outcome, Output, Status, Vote
+from imarena.storage import Workspace
+
+Source = Literal["human", "judge", "all"]
+
+COLUMNS = (
+    "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
+    "score_left", "score_right", "task", "family", "topic", "track", "dataset", "mode",
+)  # fmt: skip
+
+
+@dataclass
+class BattleTable:
+    """Battles by column (the battles table of the command line's contract), and what was left out by reason."""
+
+    columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
+    excluded: Counter[str] = field(default_factory=Counter)
+    coverage: dict[str, float] = field(default_factory=dict)
+    """Share of the items asked of an editor for which it gave an output."""
+
+    def __len__(self) -> int:
+        return len(self.columns["left"])
+
+    def append(self, **values: Any) -> None:
+        """Add a battle; a column that is not given is None."""
+        for name, column in self.columns.items():
+            column.append(values.get(name))
+
+
+@dataclass(frozen=True)
+class _Shown:
+    editor: str | None
+    item_id: str
+    mode: str
+
+
+class _Context:
+    """What is needed to name the sides of a battle."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.items = {row["id"]: row for row in workspace.store.rows(Item)}
+        self.outputs: dict[str, _Shown] = {}
+        asked: dict[str, set[tuple[str, int, str]]] = defaultdict(set)
+        given: dict[str, set[tuple[str, int, str]]] = defaultdict(set)
+        for row in workspace.store.rows(Output):
+            self.outputs[row["id"]] = _Shown(row["editor"], row["item_id"], row["mode"])
+            if row["editor"] is None:
+                continue
+            slot = (row["item_id"], row["turn"], row["mode"])
+            asked[row["editor"]].add(slot)
+            if row["status"] == Status.OK.value:
+                given[row["editor"]].add(slot)
+        self.coverage = {editor: len(given[editor]) / len(slots) for editor, slots in asked.items()}
+
+    def about(self, item_id: str, output_id: str) -> dict[str, Any]:
+        item = self.items[item_id]
+        names = ("task", "family", "topic", "track", "dataset")
+        mode = self.outputs[output_id].mode
+        about = {name: item[name] for name in names}
+        return {**about, "item": item_id, "mode": mode if mode != Mode.SINGLE.value else None}
+
+
+def battles(
+    workspace: Workspace,
+    *,
+    source: Source = "all",
+    judge: str | None = None,
+    dimension: str | None = None,
+    margin: float = 0.0,
+) -> BattleTable:
+    """All battles in a workspace, from people, from judges, or from both.
+
+    `margin`: two pointwise scores this close (on the judge's scale) are a tie.
+    """
+    context = _Context(workspace)
+    table = BattleTable(coverage=context.coverage)
+    if source in ("human", "all") and judge is None:
+        _from_votes(workspace, context, table)
+    if source in ("judge", "all"):
+        where = {"judge": judge} if judge else {}
+        where |= {"dimension": dimension} if dimension else {}
+        _from_judgments(workspace, context, table, where, margin)
+    return table
+
+
+def live_votes(workspace: Workspace) -> Iterator[Any]:
+    """Rows of the votes that count: not replaced and not taken back."""
+    replaced = {row["supersedes"] for row in workspace.store.rows(Vote) if row["supersedes"]}
+    for row in workspace.store.rows(Vote):
+        if row["id"] not in replaced and not row["retracted"]:
+            yield row
+
+
+def _from_votes(workspace: Workspace, context: _Context, table: BattleTable) -> None:
+    for row in live_votes(workspace):
+        if row["preference"] is None:
+            continue
+        _add(context, table, row, row["preference"], rater=row["rater_id"], source="human")
+
+
+def _from_judgments(
+    workspace: Workspace, context: _Context, table: BattleTable, where: dict[str, Any], margin: float
+) -> None:
+    pairs: dict[tuple[Any, ...], dict[str, Any]] = defaultdict(dict)
+    points: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
+    swapped: set[tuple[str, str]] = set()
+    replaced = {row["supersedes"] for row in workspace.store.rows(Judgment, **where) if row["supersedes"]}
+    for row in workspace.store.rows(Judgment, **where):
+        if row["id"] in replaced:
+            continue
+        who = (row["judge"], row["dimension"])
+        if row["right_id"] is None:
+            if row["status"] == Status.OK.value and row["score"] is not None:
+                shown = context.outputs[row["left_id"]]
+                points[*who, row["item_id"], shown.mode, row["repeat"]].append(row)
+            continue
+        if row["order"] == Order.RIGHT_FIRST.value:
+            swapped.add(who)
+        key = (*who, row["left_id"], row["right_id"], row["repeat"])
+        held = pairs[key].get(row["order"])
+        if held is None or held["status"] != Status.OK.value:
+            pairs[key][row["order"]] = row
+    for key, orders in pairs.items():
+        _one_battle(context, table, orders, needs_both=key[:2] in swapped)
+    for group in points.values():
+        _score_battles(context, table, group, margin)
+
+
+def _one_battle(context: _Context, table: BattleTable, orders: dict[str, Any], *, needs_both: bool) -> None:
+    """One battle from what a judge said in one or both orders."""
+    rows = list(orders.values())
+    whole = Order.BOTH.value in orders or not needs_both
+    if any(row["status"] != Status.OK.value for row in rows) or (not whole and len(rows) < 2):
+        bad = next((row["status"] for row in rows if row["status"] != Status.OK.value), "one order missing")
+        table.excluded[f"incomplete: {bad}"] += 1
+        return
+    said = {row["preference"] for row in rows}
+    winner = said.pop() if len(said) == 1 else Outcome.TIE.value
+    row = rows[0]
+    _add(context, table, row, winner, judge=row["judge"], dimension=row["dimension"], source="judge")
+
+
+def _score_battles(context: _Context, table: BattleTable, group: list[Any], margin: float) -> None:
+    for one, other in combinations(group, 2):
+        gap = round(one["score"] - other["score"], 9)
+        winner = Outcome.TIE if abs(gap) <= margin else Outcome.LEFT if gap > 0 else Outcome.RIGHT
+        row = {**one, "right_id": other["left_id"]}
+        scores = {"score_left": one["score"], "score_right": other["score"]}
+        who = {"judge": one["judge"], "dimension": one["dimension"], "source": "judge"}
+        _add(context, table, row, winner.value, **who, **scores)
+
+
+def _add(context: _Context, table: BattleTable, row: Any, winner: str, **values: Any) -> None:
+    left, right = context.outputs[row["left_id"]].editor, context.outputs[row["right_id"]].editor
+    if left is None or right is None:
+        table.excluded["the source does not name the models"] += 1
+        return
+    if left == right:
+        table.excluded["both sides are the same editor"] += 1
+        return
+    about = context.about(row["item_id"], row["left_id"])
+    table.append(left=left, right=right, winner=winner, **about, **values)
