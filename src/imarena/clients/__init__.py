@@ -1,1 +1,26 @@
 """Chat and image endpoints: retry, rate limit, cost; the one safe fetcher."""
+
+from imarena.clients.budget import Budget, BudgetSpent
+from imarena.clients.chat import Chat, ChatClient, ChatReply, Totals
+from imarena.clients.endpoint import Endpoint
+from imarena.clients.messages import ChatRequest, ImagePart, ImageParts, Message, Part, ask, image_part
+from imarena.clients.secret import Secret, scrub
+
+__all__ = [
+    "Budget",
+    "BudgetSpent",
+    "Chat",
+    "ChatClient",
+    "ChatReply",
+    "ChatRequest",
+    "Endpoint",
+    "ImagePart",
+    "ImageParts",
+    "Message",
+    "Part",
+    "Secret",
+    "Totals",
+    "ask",
+    "image_part",
+    "scrub",
+]

@@ -1,0 +1,125 @@
+"""The settings of an endpoint, checked on load. They hold the name of a key's variable, never a key."""
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+from yarl import URL
+
+from imarena.core.records import JsonDict, Usage
+from imarena.core.records.base import Noun
+from imarena.images import JPEG, Preparation
+
+_KEY_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie", "proxy-authorization"})
+
+
+class Endpoint(Noun):
+    """An OpenAI-compatible endpoint: one model behind one or several addresses and keys.
+
+    Several addresses with one key share it; one address with several keys is used with each; as many keys as addresses
+    belong together in order. Each such pair is a route with a rate limit and a circuit breaker of its own.
+    """
+
+    name: str = ""
+    base_url: tuple[str, ...] = Field(min_length=1)
+    """Up to and including `/v1`: `/chat/completions` is added."""
+    model: str = Field(min_length=1)
+    api_key_env: tuple[str, ...] = ()
+    key_header: str = "Authorization"
+    """`Authorization` sends `Bearer <key>`; any other header (Azure: `api-key`) sends the bare key."""
+
+    max_concurrency: int = Field(default=16, ge=1, le=4096)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    """For each route. 429 replies slow a route down further, whatever stands here."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    connect_timeout_s: float = Field(default=10.0, gt=0)
+    max_attempts: int = Field(default=5, ge=1, le=100)
+    """Tries that may fail by error; time-outs and 429 replies have their own bounds."""
+    max_timeouts: int = Field(default=2, ge=1, le=100)
+    max_throttled: int = Field(default=20, ge=0, le=1000)
+    max_wait_s: float = Field(default=300.0, gt=0)
+    """A Retry-After beyond this ends the request as an error instead of sleeping."""
+    backoff_s: float = Field(default=0.5, gt=0)
+    breaker_failures: int = Field(default=5, ge=1)
+    """So many failures in a row pause a route."""
+    breaker_pause_s: float = Field(default=5.0, gt=0)
+    """The first pause; it doubles with every failed trial."""
+    breaker_trials: int = Field(default=5, ge=1)
+    """After so many failed trials the route counts as down and waiting requests end as errors."""
+    use_proxy_env: bool = False
+
+    input_usd_per_million: float | None = Field(default=None, ge=0)
+    output_usd_per_million: float | None = Field(default=None, ge=0)
+
+    max_image_side: int | None = Field(default=1536, ge=1)
+    max_image_pixels: int | None = Field(default=None, ge=1)
+    image_media_type: str = JPEG
+    image_quality: int = Field(default=92, ge=1, le=100)
+    image_detail: Literal["auto", "low", "high"] | None = None
+
+    structured_output: Literal["auto", "off"] = "auto"
+    """`auto` sends `response_format` and goes on without it where the endpoint rejects it."""
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    headers: dict[str, str] = Field(default_factory=dict)
+    body: JsonDict = Field(default_factory=dict)
+    """More fields for every request, as the endpoint documents them."""
+
+    @field_validator("base_url", "api_key_env", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: object) -> object:
+        if value is None:
+            return ()
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_address(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for text in value:
+            url = URL(text)
+            if url.scheme not in {"http", "https"} or not url.host:
+                raise ValueError(f"'{text}' is not an http or https address")
+            if url.user or url.password or "key" in url.query:
+                raise ValueError("an address with a key in it would be written into records: use api_key_env")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _no_keys_in_headers(cls, value: dict[str, str]) -> dict[str, str]:
+        found = sorted(name for name in value if name.lower() in _KEY_HEADERS)
+        if found:
+            raise ValueError(f"the header {', '.join(found)} would be written into records: use api_key_env")
+        return value
+
+    @model_validator(mode="after")
+    def _keys_match_addresses(self) -> "Endpoint":
+        keys, urls = len(self.api_key_env), len(self.base_url)
+        if keys > 1 and urls > 1 and keys != urls:
+            raise ValueError(f"{urls} addresses and {keys} keys do not match: give one of either, or as many of both")
+        return self
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str | None], ...]:
+        """Each route: an address and the name of its key's variable."""
+        keys: tuple[str | None, ...] = self.api_key_env or (None,)
+        count = max(len(self.base_url), len(keys))
+        urls = self.base_url * count if len(self.base_url) == 1 else self.base_url
+        keys = keys * count if len(keys) == 1 else keys
+        return tuple(zip(urls, keys, strict=True))
+
+    @property
+    def preparation(self) -> Preparation:
+        """How pictures are made ready for this endpoint."""
+        return Preparation(self.max_image_side, self.max_image_pixels, self.image_media_type, self.image_quality)
+
+    @property
+    def priced(self) -> bool:
+        """Whether costs can be told."""
+        return self.input_usd_per_million is not None and self.output_usd_per_million is not None
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """Tokens times price; None where one of them is unknown."""
+        if self.input_usd_per_million is None or self.output_usd_per_million is None:
+            return None
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        millionths = usage.input_tokens * self.input_usd_per_million + usage.output_tokens * self.output_usd_per_million
+        return millionths / 1_000_000

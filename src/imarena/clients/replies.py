@@ -1,0 +1,212 @@
+"""Reading what an endpoint sent back: an answer, a refusal, or a failure and whether trying again can help.
+
+A refusal is told by the protocol's own fields and error codes, never by the model's prose: prose is for the parser.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import Enum
+from typing import Any
+
+from imarena.core.records import Status, Usage
+
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_ERROR_LENGTH = 500
+
+REFUSAL_FINISHES = frozenset(
+    {"content_filter", "content-filter", "refusal", "safety", "prohibited_content", "blocklist", "recitation", "spii"}
+)
+"""`finish_reason` of OpenAI and Azure, of Anthropic's and of Gemini's compatible endpoints, in lower case."""
+
+REFUSAL_CODES = frozenset(
+    {
+        "content_filter",
+        "content_policy_violation",
+        "moderation_blocked",
+        "responsibleaipolicyviolation",
+        "invalid_prompt",
+        "safety_violation",
+        "data_inspection_failed",
+        "datainspectionfailed",
+        "sensitivecontentdetected",
+        "prohibited_content",
+    }
+)
+"""Error codes of OpenAI, Azure, Gemini, DashScope and Volcengine for content that they will not look at."""
+
+
+class Kind(Enum):
+    """What a failure means for the next try."""
+
+    FAILED = "failed"  # the server or the way to it: try again
+    TIMEOUT = "timeout"  # try again, but not often
+    THROTTLED = "throttled"  # wait as told, then try again
+    REJECTED = "rejected"  # the same request will be rejected again
+
+
+@dataclass(frozen=True)
+class Failure:
+    """No answer, and why."""
+
+    kind: Kind
+    error: str
+    http_status: int | None = None
+    after_s: float | None = None
+    maybe_charged: bool = False
+    """The endpoint may have done the work before the reply was lost."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The endpoint's final word: text (status ok), or a refusal."""
+
+    status: Status
+    text: str = ""
+    model: str = ""
+    finish_reason: str = ""
+    usage: Usage = Usage()
+    error: str = ""
+    http_status: int = 200
+
+
+def read_reply(http_status: int, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
+    """One HTTP reply, read by the chat-completions protocol. Never raises, whatever the bytes are."""
+    document = _parse(body)
+    error = document.get("error") if isinstance(document, dict) else None
+    if http_status != 200 or error:
+        return _read_error(http_status, headers, document, body)
+    if not isinstance(document, dict):
+        return Failure(Kind.FAILED, f"the reply is not JSON: {_excerpt(body)}", http_status, maybe_charged=True)
+    return _read_answer(document, http_status, body)
+
+
+def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Retry-After in seconds, from seconds, an HTTP date, or the `retry-after-ms` header; None where unreadable."""
+    text = headers.get("retry-after-ms", "").strip()
+    factor = 0.001
+    if not text:
+        text, factor = headers.get("retry-after", "").strip(), 1.0
+    if not text:
+        return None
+    try:
+        seconds = float(text) * factor
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(text)
+        except (ValueError, OverflowError, IndexError, TypeError):
+            return None
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    return max(0.0, seconds) if abs(seconds) < 1e9 else None  # NaN fails this too
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _read_error(http_status: int, headers: Mapping[str, str], document: Any, body: bytes) -> Answer | Failure:
+    error = document.get("error") if isinstance(document, dict) else None
+    if isinstance(document, list) and document and isinstance(document[0], dict):  # Gemini wraps errors in a list
+        error = document[0].get("error")
+    codes, message = _codes_and_message(error, body)
+    status = http_status
+    if http_status == 200 and isinstance(error, dict):  # OpenRouter reports upstream errors inside a 200
+        code = error.get("code")
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    line = f"HTTP {status}: {message}"
+    if codes & REFUSAL_CODES or _flagged(error):
+        return Answer(Status.REFUSED, error=line, http_status=status, finish_reason="content_filter")
+    if "insufficient_quota" in codes:
+        return Failure(Kind.REJECTED, line, status)
+    if status == 429:
+        return Failure(Kind.THROTTLED, line, status, retry_after_s(headers))
+    if status == 503 and retry_after_s(headers) is not None:
+        return Failure(Kind.THROTTLED, line, status, retry_after_s(headers))
+    kind = Kind.FAILED if status in _RETRIED or status >= 500 else Kind.REJECTED
+    return Failure(kind, line, status)
+
+
+def _codes_and_message(error: Any, body: bytes) -> tuple[frozenset[str], str]:
+    if isinstance(error, str):
+        return frozenset(), error[:_ERROR_LENGTH]
+    if not isinstance(error, dict):
+        return frozenset(), _excerpt(body)
+    inner = error.get("innererror")
+    found = [error.get("code"), error.get("type"), error.get("status")]
+    found.append(inner.get("code") if isinstance(inner, dict) else None)
+    codes = frozenset(value.lower() for value in found if isinstance(value, str))
+    message = error.get("message")
+    text = message if isinstance(message, str) and message else _excerpt(body)
+    return codes, " ".join(text.split())[:_ERROR_LENGTH]
+
+
+def _flagged(error: Any) -> bool:
+    """OpenRouter's moderation error carries the reasons in its metadata."""
+    metadata = error.get("metadata") if isinstance(error, dict) else None
+    return isinstance(metadata, dict) and "flagged_input" in metadata
+
+
+def _read_answer(document: dict[str, Any], http_status: int, body: bytes) -> Answer | Failure:
+    usage = _usage(document.get("usage"))
+    model = _string(document.get("model"))
+    choices = document.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict):
+        feedback = document.get("promptFeedback")
+        if isinstance(feedback, dict) and feedback.get("blockReason"):
+            reason = str(feedback["blockReason"])
+            return Answer(Status.REFUSED, "", model, "content_filter", usage, f"blocked: {reason}", http_status)
+        return Failure(Kind.FAILED, f"the reply has no choices: {_excerpt(body)}", http_status, maybe_charged=True)
+    finish = _string(choice.get("finish_reason"))
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    text = _text(message.get("content"))
+    refusal = _string(message.get("refusal"))
+    if refusal or finish.lower() in REFUSAL_FINISHES:
+        why = refusal or f"finish_reason {finish}"
+        return Answer(Status.REFUSED, text, model, finish, usage, why[:_ERROR_LENGTH], http_status)
+    if isinstance(choice.get("error"), dict):
+        _, why = _codes_and_message(choice["error"], body)
+        return Failure(Kind.FAILED, f"the reply broke off: {why}", http_status, maybe_charged=True)
+    if "message" not in choice:
+        return Failure(Kind.FAILED, f"the reply has no message: {_excerpt(body)}", http_status, maybe_charged=True)
+    return Answer(Status.OK, text, model, finish, usage, "", http_status)
+
+
+def _text(content: Any) -> str:
+    """The words of a message: a string, or the text parts of a list. Null is no words."""
+    if isinstance(content, list):
+        return "".join(_string(part.get("text")) for part in content if isinstance(part, dict))
+    return _string(content)
+
+
+def _usage(value: Any) -> Usage:
+    if not isinstance(value, dict):
+        return Usage()
+    cost = value.get("cost")  # OpenRouter states the price that it charged
+    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e9
+    return Usage(
+        input_tokens=_count(value.get("prompt_tokens")),
+        output_tokens=_count(value.get("completion_tokens")),
+        cost_usd=float(cost) if known and cost is not None else None,
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12 else None
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _excerpt(body: bytes) -> str:
+    text = " ".join(body[: 2 * _ERROR_LENGTH].decode("utf-8", "replace").split())
+    return text[:_ERROR_LENGTH] or "(empty)"

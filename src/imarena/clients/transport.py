@@ -1,0 +1,110 @@
+"""One HTTP exchange: pieces of a body out, one classified result back. Keys are revealed here and nowhere else."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractStreamWriter
+from yarl import URL
+
+from imarena.clients.endpoint import Endpoint
+from imarena.clients.replies import Answer, Failure, Kind, read_reply
+from imarena.clients.routes import Route
+from imarena.core.version import VERSION
+
+MAX_REPLY_BYTES = 8 * 1024 * 1024
+_CHUNK = 256 * 1024  # asyncio copies what the socket does not take at once, so it gets little at a time
+
+
+class Body(aiohttp.payload.Payload):
+    """A JSON body in pieces, sent without joining them and as often as needed."""
+
+    def __init__(self, pieces: tuple[bytes, ...]) -> None:
+        super().__init__(pieces, content_type="application/json")
+        self._pieces = pieces
+        self._size = sum(len(piece) for piece in pieces)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        return b"".join(self._pieces).decode(encoding, errors)
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        for piece in self._pieces:
+            view = memoryview(piece)
+            for start in range(0, len(view), _CHUNK):
+                await writer.write(view[start : start + _CHUNK])
+
+
+def new_session(endpoint: Endpoint) -> aiohttp.ClientSession:
+    """A session for one endpoint; how much goes out at once is bounded by its routes."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+        timeout=aiohttp.ClientTimeout(total=endpoint.timeout_s, sock_connect=endpoint.connect_timeout_s),
+        headers={"User-Agent": f"imarena/{VERSION}", "Accept": "application/json", **endpoint.headers},
+        trust_env=endpoint.use_proxy_env,
+        cookie_jar=aiohttp.DummyCookieJar(),
+    )
+
+
+async def post(session: aiohttp.ClientSession, route: Route, pieces: tuple[bytes, ...]) -> Answer | Failure:
+    """Send one chat request. Redirects are not followed: a key goes to the address that it was given for."""
+    url = _at(route.url, "chat", "completions")
+    started = asyncio.get_running_loop().time()
+    try:
+        async with session.post(url, data=Body(pieces), headers=_key(route), allow_redirects=False) as response:
+            body = await _read(response)
+            result = read_reply(response.status, response.headers, body)
+    except TimeoutError:
+        waited = asyncio.get_running_loop().time() - started
+        return Failure(Kind.TIMEOUT, f"no reply after {waited:.1f} s", maybe_charged=True)
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        broke_off = isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError)
+        return Failure(Kind.FAILED, _reason(error), maybe_charged=broke_off)
+    if isinstance(result, Failure):
+        return result
+    latency_s = asyncio.get_running_loop().time() - started
+    return replace(result, usage=result.usage.model_copy(update={"latency_s": latency_s}))
+
+
+async def get_models(session: aiohttp.ClientSession, route: Route) -> list[str]:
+    """The ids of `/models`; raises `ValueError` where the reply is not a list of them."""
+    async with session.get(_at(route.url, "models"), headers=_key(route), allow_redirects=False) as response:
+        if response.status != 200:
+            raise ValueError(f"HTTP {response.status}")
+        document: Any = await response.json(content_type=None)
+    rows: Iterable[Any] = document.get("data") if isinstance(document, dict) else None  # type: ignore[assignment]
+    if not isinstance(rows, list):
+        raise ValueError("the reply is not a list of models")  # noqa: TRY004 - a wrong value from outside
+    return [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
+
+
+def _at(base_url: str, *parts: str) -> URL:
+    """A path below the base address; its query (Azure's api-version) stays."""
+    base = URL(base_url)
+    path = "/".join((base.raw_path.rstrip("/"), *parts))
+    return base.with_path(path, encoded=True, keep_query=True)
+
+
+def _key(route: Route) -> dict[str, str]:
+    if route.secret is None:
+        return {}
+    name = route.endpoint.key_header
+    value = route.secret.reveal()
+    return {name: f"Bearer {value}" if name.lower() == "authorization" else value}
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in response.content.iter_any():
+        size += len(chunk)
+        if size > MAX_REPLY_BYTES:
+            raise ValueError(f"the reply is larger than {MAX_REPLY_BYTES:,} bytes")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__
