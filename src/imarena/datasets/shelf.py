@@ -1,0 +1,63 @@
+"""What a data set holds: items and outputs that are in the workspace, and those of the import that is running."""
+
+from imarena.core.protocols import Intake, Skip
+from imarena.core.records import Item, Output
+
+
+class Shelf:
+    """Answers "which item is this key?" and "which output is this editor's?" without asking the store row by row."""
+
+    def __init__(self, intake: Intake, dataset: str) -> None:
+        self.dataset = dataset
+        known = intake.items(dataset)
+        self._items = {key: item.item_id for key, item in known.items()}
+        self._complete = {key for key, item in known.items() if not item.absent}
+        self._outputs = dict(intake.outputs(dataset))
+        self._fresh_items: set[str] = set()
+        self._fresh_outputs: set[tuple[str, str]] = set()
+        self._refused: set[str] = set()
+
+    def item_id(self, key: str) -> str | None:
+        """The id of the item with that key, or None."""
+        return None if key in self._refused else self._items.get(key)
+
+    def output_id(self, key: str, editor: str) -> str | None:
+        """The id of the editor's output for the item with that key, or None."""
+        return self._outputs.get((key, editor))
+
+    def is_described(self, prefix: str = "") -> bool:
+        """Does the data set come with its pictures (so that an unknown key starting with `prefix` is a mistake)?"""
+        return any(key.startswith(prefix) for keys in (self._complete, self._refused) for key in keys)
+
+    def place_item(self, item: Item, file: str, row: str) -> Item | Skip:
+        """The item, now known; or why it cannot be in: its key came twice, or is taken by other content."""
+        if item.key in self._fresh_items:
+            return Skip(file, row, f"the key '{item.key}' is there twice")
+        self._fresh_items.add(item.key)
+        taken = self._items.get(item.key)
+        if taken is not None and taken != item.item_id:
+            self._refused.add(item.key)
+            return Skip(
+                file, row,
+                f"the data set '{self.dataset}' has an item '{item.key}' with other content already; "
+                "import under another name with the option dataset=NAME",
+            )  # fmt: skip
+        self._items[item.key] = item.item_id
+        if not item.absent:
+            self._complete.add(item.key)
+        return item
+
+    def place_output(self, key: str, output: Output, file: str, row: str) -> Output | Skip:
+        """The output, now known; or why it cannot be in: the editor has one for that item already."""
+        editor = output.editor
+        if editor is None:
+            return output
+        slot = (key, editor)
+        if slot in self._fresh_outputs:
+            return Skip(file, row, f"'{editor}' has an output for '{key}' already")
+        self._fresh_outputs.add(slot)
+        taken = self._outputs.get(slot)
+        if taken is not None and taken != output.output_id:
+            return Skip(file, row, f"the workspace has another output of '{editor}' for '{key}' already")
+        self._outputs[slot] = output.output_id
+        return output
