@@ -1,7 +1,13 @@
 """Agreement, correlation, significance, bootstrap, power."""
 
 from imarena.stats.alpha import LEVELS, Level, krippendorff_alpha
-from imarena.stats.bootstrap import paired_bootstrap, percentile_interval, resampled_counts, resampled_places
+from imarena.stats.bootstrap import (
+    paired_bootstrap,
+    percentile_interval,
+    resampled_correlations,
+    resampled_counts,
+    resampled_places,
+)
 from imarena.stats.corrections import benjamini_hochberg, holm
 from imarena.stats.correlation import (
     RECIPES,
@@ -87,6 +93,7 @@ __all__ = [
     "rank_biserial",
     "rater_pairs",
     "rater_reports",
+    "resampled_correlations",
     "resampled_counts",
     "resampled_places",
     "rounded",

@@ -53,7 +53,10 @@ def _draft(table: FloatArray, rater: int, labels: bool) -> RaterReport:
     else:
         agreement = spearman(own[shared], others[shared])
         shift = float((own[shared] - others[shared]).mean()) if shared.any() else None
-    return RaterReport(rater, len(given), int(shared.sum()), agreement, shift, common, ())
+    # One value only is odd where the others' ratings of the same units differ, and says nothing where they do not.
+    odd = common == 1.0 and bool(shared.any()) and float(np.ptp(others[shared])) > 0
+    flags = ("constant",) if odd else ()
+    return RaterReport(rater, len(given), int(shared.sum()), agreement, shift, common, flags)
 
 
 def _with_others(table: FloatArray, rater: int) -> Figure:
@@ -77,17 +80,14 @@ def _limit(values: FloatArray) -> float:
 
 
 def _flagged(draft: RaterReport, limit: float) -> RaterReport:
-    flags = []
+    flags = list(draft.flags)
     value = draft.with_others.value
     if draft.n_shared < FEW_UNITS:
-        flags.append("too_few")
-    else:
-        if draft.most_common_share == 1.0:
-            flags.append("constant")
-        if value is not None and draft.mean_shift is not None and value <= BACKWARDS:
-            flags.append("backwards")
-        elif value is not None and value < limit:
-            flags.append("out_of_step")
+        flags = ["too_few"]
+    elif value is not None and draft.mean_shift is not None and value <= BACKWARDS:
+        flags.append("backwards")
+    elif value is not None and value < limit:
+        flags.append("out_of_step")
     return RaterReport(
         draft.rater, draft.n, draft.n_shared, draft.with_others, draft.mean_shift, draft.most_common_share, tuple(flags)
     )

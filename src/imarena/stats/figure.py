@@ -29,7 +29,7 @@ class Figure:
     def status(self) -> Status:
         return "undefined" if self.value is None else "ok"
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; fields that say nothing are left out."""
         document: dict[str, Any] = {"value": self.value, "n": self.n, "method": self.method, "status": self.status}
         if self.reason:

@@ -102,8 +102,8 @@ def from_matrix(values: ArrayLike, *, scale: Scale = "number") -> Ratings:
 
 def from_columns(
     units: Sequence[Hashable], raters: Sequence[Hashable], values: ArrayLike, *, scale: Scale = "number"
-) -> tuple[Ratings, list[Any]]:
-    """Ratings from three columns of one length, and the raters' names in the order of their codes.
+) -> tuple[Ratings, list[Any], list[Any]]:
+    """Ratings from three columns of one length, and the names of units and raters in the order of their codes.
 
     A NaN value is a missing rating; its unit and its rater still count. The codes follow the sorted names, so that the
     order of rows changes nothing.
@@ -120,4 +120,4 @@ def from_columns(
     if len(np.unique(cells)) < len(cells):
         raise ValueError("a rater rated one unit twice")
     ratings = Ratings(unit[given], rater[given], rounded(value[given]), len(unit_names), len(rater_names), scale)
-    return ratings, rater_names
+    return ratings, unit_names, rater_names

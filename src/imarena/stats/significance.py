@@ -27,11 +27,11 @@ class SignificanceTest:
     def status(self) -> str:
         return "undefined" if self.p_value is None else "ok"
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
             "test": self.name, "statistic": self.statistic, "p_value": self.p_value, "n": self.n,
-            "effect": {"name": self.effect.name, **self.effect.document()},
+            "effect": {"name": self.effect.name, **self.effect.to_json()},
             "method": self.method, "status": self.status, "reason": self.reason or None,
         }  # fmt: skip
 

@@ -1,0 +1,189 @@
+"""``imarena align``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.agree import recipe
+from imarena.cli.console import emit, session, warn
+from imarena.cli.sheet import Cell, Sheet, show_sheets
+from imarena.core.errors import UserError
+
+
+def command(
+    context: typer.Context,
+    from_file: Annotated[
+        Path | None, typer.Option("--from", help="Scores (unit, model, judge, score), or a judge's battles.")
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="Ratings (unit, rater, value), or people's battles.")
+    ] = None,
+    by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
+    average: Annotated[
+        str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
+    ] = "fisher",
+    lower_is_better: Annotated[
+        list[str] | None, typer.Option("--lower-is-better", help="A judge whose low scores are good; repeatable.")
+    ] = None,
+    score_range: Annotated[
+        list[str] | None, typer.Option("--score-range", help="LOW,HIGH of all scores, or JUDGE=LOW,HIGH; repeatable.")
+    ] = None,
+    rating_range: Annotated[str, typer.Option("--rating-range", help="LOW,HIGH of the ratings.")] = "",
+    leave_one_out: Annotated[
+        bool, typer.Option("--leave-one-out", help="Also against the mean of all raters but one.")
+    ] = False,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Also pairs of models on the same unit.")] = False,
+    gaps: Annotated[str, typer.Option("--gaps", help="Pair agreement by score gap: edges, such as 50,100,200.")] = "",
+    missing: Annotated[
+        str, typer.Option("--missing", help="Battles without a verdict of the judge: exclude, or wrong.")
+    ] = "exclude",
+    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+) -> None:
+    """A judge or a metric against people: correlations and bias, or accuracy on battles."""
+    from imarena.workflows.columns import is_battle_file
+
+    if from_file is None or against is None:
+        raise UserError("Name two tables.", hint="imarena align --from scores.csv --against ratings.csv")
+    groups = tuple(by or ())
+    battles = [is_battle_file(path) for path in (from_file, against)]
+    if battles[0] != battles[1]:
+        raise UserError(
+            "One table holds battles and the other does not.",
+            hint="Compare scores with ratings, or a judge's battles with people's battles.",
+        )
+    if battles[0]:
+        document = _verdicts(from_file, against, groups, missing)
+        sheets = [_verdict_sheet(document, groups)]
+    else:
+        options = {
+            "by": groups,
+            "average": recipe(average),
+            "lower_is_better": frozenset(lower_is_better or ()),
+            "score_range": dict(_judge_range(text) for text in score_range or []),
+            "rating_range": _range(rating_range) if rating_range else None,
+            "leave_one_out": leave_one_out,
+            "pairs": pairs,
+            "gaps": _edges(gaps),
+            "rounds": rounds,
+            "seed": seed,
+        }
+        document = _scores(from_file, against, options)
+        sheets = _score_sheets(document, groups)
+    if csv is not None:
+        sheets[0].write_csv(csv)
+    if not session(context).json:
+        for warning in document.get("warnings", []):
+            warn(warning)
+    emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
+
+
+def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str, Any]:
+    from imarena.workflows.align import AlignOptions, align
+    from imarena.workflows.columns import ratings_from_file, scores_from_file
+
+    return align(scores_from_file(from_file), ratings_from_file(against), AlignOptions(**options)).to_json()
+
+
+def _verdicts(from_file: Path, against: Path, by: tuple[str, ...], missing: str) -> dict[str, Any]:
+    from imarena.workflows.align_verdicts import HUMAN_WORDS, JUDGE_WORDS, align_verdicts
+    from imarena.workflows.columns import verdicts_from_file
+
+    verdicts = verdicts_from_file(from_file, words=JUDGE_WORDS)
+    votes = verdicts_from_file(against, words=HUMAN_WORDS)
+    if missing == "wrong":
+        return align_verdicts(verdicts, votes, by=by, missing="wrong").to_json()
+    if missing == "exclude":
+        return align_verdicts(verdicts, votes, by=by, missing="exclude").to_json()
+    raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
+
+
+def _range(text: str) -> tuple[float, float]:
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UserError(f"'{text}' is not a range.", hint="Write LOW,HIGH, such as 0,10.") from None
+    if not low < high:
+        raise UserError(f"The range '{text}' does not grow.", hint="Write LOW,HIGH, such as 0,10.")
+    return low, high
+
+
+def _judge_range(text: str) -> tuple[str, tuple[float, float]]:
+    judge, equals, ends = text.rpartition("=")
+    return judge if equals else "", _range(ends)
+
+
+def _edges(text: str) -> tuple[float, ...]:
+    try:
+        edges = tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise UserError(f"'{text}' are not numbers.", hint="Write edges such as 50,100,200,400.") from None
+    if list(edges) != sorted(set(edges)) or any(edge <= 0 for edge in edges):
+        raise UserError(f"The edges '{text}' do not grow from above 0.", hint="Write edges such as 50,100,200,400.")
+    return edges
+
+
+FIGURES = ("spearman", "pearson", "kendall", "kendall_accuracy", "bias", "n")
+
+
+def _score_sheets(document: dict[str, Any], by: tuple[str, ...]) -> list[Sheet]:
+    rows: list[tuple[Cell, ...]] = []
+    names = tuple(name for name in by if name != "criterion")
+    for group in document["groups"]:
+        interval = (group["interval"] or {}).get("spearman") or {}
+        ends = "" if interval.get("low") is None else f"{interval['low']:.3f} to {interval['high']:.3f}"
+        head = (group["judge"], group["criterion"] or "", *(group["group"][name] for name in names))
+        rows.append((*head, *(group[name] for name in FIGURES), ends, group["n_missing"], group["reason"] or ""))
+    if names:
+        for line in document["averages"]:
+            head = (line["judge"], line["criterion"] or "", *("average" for _ in names))
+            rows.append((*head, *(line[name] for name in FIGURES), "", "", line["reason"] or ""))
+    columns = ("judge", "criterion", *names, "Spearman", "Pearson", "Kendall", "Kendall accuracy", "bias", "n",
+               "95% (Spearman)", "missing", "note")  # fmt: skip
+    title = f"Against people (averages: {document['settings']['average']})"
+    sheets = [Sheet(title, columns, tuple(rows))]
+    if document["pairs"]:
+        sheets.append(_pair_sheet(document))
+    if any("by_gap" in line for line in document["pairs"]):
+        sheets.append(_gap_sheet(document))
+    return sheets
+
+
+def _pair_sheet(document: dict[str, Any]) -> Sheet:
+    keys = ("pair_accuracy", "decisive_accuracy", "n_decisive", "tie_calibrated_accuracy", "tie_threshold", "n_pairs")
+    rows: list[tuple[Cell, ...]] = [
+        (line["judge"], line["criterion"] or "", ", ".join(line["group"].values()), *(line[key] for key in keys))
+        for line in document["pairs"]
+    ]
+    columns = ("judge", "criterion", "group", "with ties", "decisive", "n decisive", "ties calibrated", "tie threshold",
+               "pairs")  # fmt: skip
+    return Sheet("Pairs of models on the same unit: accuracy", columns, tuple(rows))
+
+
+def _gap_sheet(document: dict[str, Any]) -> Sheet:
+    rows: list[tuple[Cell, ...]] = []
+    for line in document["pairs"]:
+        head = (line["judge"], line["criterion"] or "", ", ".join(line["group"].values()))
+        rows.append((*head, "0", "", line["n_gap_zero"]))
+        for band in line["by_gap"]:
+            opening = "(" if band["low"] == 0 else "["
+            end = f"{opening}{band['low']:g}, {band['high']:g})" if band["high"] else f"{band['low']:g} and more"
+            rows.append((*head, end, band["agreement"], band["n"]))
+    columns = ("judge", "criterion", "group", "score gap", "agreement", "pairs")
+    return Sheet("Pairs that people decide: agreement by score gap", columns, tuple(rows))
+
+
+def _verdict_sheet(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
+    keys = ("four_way_accuracy", "three_way_accuracy", "decisive_accuracy", "both_decisive_accuracy", "macro_f1",
+            "n", "n_missing")  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (group["judge"], *(group["group"][name] for name in by), *(group[key] for key in keys), group["reason"] or "")
+        for group in document["groups"]
+    ]
+    columns = ("judge", *by, "four-way", "three-way", "decisive", "both decisive", "macro F1", "n", "missing", "note")
+    title = f"Verdicts against people's votes: accuracy (battles without a verdict: {document['settings']['missing']})"
+    return Sheet(title, columns, tuple(rows))

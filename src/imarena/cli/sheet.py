@@ -1,0 +1,79 @@
+"""A small table of results: on screen, and as CSV, Markdown or LaTeX."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A title, column names and rows. None is a figure that does not exist, and is never shown as a number."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    decimals: int = 4
+
+    def show(self, console: Console) -> None:
+        """Print it, without columns that are empty throughout."""
+        table = Table(title=escape(self.title) or None, title_justify="left", box=None, pad_edge=False)
+        used = [place for place in range(len(self.columns)) if any(row[place] != "" for row in self.rows)]
+        for place in used:
+            numbers = all(not isinstance(row[place], str) for row in self.rows)
+            table.add_column(escape(self.columns[place]), justify="right" if numbers else "left", overflow="fold")
+        for row in self.rows:
+            table.add_row(*(escape(self._text(row[place])) for place in used))
+        # A file or a pipe has no width: lines stay whole there.
+        wide = console if console.is_terminal else Console(file=console.file, width=240, highlight=False)
+        wide.print(table)
+        wide.print()
+
+    def write_csv(self, path: Path) -> None:
+        """All digits; an empty cell where a figure is undefined."""
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(self.columns)
+            writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
+
+    def markdown(self) -> str:
+        """A Markdown table."""
+        lines = [self.columns, tuple("---" for _ in self.columns)]
+        lines += [tuple(self._text(cell).replace("|", "\\|") for cell in row) for row in self.rows]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+    def latex(self) -> str:
+        """A LaTeX tabular (booktabs)."""
+        head = " & ".join(_latex(name) for name in self.columns)
+        body = [" & ".join(_latex(self._text(cell)) for cell in row) for row in self.rows]
+        shape = "l" * len(self.columns)
+        lines = [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", rf"{head} \\", r"\midrule"]
+        return "\n".join([*lines, *(rf"{line} \\" for line in body), r"\bottomrule", r"\end{tabular}"]) + "\n"
+
+    def _text(self, cell: Cell) -> str:
+        if cell is None:
+            return "undefined"
+        return f"{cell:.{self.decimals}f}" if isinstance(cell, float) else str(cell)
+
+
+def show_sheets(console: Console, sheets: Sequence[Sheet], *, markdown: bool, latex: bool) -> None:
+    """Print sheets in the form asked for; Markdown and LaTeX come out as they are, ready for a file."""
+    for sheet in sheets:
+        if markdown or latex:
+            console.print(sheet.markdown() if markdown else sheet.latex(), markup=False, soft_wrap=True)
+        else:
+            sheet.show(console)
+
+
+LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
+         "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(letter, letter) for letter in text)
