@@ -28,6 +28,8 @@ class Card:
     dimension: str = "overall"
 
 
+_GEDIT = "imarena.judges.geditbench_pairwise"
+
 CARDS: Mapping[str, Card] = {
     "cv-judge": Card(
         "imarena.judges.cv_judge:make_edit", False, "chat", (0, 1000), "CV-Arena's four dimensions of an edit."
@@ -41,6 +43,39 @@ CARDS: Mapping[str, Card] = {
     ),
     "viescore-generate": Card(
         "imarena.judges.viescore:make_generate", False, "chat", (0, 10), "VIEScore of a generated picture."
+    ),
+    "editscore": Card(
+        "imarena.judges.editscore:make", False, "chat", (0, 10), "VIEScore's questions on 0 to 25, several times."
+    ),
+    "imagenworld": Card(
+        "imarena.judges.imagenworld:make", False, "chat", (0, 1), "ImagenWorld's four criteria, each 1 to 5."
+    ),
+    "geditbench-instruction-following": Card(
+        f"{_GEDIT}:make_instruction_following",
+        True,
+        "chat",
+        None,
+        "Which does more of what was asked.",
+        "instruction_following",
+    ),
+    "geditbench-visual-quality": Card(
+        f"{_GEDIT}:make_visual_quality",
+        True,
+        "chat",
+        None,
+        "Which is the better picture; sees no instruction.",
+        "visual_quality",
+    ),
+    "geditbench-visual-consistency": Card(
+        f"{_GEDIT}:make_visual_consistency",
+        True,
+        "chat",
+        None,
+        "Which keeps more of what was not to change.",
+        "visual_consistency",
+    ),
+    "recorded": Card(
+        "imarena.judges.recorded:make", False, "records", None, "Verdicts from a file, single or pairwise."
     ),
 }
 

@@ -41,6 +41,8 @@ class ChatJudge:
     settings: ChatSettings
     version: str = "1"
     dimension: str = "overall"
+    passes: int = 1
+    """How often each question is asked; the passes differ by their seed."""
 
     @property
     def name(self) -> str:
@@ -67,7 +69,11 @@ class ChatJudge:
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Ask, and read what came back. A failed question gives its status, never a part of a verdict."""
-        questions = {name: self._question(prompt, exhibit) for name, prompt in self.prompts.items()}
+        questions = {
+            pass_name(name, number): self._question(prompt, exhibit, number)
+            for number in range(self.passes)
+            for name, prompt in self.prompts.items()
+        }
         answers = dict(zip(questions, await asyncio.gather(*(self.chat(q) for q in questions.values())), strict=True))
         raw = pack_replies({name: answer.text for name, answer in answers.items()})
         models = sorted({answer.model for answer in answers.values() if answer.model})
@@ -84,7 +90,8 @@ class ChatJudge:
     def reread(self, raw: str) -> Verdict:
         """Read a stored reply again, for nothing; the result says `unparsable` or `refused` where it has to."""
         try:
-            verdict = self.read(unpack_replies(raw, tuple(self.prompts)))
+            names = tuple(pass_name(name, number) for number in range(self.passes) for name in self.prompts)
+            verdict = self.read(unpack_replies(raw, names))
         except Unreadable as why:
             return Verdict(status=why.status, error=str(why), raw=raw)
         return replace(verdict, raw=raw)
@@ -94,7 +101,7 @@ class ChatJudge:
         """Which reader made the verdict."""
         return PARSER_VERSION
 
-    def _question(self, prompt: Prompt, exhibit: Exhibit) -> ChatPrompt:
+    def _question(self, prompt: Prompt, exhibit: Exhibit, number: int) -> ChatPrompt:
         rendered = render(prompt, exhibit)
         return ChatPrompt(
             system=rendered.system,
@@ -102,8 +109,13 @@ class ChatJudge:
             schema=prompt.output if self.settings.structured else None,
             max_tokens=self.settings.max_tokens,
             temperature=self.settings.temperature,
-            seed=self.settings.seed,
+            seed=None if self.settings.seed is None else self.settings.seed + number,
         )
+
+
+def pass_name(name: str, number: int) -> str:
+    """What the reply to a question is called: its name in the first pass, with the pass's number after that."""
+    return name if number == 0 else f"{name}.{number + 1}"
 
 
 def pack_replies(texts: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from imarena.core.protocols import Exhibit
 from imarena.core.records import JsonDict, Noun
 
 Slot = Literal["source", "reference", "left", "right"]
-_PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
+_PLACEHOLDER = re.compile(r"\{(instruction|task|criteria)\}")
 
 
 class Criterion(Noun):
@@ -33,6 +33,7 @@ class PromptInput(Noun):
     instruction: bool = True
     sources: tuple[int, int | None] = (0, None)
     references: tuple[int, int | None] = (0, None)
+    left: bool = True
     right: bool = False
 
 
@@ -73,7 +74,7 @@ class Prompt(Noun):
             raise ValueError("{instruction} has to stand in the prompt exactly when the input asks for it")
         if "{instruction}" in self.system:
             raise ValueError("the instruction is not ours and never stands in the system message")
-        if "left" not in shown or self.input.right != ("right" in shown):
+        if self.input.left != ("left" in shown) or self.input.right != ("right" in shown):
             raise ValueError("the prompt shows other candidates than its input asks for")
         if self.input.sources[0] > 0 and "source" not in shown:
             raise ValueError("the prompt asks for a source and does not show it")
@@ -151,7 +152,6 @@ def render(prompt: Prompt, exhibit: Exhibit) -> Rendered:
         "instruction": quoted(exhibit.instruction),
         "task": quoted(exhibit.task or "not stated"),
         "criteria": _criteria_text(prompt),
-        "expected_objects": quoted("\n".join(f"- {name}" for name in exhibit.expected_objects) or "none listed"),
     }
 
     def fill(text: str) -> str:

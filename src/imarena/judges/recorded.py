@@ -1,0 +1,131 @@
+"""Scores that were given elsewhere act as a judge: looked up by the pixels and the instruction, never made up."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id, sha256_hex
+from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.records import JsonDict, Noun, Outcome, Status
+from imarena.judges.options import read_options
+from imarena.judges.orders import mirrored_scores
+
+Key = tuple[str, str | None, str | None]
+"""SHA-256 of the left and the right image, and the instruction; None where the record does not say."""
+
+
+class RecordedRow(Noun):
+    """One recorded verdict. Without `instruction` it holds for any instruction about these pixels."""
+
+    left_sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    right_sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    instruction: str | None = None
+    status: Status = Status.OK
+    preference: Outcome | None = None
+    score: float | None = None
+    scores: dict[str, float] = Field(default_factory=dict)
+    error: str = ""
+
+    @model_validator(mode="after")
+    def _status_is_not_a_verdict(self) -> "RecordedRow":
+        verdict = self.preference is not None or self.score is not None or bool(self.scores)
+        if verdict != (self.status is Status.OK):
+            raise ValueError("a row has a verdict exactly when its status is ok")
+        if self.preference is not None and self.right_sha256 is None:
+            raise ValueError("a preference needs two images")
+        return self
+
+
+class RecordedSettings(Noun):
+    """`path`: a JSON Lines or CSV file of rows; `name`: what the judge is called on boards."""
+
+    path: str
+    name: str = "recorded"
+
+
+@dataclass(frozen=True)
+class RecordedJudge:
+    """A judge that remembers. What it does not remember is `api_error`: it has no answer."""
+
+    name: str
+    rows: Mapping[Key, RecordedRow]
+    version: str
+    prompt_id: str = "recorded"
+    prompt_version: str = "1"
+
+    @property
+    def params(self) -> JsonDict:
+        return {"rows": len(self.rows)}
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """Look the exhibit up; a pair recorded the other way round is mirrored."""
+        left = sha256_hex(exhibit.left)
+        right = None if exhibit.right is None else sha256_hex(exhibit.right)
+        for instruction in (exhibit.instruction, None):
+            row = self.rows.get((left, right, instruction))
+            if row is not None:
+                return _verdict(row)
+            row = self.rows.get((right, left, instruction)) if right is not None else None
+            if row is not None:
+                return _verdict(row, mirrored=True)
+        return Verdict(Status.API_ERROR, error="no recorded verdict for these images and this instruction")
+
+
+def _verdict(row: RecordedRow, *, mirrored: bool = False) -> Verdict:
+    preference = row.preference.mirrored() if mirrored and row.preference is not None else row.preference
+    return Verdict(
+        status=row.status,
+        preference=preference,
+        score=row.score,
+        scores=mirrored_scores(row.scores) if mirrored else row.scores,
+        error=row.error,
+    )
+
+
+def from_rows(rows: Iterable[RecordedRow], name: str = "recorded") -> RecordedJudge:
+    """A judge from rows; two rows that contradict each other about the same exhibit raise."""
+    table: dict[Key, RecordedRow] = {}
+    for row in rows:
+        key = (row.left_sha256, row.right_sha256, row.instruction)
+        if table.setdefault(key, row) != row:
+            raise UserError(
+                f"Two recorded verdicts contradict each other about the image {row.left_sha256[:12]}.",
+                hint="Give the instruction in each row, or keep one of the two.",
+            )
+    contents = sorted(content_id("row", row.model_dump(mode="json")) for row in table.values())
+    return RecordedJudge(name, table, version=content_id("rows", contents)[5:17])
+
+
+def make(options: Mapping[str, JsonValue], chat: Chat | None) -> RecordedJudge:  # noqa: ARG001
+    """A judge from a file of recorded verdicts."""
+    settings = read_options(RecordedSettings, options, "recorded")
+    return from_rows(read_rows(Path(settings.path)), settings.name)
+
+
+def read_rows(path: Path) -> list[RecordedRow]:
+    """Rows of a JSON Lines or CSV file; a wrong one raises with its line."""
+    if not path.is_file():
+        raise UserError(f"There is no file {path}.", hint="Give a JSON Lines or CSV file of recorded verdicts.")
+    with path.open(encoding="utf-8", newline="") as file:
+        if path.suffix.lower() == ".csv":
+            return [
+                _row({name: value for name, value in values.items() if value}, path.name, number)
+                for number, values in enumerate(csv.DictReader(file), start=2)
+            ]
+        return [_row(line, path.name, number) for number, line in enumerate(file, start=1) if line.strip()]
+
+
+def _row(given: str | dict[str, str], file: str, number: int) -> RecordedRow:
+    try:
+        if isinstance(given, str):
+            return RecordedRow.model_validate_json(given)
+        return RecordedRow.model_validate(given)
+    except ValidationError as error:
+        raise UserError(
+            f"{file}, row {number}: {error.errors()[0]['msg']}",
+            hint="A row has left_sha256, for a pair right_sha256 too, and then preference, score or scores.",
+        ) from error
