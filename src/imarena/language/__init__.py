@@ -1,1 +1,7 @@
 """Reading an instruction: what to change, where, to what."""
+
+from imarena.language.edit import GLOBAL_KINDS, Edit, EditKind, Reading
+from imarena.language.lexicon import Lexicon, lexicon
+from imarena.language.reader import READER_VERSION, read_instruction
+
+__all__ = ["GLOBAL_KINDS", "READER_VERSION", "Edit", "EditKind", "Lexicon", "Reading", "lexicon", "read_instruction"]

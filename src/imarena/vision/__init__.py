@@ -1,1 +1,33 @@
-"""Detectors, segmenters, OCR, embeddings, metrics: one file a tool."""
+"""Seeing: what changed and where, colours by name, artefacts, words in pictures. One file a tool."""
+
+from imarena.vision.colour import BASIC_COLOURS, basic_names, basic_of, is_named, likeness
+from imarena.vision.difference import Difference, Region, compare, structure_change
+from imarena.vision.frame import Frame, frame_of
+from imarena.vision.injection import Injection, find_injections, may_hold_text
+from imarena.vision.ocr import Line, read_lines, text_match
+from imarena.vision.quality import Artefacts, Quality, measure_artefacts, measure_quality, noise_level
+
+__all__ = [
+    "BASIC_COLOURS",
+    "Artefacts",
+    "Difference",
+    "Frame",
+    "Injection",
+    "Line",
+    "Quality",
+    "Region",
+    "basic_names",
+    "basic_of",
+    "compare",
+    "find_injections",
+    "frame_of",
+    "is_named",
+    "likeness",
+    "may_hold_text",
+    "measure_artefacts",
+    "measure_quality",
+    "noise_level",
+    "read_lines",
+    "structure_change",
+    "text_match",
+]

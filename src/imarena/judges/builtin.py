@@ -1,0 +1,176 @@
+"""`builtin`: a judge without a model, a network or a download. It reads the instruction, measures the pixels and
+says what it cannot see. Four dimensions and a score like CV-Judge's (CV-Arena, section 4.2).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from imarena.core.errors import InvalidImage
+from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.records import JsonDict, Outcome, Status
+from imarena.images import decode
+from imarena.judges.builtin_checks import Scene
+from imarena.judges.builtin_curves import mean
+from imarena.judges.builtin_dimensions import Dimensions, dimensions_of
+from imarena.judges.builtin_facts import as_evidence, measure
+from imarena.judges.builtin_generation import judge_generation
+from imarena.judges.builtin_rules import check
+from imarena.judges.cv_score import SUCCESS_THRESHOLD, WEIGHTS, CVScore, combine
+from imarena.judges.options import read_options
+from imarena.language import Reading, read_instruction
+from imarena.vision import Line, compare, find_injections, frame_of, may_hold_text, read_lines
+
+VERSION = "1"
+_BLIND = (
+    "does not recognise objects: whether the right thing was added, replaced or moved is inferred from where and how"
+    " the pixels changed",
+    "does not know faces, styles, physics or taste",
+)
+
+
+class BuiltinSettings(BaseModel):
+    """`margin`: scores closer than this are a tie in a battle. `ocr`: read text never, when asked for, or always."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weights: tuple[float, float, float, float] = WEIGHTS
+    success_threshold: float = Field(default=SUCCESS_THRESHOLD, ge=0, le=1000)
+    margin: float = Field(default=10.0, ge=0, le=1000)
+    ocr: Literal["never", "auto", "always"] = "auto"
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """One output looked at."""
+
+    score: CVScore
+    confidence: float
+    evidence: JsonDict
+
+
+def _flags(lines: tuple[Line, ...] | None) -> list[JsonValue]:
+    return [
+        {"kind": found.kind, "text": found.text, "box": [round(v, 3) for v in found.box]}
+        for found in find_injections(lines or ())
+    ]
+
+
+class BuiltinJudge:
+    """Scores one output, or compares two by the same scores. Deterministic, and exactly symmetric in its sides."""
+
+    name = "builtin"
+    version = VERSION
+    prompt_id = ""
+    prompt_version = ""
+
+    def __init__(self, settings: BuiltinSettings | None = None) -> None:
+        self.settings = settings or BuiltinSettings()
+        combine(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
+
+    @property
+    def params(self) -> JsonDict:
+        """The settings that a verdict depends on."""
+        return {**self.settings.model_dump(mode="json")}
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, never a score."""
+        try:
+            source = decode(exhibit.sources[0]) if exhibit.sources else None
+            outputs = [decode(data) for data in (exhibit.left, exhibit.right) if data is not None]
+        except InvalidImage as error:
+            return Verdict(status=Status.INVALID_IMAGE, error=str(error))
+        reading = read_instruction(exhibit.instruction)
+        assessed = [self._assess(reading, source, output) for output in outputs]
+        shared = self._shared(exhibit, reading)
+        if len(assessed) == 1:
+            return self._pointwise(assessed[0], shared)
+        return self._pairwise(assessed[0], assessed[1], shared)
+
+    def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
+        cannot = list(_BLIND)
+        if reading.unread:
+            cannot.append("did not understand: " + "; ".join(reading.unread))
+        if not exhibit.sources:
+            cannot.append("there is no source: only quality, named colours and quoted words were judged")
+        if len(exhibit.sources) > 1 or exhibit.references:
+            cannot.append("looked at the first source only; other sources and references were not used")
+        asked: list[JsonValue] = [
+            {"kind": e.kind.value, "target": e.target, "value": e.value, "clause": e.clause} for e in reading.edits
+        ]
+        return {"asked": asked, "must_keep": list(reading.keep), "cannot_judge": list(cannot)}
+
+    def _pointwise(self, seen: Assessment, shared: JsonDict) -> Verdict:
+        reasons: JsonDict = {**shared, **seen.evidence, "initial": seen.score.initial, "caps": list(seen.score.caps)}
+        return Verdict(
+            status=Status.OK,
+            score=seen.score.score,
+            scores=seen.score.dimensions,
+            success=seen.score.success,
+            confidence=seen.confidence,
+            reasons=reasons,
+            raw=json.dumps(reasons, sort_keys=True),
+            model=f"builtin-{VERSION}",
+        )
+
+    def _pairwise(self, left: Assessment, right: Assessment, shared: JsonDict) -> Verdict:
+        gap = round(left.score.score - right.score.score, 6)
+        margin = self.settings.margin
+        outcome = Outcome.TIE if abs(gap) <= margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
+        scores = {"left.score": left.score.score, "right.score": right.score.score}
+        for side, seen in (("left", left), ("right", right)):
+            scores |= {f"{side}.{name}": value for name, value in seen.score.dimensions.items()}
+        reasons: JsonDict = {**shared, "gap": gap, "left": left.evidence, "right": right.evidence}
+        return Verdict(
+            status=Status.OK,
+            preference=outcome,
+            scores=scores,
+            confidence=min(left.confidence, right.confidence) * min(1.0, abs(gap) / 200.0),
+            reasons=reasons,
+            raw=json.dumps(reasons, sort_keys=True),
+            model=f"builtin-{VERSION}",
+        )
+
+    def _assess(self, reading: Reading, source: Image.Image | None, output: Image.Image) -> Assessment:
+        if source is None:
+            return self._assess_generated(reading, output)
+        difference = compare(frame_of(source), output)
+        facts = measure(difference)
+        must_read = self.settings.ocr == "always" or (
+            self.settings.ocr == "auto" and (reading.about_text or may_hold_text(difference))
+        )
+        lines = read_lines(output) if must_read else None
+        old_lines = read_lines(source) if must_read and reading.about_text else None
+        scene = Scene(difference, facts, lines, old_lines)
+        checks = tuple(check(edit, scene) for edit in reading.edits)
+        dimensions = dimensions_of(reading, scene, checks)
+        evidence: JsonDict = {
+            "facts": as_evidence(facts),
+            "checks": [{"done": round(c.done, 3), "trust": c.trust, "note": c.note, **c.evidence} for c in checks],
+            "injection": _flags(lines),
+        }
+        trust = mean(c.trust for c in checks) if checks else 0.1
+        certain = max(trust, 0.9) if facts.returned_input else trust
+        return Assessment(self._combined(dimensions), round(certain, 3), evidence)
+
+    def _assess_generated(self, reading: Reading, output: Image.Image) -> Assessment:
+        must_read = self.settings.ocr == "always" or (self.settings.ocr == "auto" and reading.about_text)
+        lines = read_lines(output) if must_read else None
+        dimensions, confidence, evidence = judge_generation(reading.instruction, frame_of(output), lines)
+        return Assessment(self._combined(dimensions), confidence, {"facts": evidence, "injection": _flags(lines)})
+
+    def _combined(self, d: Dimensions) -> CVScore:
+        s = self.settings
+        return combine(d.semantic, d.editing, d.prompt, d.perceptual, s.weights, s.success_threshold)
+
+
+def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> BuiltinJudge:
+    """The judge from a table of options."""
+    return BuiltinJudge(read_options(BuiltinSettings, options, "builtin"))
+
+
+__all__ = ["BuiltinJudge", "BuiltinSettings", "make"]

@@ -1,0 +1,98 @@
+"""Was the asked change made? One rule a kind of edit, each with how far it can be trusted."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from imarena.core.records import JsonDict
+from imarena.judges.builtin_curves import fall, floored, ramp
+from imarena.judges.builtin_facts import Facts
+from imarena.language import Edit
+from imarena.vision import Difference, Line, is_named, text_match
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a rule may look at. `lines` is None where no text was read."""
+
+    difference: Difference
+    facts: Facts
+    lines: tuple[Line, ...] | None = None
+    source_lines: tuple[Line, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """`done` is how far the change was made (0 to 1), `trust` how much of that this rule can really see."""
+
+    done: float
+    trust: float
+    note: str
+    evidence: JsonDict = field(default_factory=dict)
+
+
+def visible_change(facts: Facts) -> float:
+    """A change that stands out from the rest of the picture and that a person would notice."""
+    return ramp(facts.structure_contrast, 0.10, 0.65) * ramp(facts.colour_top, 4.0, 16.0)
+
+
+def check_object(edit: Edit, scene: Scene) -> Check:
+    """Something new, another thing or another pose: a strong local change. What it shows cannot be told."""
+    done = visible_change(scene.facts)
+    named = edit.colours[0] if edit.colours else ""
+    evidence: JsonDict = {"visible_change": round(done, 3)}
+    if named:
+        gained = _gained(scene.difference, named)
+        evidence["colour_gained"] = round(gained, 4)
+        done *= floored(ramp(gained, 0.0005, 0.01), 0.4)
+    return Check(done, 0.3, "sees that something changed in one place, not what it is", evidence)
+
+
+def _gained(difference: Difference, colour: str) -> float:
+    """Share of the picture that now has the colour, did not have it before and did change."""
+    now, before = is_named(difference.output, colour), is_named(difference.source, colour)
+    return float((now & ~before & (difference.colour > 6.0)).mean())
+
+
+def check_colour(edit: Edit, scene: Scene) -> Check:
+    """The named colour takes the place of another one where the picture changed."""
+    difference = scene.difference
+    if not edit.colours:
+        return Check(visible_change(scene.facts), 0.3, "no colour is named: any visible change counts", {})
+    changed = difference.colour > max(8.0, 2.0 * scene.facts.colour_median)
+    gained = max(_gained(difference, colour) for colour in edit.colours)
+    share = gained / max(float(changed.mean()), 1e-4)
+    done = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2)
+    evidence: JsonDict = {"gained": round(gained, 4), "share_of_change": round(min(share, 1.0), 3)}
+    return Check(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
+
+
+def check_remove(_: Edit, scene: Scene) -> Check:
+    """A local change after which the place is no busier than before."""
+    inside = scene.difference.mask
+    done = visible_change(scene.facts)
+    busier = 0.0
+    if inside.sum() > 60:
+        after, before = scene.difference.output.slope[inside].mean(), scene.difference.source.slope[inside].mean()
+        busier = float(np.log((after + 1.0) / (before + 1.0)))
+    done *= floored(fall(busier, 0.25, 0.1), 0.15)
+    return Check(
+        done, 0.4, "sees whether the changed place became calmer, not what is gone", {"busier": round(busier, 3)}
+    )
+
+
+def check_text(edit: Edit, scene: Scene) -> Check:
+    """The wanted words can be read, the old ones cannot."""
+    if scene.lines is None:
+        return Check(visible_change(scene.facts), 0.1, "no text was read", {})
+    evidence: JsonDict = {"read": " | ".join(line.text for line in scene.lines[:20])}
+    if edit.text:
+        match = text_match(edit.text, scene.lines)
+        evidence["match"] = round(match, 3)
+        return Check(ramp(match, 0.4, 1.0), 0.8, f"reads for '{edit.text}'", evidence)
+    old = edit.old_text or " ".join(line.text for line in scene.source_lines or ())
+    left_over = text_match(old, scene.lines) if old else 0.0
+    evidence["left_over"] = round(left_over, 3)
+    if edit.operation == "remove":
+        return Check(1.0 - ramp(left_over, 0.3, 0.8), 0.7, f"reads whether '{old}' is gone", evidence)
+    return Check(visible_change(scene.facts), 0.2, "the new words are not stated in quotes", evidence)

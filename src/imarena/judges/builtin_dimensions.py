@@ -1,0 +1,76 @@
+"""From facts and checks to CV-Judge's four dimensions."""
+
+from dataclasses import dataclass
+
+from imarena.judges.builtin_checks import Check, Scene
+from imarena.judges.builtin_curves import fall, floored, mean, plateau, product, ramp
+from imarena.judges.builtin_facts import Facts
+from imarena.judges.builtin_global import kept_globally
+from imarena.judges.cv_score import SCALE
+from imarena.language import Reading
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Four numbers on 0 to 1000."""
+
+    semantic: float
+    editing: float
+    prompt: float
+    perceptual: float
+
+
+def kept(facts: Facts) -> float:
+    """How much of what was not asked to change is as before, 0 to 1."""
+    layout = fall(facts.structure_median, 0.30, 0.08)
+    light = plateau(abs(facts.lightness_shift), 0.0, 3.0, 1.0, 12.0)
+    tint = plateau(facts.tint_shift, 0.0, 3.0, 1.0, 12.0)
+    shape = plateau(facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
+    return product((layout, light, tint, shape))
+
+
+def compact(facts: Facts) -> float:
+    """Is the change one or two whole things rather than specks all over? 0 to 1."""
+    return mean((ramp(45.0 - facts.raggedness, 0.0, 35.0), ramp(facts.filling, 0.0, 0.4)))
+
+
+def clean(facts: Facts) -> float:
+    """Freedom from artefacts that the source does not have, 0 to 1."""
+    a = facts.artefacts
+    return product(
+        (
+            plateau(a.edges_outside, 0.0, 0.10, 0.08, 0.15),
+            plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15),
+            plateau(a.contrast, -0.05, 0.08, 0.10, 0.10),
+            plateau(a.edges_inside, 0.0, 30.0, 1.0, 15.0),
+            plateau(a.edges_against_source, -9.0, 0.0, 1.0, 0.4),
+            plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20),
+        )
+    )
+
+
+def local_dimensions(facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
+    """An edit of some part: that part changed, and nothing else."""
+    same, tidy, whole = kept(facts), clean(facts), compact(facts)
+    done = mean(c.done for c in checks)
+    editing = done * floored(same, 0.2)
+    prompt = done * same * floored(whole, 0.2) * floored(tidy, 0.3)
+    return Dimensions(SCALE * same, SCALE * editing, SCALE * prompt, SCALE * floored(tidy, 0.0) ** 0.5)
+
+
+def global_dimensions(reading: Reading, scene: Scene, checks: tuple[Check, ...]) -> Dimensions:
+    """An edit of the whole picture: it changed as asked, and what it shows is still there."""
+    same = kept_globally(reading.kinds, scene)
+    done = mean(c.done for c in checks)
+    a = scene.facts.artefacts
+    tidy = product((plateau(a.blocking, -9.0, 0.3, 1.0, 0.6), plateau(a.edges_peak, -0.3, 0.5, 0.3, 0.4)))
+    return Dimensions(SCALE * same, SCALE * done * floored(same, 0.2), SCALE * done * same, SCALE * tidy)
+
+
+def dimensions_of(reading: Reading, scene: Scene, checks: tuple[Check, ...]) -> Dimensions:
+    """The four dimensions of one output."""
+    if scene.facts.returned_input:
+        return Dimensions(SCALE, 0.0, 0.0, SCALE)
+    if reading.edits and all(edit.whole_image for edit in reading.edits):
+        return global_dimensions(reading, scene, checks)
+    return local_dimensions(scene.facts, checks)

@@ -1,0 +1,23 @@
+"""Which rule checks which kind of edit."""
+
+from collections.abc import Callable
+
+from imarena.judges.builtin_checks import Check, Scene, check_colour, check_object, check_remove, check_text
+from imarena.judges.builtin_global import check_background, check_enhance, check_style
+from imarena.language import Edit, EditKind
+
+Rule = Callable[[Edit, Scene], Check]
+
+RULES: dict[EditKind, Rule] = {
+    EditKind.COLOUR: check_colour,
+    EditKind.REMOVE: check_remove,
+    EditKind.TEXT: check_text,
+    EditKind.BACKGROUND: check_background,
+    EditKind.STYLE: check_style,
+    EditKind.ENHANCE: check_enhance,
+}
+
+
+def check(edit: Edit, scene: Scene) -> Check:
+    """Apply the rule for the edit's kind; kinds without one are changes of some object."""
+    return RULES.get(edit.kind, check_object)(edit, scene)

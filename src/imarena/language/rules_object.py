@@ -1,0 +1,288 @@
+"""Rules for changes of things: put in, taken out, exchanged, coloured, moved. Clause in, `Edit` or None out."""
+
+import re
+
+from imarena.language.edit import Edit, EditKind
+from imarena.language.lexicon import lexicon
+from imarena.language.phrases import (
+    colours_in,
+    count_in,
+    has_article,
+    head,
+    is_colour_phrase,
+    is_material_phrase,
+    is_whole_image,
+    places_in,
+    strip_article,
+    words,
+)
+
+_EXCHANGES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^(?:replace|swap|exchange|switch|substitute|change|trade) (?P<old>.+?) (?:with|for|by) (?P<new>.+)$",
+        (
+            r"^(?:change|turn|transform|convert|make|modify|switch|set|paint|dye|recolou?r|"
+            r"colou?r|morph) (?P<old>.+?) (?:in)?to (?:be )?(?P<new>.+)$"
+        ),
+        (
+            r"^(?:put|place|add|insert|have|let|make|use|give|draw|there should be|there be|"
+            r"it)\b(?: (?:it|there))?(?: be)? (?P<new>.+?) (?:instead of|in (?:the )?place of|"
+            r"rather than) (?P<old>.+)$"
+        ),
+        (
+            r"^(?:let|have) (?P<old>.+?) (?:be )?(?:changed|turned|swapped|replaced|transformed|"
+            r"turn|become|change)(?: (?:in)?to| with| by| into)? (?P<new>.+)$"
+        ),
+        (
+            r"^(?P<old>.+?) (?:should|could|must|can) (?:become|turn into|be (?:changed|turned|"
+            r"replaced|swapped)(?: into| to| with| by)) (?P<new>.+)$"
+        ),
+    )
+)
+_BECOMES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^(?:let|have) (?P<old>(?:the |this |that |his |her |its |all |it\b).*?) be (?P<new>.+)$",
+        r"^(?P<old>(?:the |this |that |his |her |its |all |it\b).*?) (?:should|could|must|can|would) be (?P<new>.+)$",
+        (
+            r"^(?:make|turn|paint|dye|colou?r|recolou?r) (?P<old>it|them|(?:the |this |that |all |"
+            r"his |her |its |both ).+?) (?P<new>(?:an? |all |completely |light |dark |bright |"
+            r"made |more |much )\S.*)$"
+        ),
+    )
+)
+_DOING = re.compile(
+    r"(?:in|on|at|near|next|under|behind|beside|inside)\b|\w+(?:ing|ped|ned|led|sed|"
+    r"ted)\b|(?:open|closed|on|off|asleep|angry|happy|sad)$"
+)
+_DOER = re.compile(
+    r"\b(?:hold|holding|wear|wearing|carry|eat|eating|have|having|ride|riding|use|read|"
+    r"play|drink|contain|make|show)$"
+)
+_GIVING = re.compile(
+    r"^(?:the \w+|him|her|it|them) (?:wear |wearing |have |hold |holding |lay on |lie on |"
+    r"sit on |ride )?(?=an? )"
+)
+_SCOPE = re.compile(r"\b(?:on|in|at|near|next to|behind|beside|under|above|over|to the|of the|from)\b.*$")
+
+
+def _sized(phrase: str) -> str:
+    tokens = set(words(phrase))
+    if tokens & lexicon().size_up:
+        return "up"
+    return "down" if tokens & lexicon().size_down else ""
+
+
+def _becoming(old: str, new: str, clause: str) -> Edit:
+    """`old` becomes `new`: which kind of change is that?"""
+    places = places_in(clause)
+    target, value = strip_article(re.sub(r"\b(?:the )?colou?r of\b", "", old).strip()), strip_article(new)
+    bare = _SCOPE.sub("", new).strip() or new
+    old_colours = colours_in(old)
+    if is_colour_phrase(bare) or (re.search(r"\bcolou?rs?\b", old) and colours_in(new)):
+        return Edit(
+            EditKind.COLOUR,
+            target=target,
+            value=value,
+            colours=colours_in(bare),
+            old_colours=old_colours,
+            places=places,
+        )
+    if is_material_phrase(bare):
+        return Edit(EditKind.MATERIAL, target=target, value=value, places=places)
+    same_thing = head(old) != "" and head(old).rstrip("s") == head(new).rstrip("s")
+    if same_thing and colours_in(new):
+        return Edit(
+            EditKind.COLOUR, target=target, value=value, colours=colours_in(new), old_colours=old_colours, places=places
+        )
+    size = _sized(bare)
+    if size and not has_article(new):
+        return Edit(EditKind.SIZE, target=target, value=value, operation=size, places=places)
+    number = count_in(new)
+    if (
+        number is not None
+        and (number > 1 or "single" in words(new))
+        and (same_thing or is_whole_image(old) or count_in(old) is not None)
+    ):
+        return Edit(EditKind.COUNT, target=target, value=value, count=number, places=places)
+    return Edit(
+        EditKind.REPLACE, target=target, value=value, colours=colours_in(new), old_colours=old_colours, count=number,
+        places=places, whole_image=False,
+    )  # fmt: skip
+
+
+_PROPERTY = re.compile(
+    r"^(?:change|alter|modify|set|adjust) the (?P<what>position|location|number|count|material|size|pose|expression) "
+    r"of (?P<old>.+?)(?: from .+?)? (?:in)?to (?P<new>.+)$"
+)
+
+
+def read_property(clause: str) -> Edit | None:
+    """'change the position / number / material / size of X to Y'."""
+    match = _PROPERTY.match(clause)
+    if not match:
+        return None
+    what, target, value = match["what"], strip_article(match["old"]), match["new"]
+    places, old_colours = places_in(value), colours_in(match["old"])
+    if what in {"position", "location"}:
+        operation = places[0] if places else ""
+        return Edit(EditKind.POSITION, target, value, places=places, operation=operation, old_colours=old_colours)
+    if what in {"number", "count"}:
+        return Edit(EditKind.COUNT, target, value, count=count_in(value), colours=old_colours)
+    if what == "size":
+        return Edit(EditKind.SIZE, target, value, operation=_sized(value), old_colours=old_colours)
+    kind = EditKind.MATERIAL if what == "material" else EditKind.ACTION
+    return Edit(kind, target, value, old_colours=old_colours)
+
+
+def read_exchange(clause: str) -> Edit | None:
+    """One thing for another, or one look for another: replace, colour, material, size, count."""
+    for pattern in _EXCHANGES:
+        match = pattern.match(clause)
+        if match and not re.match(r"^(?:add|attach|apply)\b", match["old"]):
+            return _becoming(match["old"], _GIVING.sub("", match["new"]), clause)
+    for pattern in _BECOMES:
+        match = pattern.match(clause)
+        if match and not _DOING.match(match["new"]) and not _DOER.search(match["old"]):
+            return _becoming(match["old"], match["new"], clause)
+    return None
+
+
+def read_look(clause: str) -> Edit | None:
+    """'make the apples green', 'turn her hair white', 'let the bed be wooden', 'change the color of the ball'."""
+    change = re.match(r"^(?:change|alter|modify|edit) (?:the )?colou?rs? of (.+)$", clause)
+    if change and not re.search(r" (?:in)?to ", change.group(1)):
+        return Edit(EditKind.COLOUR, target=strip_article(change.group(1)), old_colours=colours_in(change.group(1)))
+    match = re.match(r"^(?:make|turn|paint|dye|colou?r|recolou?r|let|have|give|tint|set) (.+)$", clause)
+    if not match:
+        return None
+    tokens = match.group(1).split(" ")
+    for cut in range(1, len(tokens)):
+        old, new = " ".join(tokens[:cut]), " ".join(tokens[cut:])
+        new = re.sub(r"^(?:be|turn|become|look|have|to be|in)\s+", "", new)
+        if old.endswith((" ice", " contain", " hold", " eat", " wear")):
+            continue
+        if is_colour_phrase(new) or (is_material_phrase(new) and not has_article(new)):
+            return _becoming(re.sub(r"\s+(?:turn|be|become|look|have)$", "", old), new, clause)
+    having = re.match(
+        (
+            r"^(?:let|make|have|give) (.+?) (?:have |having |with )?((?:an? |the )?\w+ (?:hair|"
+            r"eyes|fur|skin|lips|nose|beard))$"
+        ),
+        clause,
+    )
+    if having and colours_in(having.group(2)):
+        return Edit(
+            EditKind.COLOUR, target=head(having.group(2)), value=having.group(2), colours=colours_in(having.group(2))
+        )
+    return None
+
+
+def read_remove(clause: str) -> Edit | None:
+    """Something shall be gone."""
+    match = re.match(
+        (
+            r"^(?:remove|delete|erase|get rid of|take away|take out|take off|eliminate|clear(?: "
+            r"away)?|wipe out|hide|cut out|drop|lose|clean up) (.+)$"
+        ),
+        clause,
+    )
+    if match:
+        phrase = match.group(1)
+    else:
+        empty = re.match(r"^(?:make|let|have) (.+?) (?:be )?(?:empty|gone|disappear|vanish|invisible)$", clause)
+        if not empty:
+            return None
+        phrase = empty.group(1)
+    return Edit(
+        EditKind.REMOVE,
+        target=strip_article(phrase),
+        old_colours=colours_in(phrase),
+        places=places_in(clause),
+        count=count_in(phrase),
+    )
+
+
+def read_size(clause: str) -> Edit | None:
+    """Bigger, smaller."""
+    verb = re.match(
+        (
+            r"^(?P<verb>enlarge|shrink|resize|scale up|scale down|scale|grow|increase the size of|"
+            r"reduce the size of|double the size of|halve) (?P<rest>.+)$"
+        ),
+        clause,
+    )
+    if verb:
+        down = verb["verb"] in {"shrink", "scale down", "reduce the size of", "halve"}
+        return Edit(
+            EditKind.SIZE,
+            target=strip_article(verb["rest"]),
+            operation="down" if down else "up",
+            places=places_in(clause),
+        )
+    made = re.match(
+        (
+            r"^(?:make|let|have) (.+?) (?:be |look |appear )?((?:much |a bit |slightly |a little |"
+            r"twice as |half as |two times )*\w+)(?: in size)?$"
+        ),
+        clause,
+    )
+    if made and _sized(made.group(2)):
+        return Edit(
+            EditKind.SIZE,
+            target=strip_article(made.group(1)),
+            operation=_sized(made.group(2)),
+            places=places_in(clause),
+        )
+    return None
+
+
+_MOVE = re.compile(
+    r"^(?:move|shift|slide|relocate|rotate|flip|mirror|turn around|tilt|drag|translate|"
+    r"reposition|push|bring) (.+)$"
+)
+
+
+def read_position(clause: str) -> Edit | None:
+    """Moved, turned or mirrored; 'put the X' with a known X is a move too."""
+    match = _MOVE.match(clause)
+    if match:
+        target = re.split(
+            (
+                r"\b(?:to|towards?|from|by|closer|further|next|up|down|left|right|horizontally|"
+                r"vertically|\d+)\b"
+            ),
+            match.group(1),
+        )[0]
+        verb = clause.split(" ", maxsplit=1)[0]
+        places = places_in(clause)
+        operation = verb if verb in {"rotate", "flip", "mirror", "tilt"} else (places[0] if places else verb)
+        if not places and re.search(r"\bup(?:wards?)?\b", clause):
+            operation = "top"
+        elif not places and re.search(r"\bdown(?:wards?)?\b", clause):
+            operation = "bottom"
+        return Edit(
+            EditKind.POSITION,
+            target=strip_article(target),
+            places=places,
+            operation=operation,
+            whole_image=is_whole_image(target),
+        )
+    put = re.match(
+        (
+            r"^(?:put|place) the (.+?) (?:on|in|to|at|under|behind|next to|beside|above|below|"
+            r"over) (?:the|its|his|her) (.+)$"
+        ),
+        clause,
+    )
+    if put:
+        places = places_in(clause)
+        return Edit(
+            EditKind.POSITION,
+            target=put.group(1),
+            value=put.group(2),
+            places=places,
+            operation=places[0] if places else "",
+        )
+    return None

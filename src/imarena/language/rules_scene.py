@@ -1,0 +1,116 @@
+"""Rules for new things and new actions: the last to be asked, because their verbs are the most general."""
+
+import re
+
+from imarena.language.edit import Edit, EditKind
+from imarena.language.phrases import colours_in, count_in, has_article, places_in, strip_article, words
+
+_WHERE = re.compile(
+    r"\s+(?:on|in|at|near|next to|beside|behind|under|underneath|above|over|inside|into|"
+    r"onto|to|around|between|by|against|beneath|along|across|"
+    r"out of|in front of|from|for|alongside|within|below)\s.*$"
+)
+_ADDS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        (
+            r"^(?:add|insert|include|draw|place|put|attach|append|introduce|show|paste|create|"
+            r"generate|overlay|sprinkle|hang|plant|park|set) (?P<new>.+)$"
+        ),
+        r"^(?:let|have|make) there be (?P<new>.+)$",
+        r"^there (?:should|could|must|can|would|was|were|is|are|needs to)(?: be)? (?P<new>.+)$",
+        r"^(?:can|could|may) (?:we|i|you) have (?P<new>.+)$",
+        r"^have (?P<new>(?:an? |some |two |three ).+?)(?: (?:sit|stand|be|run|fly|jump|walk|lie|sleep)\b.*)?$",
+        (
+            r"^let (?P<new>(?:an? |some |two |three ).+?)(?: (?:sit|stand|be|run|fly|jump|walk|"
+            r"lie|sleep|block|play)\b.*)?$"
+        ),
+        r"^it (?:should|could|would|must) be (?P<new>an? .+)$",
+        r"^edit (?P<new>(?:some|an?) .+)$",
+        r"^(?P<new>(?:an?|some|two|three) .+?) (?:should|could|must|can|would) be\b.*$",
+        r"^(?:give) (?:the |this |that |each |every )?(?:\w+ ){0,2}?\w+ (?P<new>(?:an? |some |two )?.+)$",
+        r"^(?:cover|fill|decorate|top|surround|wrap) .+? with (?P<new>.+)$",
+        r"^we have (?P<new>.+)$",
+        r"^have (?P<new>[a-z]+s)\b.*$",
+    )
+)
+_HOLDS = re.compile(
+    r"^(?:(?:let|make|have|can|could|should|what if|the|a|his|"
+    r"her)\s+)?(?P<who>.+?)\s+(?:should |could |would |must |can |is |was |were |be )*"
+    r"(?P<verb>wear|wearing|wears|wore|hold|holding|holds|carry|carrying|have|has|had|"
+    r"having|contain|containing|topped with|be topped with|filled with)\s+(?P<new>.+)$"
+)
+
+
+def _adding(new: str, clause: str, host: str = "") -> Edit:
+    thing = _WHERE.sub("", new).strip() or new
+    return Edit(
+        EditKind.ADD,
+        target=strip_article(host),
+        value=strip_article(thing),
+        colours=colours_in(thing),
+        count=count_in(thing),
+        places=places_in(clause),
+    )
+
+
+def read_add(clause: str) -> Edit | None:
+    """Something new shall be there, alone or held, worn or contained by something that is there."""
+    another = re.match(
+        (
+            r"^(?:add|put|insert|include|draw|place|show|give)\b.*?\b(?:another|one more|an extra|"
+            r"an additional) (.+)$"
+        ),
+        clause,
+    )
+    if another:
+        thing = strip_article(_WHERE.sub("", another.group(1)))
+        return Edit(
+            EditKind.COUNT,
+            target=thing,
+            value=thing,
+            operation="one_more",
+            colours=colours_in(thing),
+            places=places_in(clause),
+        )
+    for pattern in _ADDS[:4]:
+        match = pattern.match(clause)
+        if match:
+            return _adding(match["new"], clause)
+    holds = _HOLDS.match(clause)
+    if holds and holds["verb"].startswith(("wear", "wore")) | has_article(holds["new"]) | bool(
+        re.match(r"(?:hold|carry|contain)", holds["verb"])
+    ):
+        return _adding(holds["new"], clause, holds["who"])
+    for pattern in _ADDS[4:]:
+        match = pattern.match(clause)
+        if match:
+            return _adding(match["new"], clause)
+    return None
+
+
+_ACTS = re.compile(
+    r"^(?:let|make|have|get|help) (?P<who>(?:the |this |that |all |one of |both |his |her "
+    r"|its |it\b|him\b|them\b|one ).*)$"
+    r"|^(?P<open>open|close|raise|lower|bend|lift|spread|fold|split|start|stop|light|lit|shut) (?P<what>.+)$"
+    r"|^(?P<subject>(?:the |this |that |his |her ).+?|he|she|it|they) (?:should|could|"
+    r"would|must|can)(?: be)? (?P<act>.+)$"
+)
+
+
+def read_action(clause: str) -> Edit | None:
+    """Someone or something shall do, feel or look differently."""
+    match = _ACTS.match(clause)
+    if not match:
+        return None
+    if match["open"]:
+        return Edit(EditKind.ACTION, target=strip_article(match["what"]), value=match["open"], places=places_in(clause))
+    if match["subject"]:
+        return Edit(
+            EditKind.ACTION, target=strip_article(match["subject"]), value=match["act"], places=places_in(clause)
+        )
+    tokens = words(strip_article(match["who"]))
+    # The doer is one or two words as a rule; what follows is the deed.
+    cut = min(max(len(tokens) - 1, 1), 3 if tokens[:2] == ["one", "of"] else 2) if len(tokens) > 2 else 1
+    cut = next((at for at, t in enumerate(tokens) if t in {"be", "look", "turn"} and at), cut)
+    return Edit(EditKind.ACTION, target=" ".join(tokens[:cut]), value=" ".join(tokens[cut:]), places=places_in(clause))

@@ -1,0 +1,103 @@
+"""Colours by name: which pixels a person would call 'red', in a perceptual space (OKLab)."""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.language import lexicon
+from imarena.vision.frame import Floats, Frame
+
+# One name for each of the colours that a person tells apart without thinking; the others are shades of these.
+_BASIC = ("black", "white", "grey", "red", "orange", "yellow", "brown", "green", "cyan", "blue", "purple", "pink")
+_LIKE = {
+    "gray": "grey", "silver": "grey", "crimson": "red", "maroon": "red", "burgundy": "red", "scarlet": "red",
+    "amber": "orange", "gold": "yellow", "golden": "yellow", "blonde": "yellow", "blond": "yellow", "beige": "yellow",
+    "cream": "white", "ivory": "white", "tan": "brown", "brunette": "brown", "chestnut": "brown", "lime": "green",
+    "olive": "green", "emerald": "green", "teal": "cyan", "turquoise": "cyan", "navy": "blue", "azure": "blue",
+    "indigo": "blue", "violet": "purple", "lavender": "purple", "magenta": "pink", "rose": "pink", "peach": "orange",
+    "coral": "red",
+}  # fmt: skip
+
+_TO_LMS = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_TO_OKLAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+_GREY_CHROMA = 0.045
+_HUE_WEIGHT = 3.0
+_LIGHT_WEIGHT = 0.6
+
+
+def to_oklab(rgb: NDArray[np.floating]) -> NDArray[np.float64]:
+    """SRGB, 0 to 1, shape (..., 3), to OKLab of the same shape (Ottosson 2020)."""
+    values = np.asarray(rgb, dtype=np.float64)
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    return np.asarray(np.cbrt(np.maximum(linear @ _TO_LMS.T, 0.0)) @ _TO_OKLAB.T)
+
+
+def rgb_of(colour: str) -> NDArray[np.float64]:
+    """A lexicon word or `#rrggbb` as sRGB, shape (3,), 0 to 1."""
+    text = colour if colour.startswith("#") else lexicon().colours.get(colour, "")
+    if len(text) != 7:
+        raise UserError(
+            f"'{colour}' is not a colour that we know.", hint="Use a word of language/lexicon.yaml or #rrggbb."
+        )
+    return np.array([int(text[i : i + 2], 16) / 255.0 for i in (1, 3, 5)])
+
+
+@lru_cache(maxsize=1)
+def _anchors() -> NDArray[np.float64]:
+    return to_oklab(np.stack([rgb_of(name) for name in _BASIC]))
+
+
+def _distance(oklab: NDArray[np.float64], anchor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distance in OKLab with hue counting more than lightness, as names do."""
+    light = (oklab[..., 0] - anchor[0]) * _LIGHT_WEIGHT
+    chroma, anchor_chroma = np.hypot(oklab[..., 1], oklab[..., 2]), float(np.hypot(anchor[1], anchor[2]))
+    straight = (oklab[..., 1] - anchor[1]) ** 2 + (oklab[..., 2] - anchor[2]) ** 2
+    along = (chroma - anchor_chroma) ** 2
+    turned = np.maximum(straight - along, 0.0)
+    return np.asarray(np.sqrt(light**2 + 0.35 * along + _HUE_WEIGHT * turned))
+
+
+def basic_names(rgb: Floats) -> NDArray[np.intp]:
+    """For each pixel the index in `BASIC_COLOURS` of the name that fits best. Shape (...,)."""
+    oklab = to_oklab(rgb)
+    far = np.stack([_distance(oklab, anchor) for anchor in _anchors()], axis=-1)
+    # A pixel with hardly any chroma is black, grey or white, whatever hue its noise has.
+    dull = np.hypot(oklab[..., 1], oklab[..., 2]) < _GREY_CHROMA * np.clip(oklab[..., 0] / 0.6, 0.5, 1.0)
+    far[..., 3:] = np.where(dull[..., None], far[..., 3:] + 1.0, far[..., 3:])
+    return np.asarray(far.argmin(axis=-1))
+
+
+BASIC_COLOURS = _BASIC
+
+
+def likeness(rgb: Floats, colour: str) -> NDArray[np.float64]:
+    """How much each pixel looks like `colour`, 0 to 1, shape (...,)."""
+    far = _distance(to_oklab(rgb), to_oklab(rgb_of(colour)))
+    return np.asarray(np.exp(-((far / 0.22) ** 2)))
+
+
+def basic_of(colour: str) -> str:
+    """The basic colour that a shade belongs to: 'navy' is blue. `#rrggbb` is named by what it looks like."""
+    if colour.startswith("#"):
+        return _BASIC[int(basic_names(np.asarray(rgb_of(colour)[None, :], dtype=np.float32))[0])]
+    return _LIKE.get(colour, colour)
+
+
+def is_named(frame: Frame, colour: str) -> NDArray[np.bool_]:
+    """Pixels that a person would call `colour` (by its basic name) or that look much like it. (height, width)."""
+    wanted = _BASIC.index(basic_of(colour))
+    return np.asarray((basic_names(frame.rgb) == wanted) | (likeness(frame.rgb, colour) > 0.6))

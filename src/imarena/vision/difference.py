@@ -1,0 +1,151 @@
+"""What changed between two pictures, how strongly and where: colour and structure told apart."""
+
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from imarena.vision.frame import LONG_SIDE, Floats, Frame, centre_crop, frame_of
+
+Mask = NDArray[np.bool_]
+
+GRID = 16
+"""The picture is also read as 16 x 16 blocks: a robust scale for 'how much of it changed'."""
+_ASPECT_TOLERANCE = 0.03
+_FLOOR = 10.0
+"""Smallest colour distance (CIE76) that counts as a change; recompression and latent round trips stay below."""
+_OVER_MEDIAN = 2.5
+_SMALLEST = 0.002
+_C_STRUCTURE = 9.0
+
+
+@dataclass(frozen=True)
+class Region:
+    """One connected change: box as shares of the picture (left, top, right, bottom) and its share of the area."""
+
+    box: tuple[float, float, float, float]
+    centre: tuple[float, float]
+    area: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Maps of shape (height, width): `colour` is a Lab distance, `structure` 1 minus local correlation (0 to 2)."""
+
+    source: Frame
+    output: Frame
+    colour: Floats
+    structure: Floats
+    mask: Mask
+    regions: tuple[Region, ...]
+    aspect_change: float
+    colour_blocks: Floats = field(repr=False)
+    structure_blocks: Floats = field(repr=False)
+
+    @property
+    def area(self) -> float:
+        """Share of the picture inside the changed regions."""
+        return float(self.mask.mean())
+
+    @property
+    def outside(self) -> Mask:
+        """What lies clear of the changed regions; everything where that is nothing."""
+        grown = cv2.dilate(self.mask.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+        return ~grown if (~grown).sum() > 100 else np.ones_like(self.mask)
+
+    @property
+    def raggedness(self) -> float:
+        """Border length over the square root of the area: one disc about 7, scattered specks 50, none 60."""
+        if self.mask.sum() <= 60:
+            return 60.0
+        border = cv2.morphologyEx(self.mask.astype(np.uint8), cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8))
+        return float(border.sum() / np.sqrt(self.mask.sum()))
+
+    @property
+    def filling(self) -> float:
+        """Share of the changes' bounding box that changed: 1 for one full rectangle, 0 for none."""
+        rows, columns = np.nonzero(self.mask)
+        if rows.size <= 60:
+            return 0.0
+        return float(rows.size / ((np.ptp(rows) + 1) * (np.ptp(columns) + 1)))
+
+
+def structure_change(left: Floats, right: Floats, sigma: float = 3.0) -> Floats:
+    """1 minus the structure term of SSIM on two lightness maps: 0 same, 1 unrelated, 2 inverted."""
+
+    def mean(values: Floats) -> Floats:
+        return np.asarray(cv2.GaussianBlur(values, (0, 0), sigma), dtype=np.float32)
+
+    mu_left, mu_right = mean(left), mean(right)
+    var_left = mean(left * left) - mu_left * mu_left
+    var_right = mean(right * right) - mu_right * mu_right
+    both = mean(left * right) - mu_left * mu_right
+    return np.asarray(1.0 - (2.0 * both + _C_STRUCTURE) / (var_left + var_right + _C_STRUCTURE), dtype=np.float32)
+
+
+def colour_distance(left: Floats, right: Floats) -> Floats:
+    """Lab distance of two lightly smoothed pictures, (height, width)."""
+    a = cv2.GaussianBlur(left, (0, 0), 1.2)
+    b = cv2.GaussianBlur(right, (0, 0), 1.2)
+    return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=2)), dtype=np.float32)
+
+
+def blocks(values: Floats) -> Floats:
+    """Means over a GRID x GRID raster."""
+    return np.asarray(cv2.resize(values, (GRID, GRID), interpolation=cv2.INTER_AREA), dtype=np.float32)
+
+
+def change_regions(colour: Floats) -> tuple[Mask, tuple[Region, ...]]:
+    """Connected areas where the colour distance stands out from its median, largest first."""
+    height, width = colour.shape
+    threshold = max(_FLOOR, _OVER_MEDIAN * float(np.median(colour)))
+    raw = (colour > threshold).astype(np.uint8)
+    closed = cv2.morphologyEx(raw, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8))
+    count, labels, stats, centres = cv2.connectedComponentsWithStats(closed)
+    kept = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] > _SMALLEST * closed.size]
+    mask = np.isin(labels, kept) if kept else np.zeros(closed.shape, dtype=bool)
+    found = []
+    for i in sorted(kept, key=lambda k: -int(stats[k, cv2.CC_STAT_AREA])):
+        left, top, w, h, area = (int(v) for v in stats[i])
+        found.append(
+            Region(
+                box=(left / width, top / height, (left + w) / width, (top + h) / height),
+                centre=(float(centres[i][0]) / width, float(centres[i][1]) / height),
+                area=area / closed.size,
+            )
+        )
+    return mask, tuple(found)
+
+
+def _fitted(source: Frame, output: Image.Image, long_side: int) -> tuple[Frame, float]:
+    """The output at the source's size. Where the shapes differ, stretched or cropped: whichever lies closer."""
+    ours = source.full_size[0] / source.full_size[1]
+    theirs = output.size[0] / output.size[1]
+    change = float(abs(np.log(theirs / ours)))
+    stretched = frame_of(output, source.size, long_side)
+    if change <= _ASPECT_TOLERANCE:
+        return stretched, 0.0
+    cropped = frame_of(centre_crop(output, ours), source.size, long_side)
+    far = [float(np.abs(source.rgb - f.rgb).mean()) for f in (stretched, cropped)]
+    return (cropped if far[1] < far[0] else stretched), change
+
+
+def compare(source: Frame, output: Image.Image, long_side: int = LONG_SIDE) -> Difference:
+    """Compare a source at working size with an output of any size."""
+    fitted, aspect_change = _fitted(source, output, long_side)
+    colour = colour_distance(source.lab, fitted.lab)
+    structure = structure_change(source.light, fitted.light)
+    mask, regions = change_regions(colour)
+    return Difference(
+        source=source,
+        output=fitted,
+        colour=colour,
+        structure=structure,
+        mask=mask,
+        regions=regions,
+        aspect_change=aspect_change,
+        colour_blocks=blocks(colour),
+        structure_blocks=blocks(structure),
+    )

@@ -1,0 +1,84 @@
+"""Reading words in a picture with RapidOCR (PP-OCR models inside the package, Apache-2.0). Loaded on first use."""
+
+import difflib
+import logging
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cv2
+import numpy as np
+from PIL import Image
+
+LONG_SIDE = 768
+_SMALLEST = 384
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of text, how sure the reader is (0 to 1) and its box as shares of the picture."""
+
+    text: str
+    confidence: float
+    box: tuple[float, float, float, float]
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    from rapidocr import RapidOCR
+
+    logging.getLogger("RapidOCR").setLevel(logging.ERROR)
+    return RapidOCR(params={"Global.log_level": "error"})
+
+
+def _readable(image: Image.Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    array = np.asarray(image.convert("RGB"), dtype=np.uint8)[:, :, ::-1]
+    longest = max(array.shape[:2])
+    target = min(max(longest, _SMALLEST), LONG_SIDE)
+    if target != longest:
+        scale = target / longest
+        size = (max(1, round(array.shape[1] * scale)), max(1, round(array.shape[0] * scale)))
+        array = cv2.resize(array, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
+    return np.ascontiguousarray(array)
+
+
+def read_lines(image: Image.Image) -> tuple[Line, ...]:
+    """All lines of text found in the picture, top to bottom. About 0.4 s a picture on one core."""
+    array = _readable(image)
+    height, width = array.shape[:2]
+    found = _engine()(array)
+    if found is None or found.txts is None or found.boxes is None:
+        return ()
+    lines = []
+    for text, confidence, box in zip(found.txts, found.scores, found.boxes, strict=True):
+        corners = np.asarray(box, dtype=np.float64)
+        left, top = corners.min(axis=0)
+        right, bottom = corners.max(axis=0)
+        lines.append(Line(str(text), float(confidence), (left / width, top / height, right / width, bottom / height)))
+    return tuple(sorted(lines, key=lambda line: (line.box[1], line.box[0])))
+
+
+def folded(text: str) -> str:
+    """Letters and digits alone, lower case, accents dropped: what a comparison of read words should look at."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return re.sub(r"[^\w]|_", "", "".join(c for c in plain if not unicodedata.combining(c)))
+
+
+def text_match(wanted: str, lines: Sequence[Line]) -> float:
+    """How well `wanted` can be read, 0 to 1: the best match with a line, or with all lines in order."""
+    goal = folded(wanted)
+    if not goal:
+        return 0.0
+    candidates = [folded(line.text) for line in lines]
+    candidates.append("".join(candidates))
+    return max((_similar(goal, c) for c in candidates if c), default=0.0)
+
+
+def _similar(goal: str, read: str) -> float:
+    if goal in read:
+        # A short word inside a long line is there; one letter inside a sentence is chance.
+        return 1.0 if len(goal) > 2 or len(read) <= 2 * len(goal) else 0.5
+    return difflib.SequenceMatcher(None, goal, read, autojunk=False).ratio()
