@@ -1,0 +1,269 @@
+"""ImagenHub: output trees (the museum) and the raters' tables.
+
+    Text-Guided_IE/dataset_lookup.json      {uid: {"instruction", "source_global_caption", "target_global_caption"}}
+    Text-Guided_IE/input/<uid>              the originals (none for text-to-image)
+    Text-Guided_IE/<editor>/<uid>
+    Text-Guided_IE/Text-Guided_IE_rater1.tsv    uid, one column an editor; a cell is the text "[SC, PQ]"
+
+The data set is `imagenhub/<folder>`. Import the pixels first: ratings and VIEScore's scores then attach to them. An
+editor with ratings only becomes an output without pixels; so does everything where no pixels were imported.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
+from imarena.datasets.folder import Folder, read_json, read_table
+from imarena.datasets.imported import file_sha256
+from imarena.datasets.options import check_options
+from imarena.datasets.shelf import Shelf
+
+SOURCE = "imagenhub"
+LOOKUP = "dataset_lookup.json"
+VALUES = (0.0, 0.5, 1.0)
+_CELL = re.compile(r"\[\s*([0-9]+(?:\.[0-9]+)?)\s*,\s*([0-9]+(?:\.[0-9]+)?)\s*\]")
+_RATER = re.compile(r"(?:(?P<task>.+)_)?(?P<rater>rater[0-9]+)", re.IGNORECASE)
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Trees first, then rating tables. Option `task` names the task where the folder does not."""
+    check_options("imagenhub", options, task=None)
+    folder = Folder(path)
+    trees = _trees(folder)
+    tables = list(folder.walk("*.tsv")) if folder.root.is_dir() else [folder.root]
+    if not trees and not tables:
+        raise UserError(
+            f"{path} holds neither an output tree nor rating tables.",
+            hint=f"A tree has a folder input/ or a {LOOKUP}; rating tables end in .tsv.",
+        )
+    shelves: dict[str, Shelf] = {}
+    for tree in trees:
+        yield from _read_tree(folder, tree, dataset_of(options.get("task") or tree.name), intake, shelves)
+    raters: set[str] = set()
+    for table in tables:
+        yield from _read_ratings(folder, table, options.get("task"), intake, shelves, raters)
+
+
+def dataset_of(task: str) -> str:
+    """The data set that a task's items live in, shared with VIEScore."""
+    return f"{SOURCE}/{task}"
+
+
+def place(intake: Intake, dataset: str, shelves: dict[str, Shelf]) -> Shelf:
+    """The shelf of a data set, made once an import."""
+    if dataset not in shelves:
+        shelves[dataset] = Shelf(intake, dataset)
+    return shelves[dataset]
+
+
+# ---------------------------------------------------------------- pixels
+
+
+def _trees(folder: Folder) -> list[Path]:
+    if not folder.root.is_dir():
+        return []
+    found = {file.parent for file in folder.walk(LOOKUP)}
+    found |= {path.parent for path in folder.root.rglob("input") if path.is_dir()}
+    if (folder.root / "input").is_dir():
+        found.add(folder.root)
+    return sorted(found)
+
+
+def _read_tree(
+    folder: Folder, tree: Path, dataset: str, intake: Intake, shelves: dict[str, Shelf]
+) -> Iterator[Importable]:
+    lookup: dict[str, Any] = {}
+    name = folder.name(tree / LOOKUP)
+    try:
+        lookup = _lookup(folder, tree)
+    except UserError as error:
+        yield Skip(name, "", str(error).splitlines()[0])
+    known = intake.items(dataset)
+    shelf = place(intake, dataset, shelves)
+    inputs = {file.name: file for file in folder.images(tree / "input")} if (tree / "input").is_dir() else {}
+    for uid in sorted({*lookup, *inputs}):
+        item = _item(folder, dataset, uid, lookup.get(uid), inputs.get(uid), intake, name)
+        if isinstance(item, Skip):
+            yield item
+            continue
+        before = known.get(uid)
+        if before is not None and before.absent and before.item_id != item.item_id:
+            yield Skip(
+                name, uid,
+                "the item is in the workspace without its pixels: ratings or scores were imported before them; "
+                "import the pixels first, into a new workspace",
+            )  # fmt: skip
+            continue
+        yield shelf.place_item(item, name, uid)
+    for directory in sorted(path for path in tree.iterdir() if path.is_dir() and path.name != "input"):
+        if not directory.name.startswith("."):
+            yield from _outputs(folder, directory, intake, shelf)
+
+
+def _lookup(folder: Folder, tree: Path) -> dict[str, Any]:
+    path = folder.file(folder.name(tree / LOOKUP))
+    if not path.is_file():
+        return {}
+    lookup = read_json(path)
+    if not isinstance(lookup, dict):
+        raise UserError("expected an object with one entry per uid")
+    return lookup
+
+
+def _item(
+    folder: Folder, dataset: str, uid: str, entry: object, source: Path | None, intake: Intake, file: str
+) -> Item | Skip:
+    words = entry if isinstance(entry, dict) else {}
+    if entry is not None and not isinstance(entry, dict):
+        return Skip(file, uid, f"expected an object, got {type(entry).__name__}")
+    instruction = words.get("instruction") or words.get("prompt") or words.get("caption") or ""
+    expected = words.get("target_global_caption")
+    if not isinstance(instruction, str) or not (expected is None or isinstance(expected, str)):
+        return Skip(file, uid, "the instruction or the caption is not a text")
+    if not instruction:
+        return Skip(file, uid, "there is no instruction for it")
+    sources: tuple[ImageRef, ...] = ()
+    if source is not None:
+        name = folder.name(source)
+        try:
+            sources = (intake.keep(folder.read_bytes(name), name=name),)
+        except UserError as error:
+            return Skip(name, uid, str(error).splitlines()[0])
+    elif _edits(dataset):
+        return Skip(file, uid, f"input/{uid} is not there")
+    before = words.get("source_global_caption")
+    return Item(
+        dataset=dataset,
+        key=uid,
+        turns=(Turn(instruction=instruction, expected=expected),),
+        sources=sources,
+        task=dataset.removeprefix(f"{SOURCE}/"),
+        provenance={"benchmark": "ImagenHub", **({"source_caption": before} if isinstance(before, str) else {})},
+    )
+
+
+def _edits(dataset: str) -> bool:
+    return dataset.lower().endswith(("_ie", "_editing"))
+
+
+def _outputs(folder: Folder, directory: Path, intake: Intake, shelf: Shelf) -> Iterator[Output | Skip]:
+    for path in folder.images(directory):
+        name = folder.name(path)
+        item_id = shelf.item_id(path.name)
+        if item_id is None:
+            yield Skip(name, "", f"there is no item '{path.name}'")
+            continue
+        try:
+            image = intake.keep(folder.read_bytes(name), name=name)
+        except UserError as error:
+            yield Skip(name, "", str(error).splitlines()[0])
+            continue
+        output = Output(item_id=item_id, editor=directory.name, image=image)
+        yield shelf.place_output(path.name, output, name, "")
+
+
+# ---------------------------------------------------------------- ratings
+
+
+def parse_cell(cell: str) -> tuple[float, float]:
+    """SC and PQ from the text ``[0.5, 0]``; anything else raises `UserError`. Nothing is ever evaluated."""
+    match = _CELL.fullmatch(cell.strip())
+    if match is None:
+        raise UserError(f"'{cell}' is not of the form [SC, PQ]")
+    pair = float(match.group(1)), float(match.group(2))
+    for criterion, value in zip(("SC", "PQ"), pair, strict=True):
+        if value not in VALUES:
+            raise UserError(f"{criterion} is {value:g}, not one of 0, 0.5, 1")
+    return pair
+
+
+def _read_ratings(
+    folder: Folder, path: Path, task: str | None, intake: Intake, shelves: dict[str, Shelf], raters: set[str]
+) -> Iterator[Importable]:
+    name = folder.name(path)
+    match = _RATER.fullmatch(path.stem)
+    if match is None:
+        yield Skip(name, "", "the file name does not say which rater it is (such as Text-Guided_IE_rater1.tsv)")
+        return
+    dataset = dataset_of(task or match.group("task") or path.parent.name)
+    shelf = place(intake, dataset, shelves)
+    rater_id = f"{dataset}/{match.group('rater').lower()}"
+    if rater_id in raters:
+        yield Skip(name, "", f"the rater {rater_id} has a table already")
+        return
+    raters.add(rater_id)
+    yield Rater(rater_id=rater_id, origin=Origin(source=dataset, row=match.group("rater").lower()))
+    digest = file_sha256(path)
+    seen: set[str] = set()
+    try:
+        for row in read_table(path, name, delimiter="\t", required=("uid",)):
+            if isinstance(row, Skip):
+                yield row
+                continue
+            number, cells = row
+            uid = cells.pop("uid")
+            if not uid or uid in seen:
+                yield Skip(name, f"line {number}", f"the uid '{uid}' is there twice" if uid else "the uid is empty")
+                continue
+            seen.add(uid)
+            origin = Origin(source=dataset, file=name, file_sha256=digest)
+            yield from _read_row(uid, cells, f"line {number}", rater_id, origin, shelf)
+    except UserError as error:
+        yield Skip(name, "", " ".join(str(error).splitlines()))
+
+
+def _read_row(
+    uid: str, cells: Mapping[str, str], where: str, rater_id: str, origin: Origin, shelf: Shelf
+) -> Iterator[Importable]:
+    for editor, cell in cells.items():
+        if not editor:
+            yield Skip(origin.file, where, "a column has no name")
+            continue
+        if not cell.strip():
+            continue  # not rated
+        try:
+            sc, pq = parse_cell(cell)
+        except UserError as error:
+            yield Skip(origin.file, f"{where}, column {editor}", str(error).splitlines()[0])
+            continue
+        yield from without_pixels(uid, editor, shelf)
+        item_id, output_id = shelf.item_id(uid), shelf.output_id(uid, editor)
+        if item_id is None or output_id is None:
+            yield Skip(origin.file, f"{where}, column {editor}", f"the item '{uid}' was left out above")
+            continue
+        yield Vote(
+            rater_id=rater_id,
+            item_id=item_id,
+            left_id=output_id,
+            ratings={"SC": sc, "PQ": pq},
+            scale=(0.0, 1.0),
+            origin=origin.model_copy(update={"row": f"{uid}/{editor}"}),
+        )
+
+
+def without_pixels(uid: str, editor: str, shelf: Shelf) -> Iterator[Item | Output]:
+    """The item and the output that a rating or score is about, where the workspace has them not: without pixels."""
+    if shelf.item_id(uid) is None:
+        item = Item(
+            dataset=shelf.dataset,
+            key=uid,
+            turns=(Turn(instruction=""),),
+            absent=(uid,),
+            task=shelf.dataset.removeprefix(f"{SOURCE}/"),
+            provenance={"benchmark": "ImagenHub"},
+            origin=Origin(source=shelf.dataset, row=uid),
+        )
+        placed = shelf.place_item(item, "", uid)
+        if isinstance(placed, Item):
+            yield placed
+    item_id = shelf.item_id(uid)
+    if item_id is not None and shelf.output_id(uid, editor) is None:
+        origin = Origin(source=shelf.dataset, row=f"{uid}/{editor}")
+        output = Output(item_id=item_id, editor=editor, origin=origin)
+        placed_output = shelf.place_output(uid, output, "", uid)
+        if isinstance(placed_output, Output):
+            yield placed_output
