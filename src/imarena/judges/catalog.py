@@ -31,6 +31,7 @@ class Card:
 _GEDIT = "imarena.judges.geditbench_pairwise"
 
 CARDS: Mapping[str, Card] = {
+    "builtin": Card("imarena.judges.builtin:make", False, "nothing", (0, 1000), "Pixels and words, no model."),
     "cv-judge": Card(
         "imarena.judges.cv_judge:make_edit", False, "chat", (0, 1000), "CV-Arena's four dimensions of an edit."
     ),
