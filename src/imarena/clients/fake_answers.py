@@ -1,0 +1,136 @@
+"""Answers of the fake server: made from a hash of what was asked, so that the same question has the same answer.
+
+Of two pictures the one with the larger hash is the better one in either order, so that verdicts are consistent.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+_FIRST = frozenset({"left", "first", "a", "image a", "1", "image 1", "output a", "output_a"})
+_SECOND = frozenset({"right", "second", "b", "image b", "2", "image 2", "output b", "output_b"})
+
+
+@dataclass(frozen=True)
+class Query:
+    """A chat request as the fake model sees it. Pictures are the SHA-256 of their bytes, in order."""
+
+    model: str
+    system: str
+    text: str
+    images: tuple[str, ...]
+    schema: dict[str, Any] | None = None
+
+    @property
+    def first_is_better(self) -> bool:
+        """Of the last two pictures, by hash."""
+        return len(self.images) >= 2 and self.images[-2] > self.images[-1]
+
+    def fraction(self, salt: str) -> float:
+        """A number in [0, 1) from the words, the last picture and a salt."""
+        last = self.images[-1] if self.images else ""
+        digest = hashlib.sha256(json.dumps([salt, self.text, last]).encode()).digest()
+        return int.from_bytes(digest[:6], "big") / 2**48
+
+
+AnswerFunction: TypeAlias = Callable[[Query], str]
+
+
+def answer_by_hash(query: Query) -> str:
+    """JSON that fits the asked schema; without a schema, a winner, a score and a reason."""
+    if query.schema is not None:
+        return json.dumps(_fill(query.schema, query, "answer"))
+    winner = "first" if query.first_is_better else "second"
+    return json.dumps({"winner": winner, "score": round(query.fraction("score") * 1000), "reason": "by hash"})
+
+
+def scripted(replies: Iterable[str], last: str = "") -> AnswerFunction:
+    """The given replies one after the other, then `last` for ever."""
+    waiting = iter(replies)
+    return lambda _query: next(waiting, last)
+
+
+def read_query(document: dict[str, Any]) -> Query:
+    """The parts of a request body; raises `ValueError` in the words of a real endpoint where it is malformed."""
+    messages = document.get("messages")
+    if not isinstance(document.get("model"), str):
+        raise ValueError("you must provide a model parameter")  # noqa: TRY004 - reported as a value in the protocol
+    if not isinstance(messages, list) or not messages:
+        raise ValueError("'messages' must be a non-empty array")
+    system: list[str] = []
+    words: list[str] = []
+    pictures: list[str] = []
+    for message in messages:
+        if not isinstance(message, dict) or message.get("role") not in {"system", "developer", "user", "assistant"}:
+            raise ValueError("each message needs a role of system, user or assistant")
+        for part in _parts(message.get("content")):
+            if part.get("type") == "text" and isinstance(part.get("text"), str):
+                (system if message["role"] in {"system", "developer"} else words).append(part["text"])
+            elif part.get("type") == "image_url":
+                pictures.append(_picture(part.get("image_url")))
+            else:
+                raise ValueError(f"unknown content part {part.get('type')!r}")
+    return Query(document["model"], "\n".join(system), "\n".join(words), tuple(pictures), _schema(document))
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        return content
+    raise ValueError("message content must be a string or an array of parts")
+
+
+def _picture(value: Any) -> str:
+    url = value.get("url") if isinstance(value, dict) else None
+    if not isinstance(url, str) or not url.startswith("data:image/") or ";base64," not in url:
+        raise ValueError("image_url.url must be a base64 data URL")
+    try:
+        data = base64.b64decode(url.partition(",")[2], validate=True)
+    except binascii.Error as error:
+        raise ValueError("the image is not valid base64") from error
+    return hashlib.sha256(data).hexdigest()
+
+
+def _schema(document: dict[str, Any]) -> dict[str, Any] | None:
+    wanted = document.get("response_format")
+    inner = wanted.get("json_schema") if isinstance(wanted, dict) else None
+    schema = inner.get("schema") if isinstance(inner, dict) else None
+    return schema if isinstance(schema, dict) else None
+
+
+def _fill(schema: dict[str, Any], query: Query, path: str) -> Any:
+    """A value that a (simple) JSON Schema allows: objects, arrays, enums, numbers, strings, booleans."""
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("enum"):
+        return _choose(schema["enum"], query, path)
+    for union in ("anyOf", "oneOf"):
+        if schema.get(union):
+            return _fill(schema[union][0], query, path)
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object" or "properties" in schema:
+        return {name: _fill(inner, query, f"{path}.{name}") for name, inner in schema.get("properties", {}).items()}
+    if kind == "array":
+        count = max(1, int(schema.get("minItems", 1)))
+        return [_fill(schema.get("items", {}), query, f"{path}[{place}]") for place in range(count)]
+    if kind in {"integer", "number"}:
+        low, high = schema.get("minimum", 0), schema.get("maximum", 1000)
+        value = low + query.fraction(path) * (high - low)
+        return round(value) if kind == "integer" else round(value, 3)
+    if kind == "boolean":
+        return query.fraction(path) >= 0.5
+    return None if kind == "null" else "by hash"
+
+
+def _choose(options: list[Any], query: Query, path: str) -> Any:
+    wanted = _FIRST if query.first_is_better else _SECOND
+    sided = [option for option in options if str(option).lower() in wanted]
+    if sided and len(query.images) >= 2:
+        return sided[0]
+    return options[int(query.fraction(path) * len(options))]

@@ -1,0 +1,75 @@
+"""What the fake server does wrong, how often, and when: by rate and seed, the same for the same request every time."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from imarena.core.errors import UserError
+
+
+class Fault(StrEnum):
+    """One way in which an endpoint lets its client down."""
+
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    HANG = "hang"
+    CUT_OFF = "cut_off"
+    DISCONNECT = "disconnect"
+    WRONG_JSON = "wrong_json"
+    REFUSAL = "refusal"
+    FILTERED = "filtered"
+    EMPTY = "empty"
+    SLOW = "slow"
+
+
+PASSING = frozenset(
+    {Fault.RATE_LIMITED, Fault.SERVER_ERROR, Fault.HANG, Fault.CUT_OFF, Fault.DISCONNECT, Fault.WRONG_JSON, Fault.SLOW}
+)
+"""Faults that a second try can get past."""
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Rates by fault (their sum is at most 1) and how each behaves.
+
+    The draw depends on the seed, the request's bytes and how often these were seen, not on the order of arrival: the
+    same work meets the same faults in any schedule, and a repeated request draws anew.
+    """
+
+    rates: Mapping[Fault, float] = field(default_factory=dict)
+    seed: int = 0
+    retry_after: str = "0.05"
+    """Sent as it stands with 429: seconds, an HTTP date, or "" for none."""
+    hang_s: float = 3600.0
+    slow_s: float = 0.2
+
+    def __post_init__(self) -> None:
+        total = sum(self.rates.values())
+        if any(rate < 0 for rate in self.rates.values()) or total > 1 + 1e-9:
+            raise UserError(f"Fault rates are zero or more and add up to at most 1, not {total:g}.")
+
+    def draw(self, digest: str, seen: int) -> Fault | None:
+        """The fault for the request with this digest, seen so often before; None for a good reply."""
+        if not self.rates:
+            return None
+        value = hashlib.sha256(f"{self.seed}:{seen}:{digest}".encode()).digest()
+        point = int.from_bytes(value[:8], "big") / 2**64
+        for fault in sorted(self.rates):
+            point -= self.rates[fault]
+            if point < 0:
+                return fault
+        return None
+
+
+def parse_rates(texts: list[str]) -> dict[Fault, float]:
+    """Rates from words like `rate_limited=0.2`."""
+    rates = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            rates[Fault(name)] = float(value)
+        except ValueError as error:
+            known = ", ".join(Fault)
+            raise UserError(f"'{text}' is not a fault with a rate.", hint=f"Write name=0.1; names: {known}.") from error
+    return rates

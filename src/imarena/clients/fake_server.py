@@ -1,0 +1,251 @@
+"""A server that speaks the chat-completions protocol and misbehaves on demand: for tests, demos and benchmarks.
+
+Run it with `python -m imarena.clients.fake_server --port 8000 --fault rate_limited=0.1`, or open it in a test with
+`async with FakeServer() as server` and point an endpoint at `server.base_url`.
+"""
+
+import asyncio
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from aiohttp import web
+
+from imarena.clients.fake_answers import AnswerFunction, Query, answer_by_hash, read_query
+from imarena.clients.fake_faults import Fault, Faults
+
+FAULT_HEADER = "x-fake-fault"
+"""Names a fault for one request, whatever the rates say; `none` for a good reply."""
+_REFUSAL = "I'm sorry, I can't help with that."
+
+
+@dataclass
+class Counts:
+    """What the server has seen. `GET /fake/counts` shows it."""
+
+    requests: int = 0
+    answered: int = 0
+    """Good replies that were sent whole."""
+    faults: Counter[str] = field(default_factory=Counter)
+    in_flight: int = 0
+    most_in_flight: int = 0
+
+
+@dataclass
+class FakeServer:
+    """Settings of the server; as an async context manager it listens on a free port of the loopback interface."""
+
+    answer: AnswerFunction = answer_by_hash
+    faults: Faults = field(default_factory=Faults)
+    reply_s: float = 0.0
+    """Seconds that every good reply takes."""
+    structured: Literal["honour", "ignore", "reject"] = "honour"
+    api_key: str | None = field(default=None, repr=False)
+    models: tuple[str, ...] = ("fake-vlm",)
+    """Other names are answered with 404; empty accepts all."""
+    parse: bool = True
+    """False reads and drops the body and sends one constant answer: the least work, for benchmarks."""
+    host: str = "127.0.0.1"
+    port: int = 0
+    counts: Counts = field(default_factory=Counts)
+    _seen: Counter[str] = field(default_factory=Counter)
+    _runner: web.AppRunner | None = None
+
+    @property
+    def base_url(self) -> str:
+        """Where an endpoint finds it."""
+        return f"http://{self.host}:{self.port}/v1"
+
+    async def __aenter__(self) -> Self:
+        self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self.host, self.port, backlog=1024)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def app(self) -> web.Application:
+        """The application, for a runner of your own."""
+        app = web.Application(client_max_size=1024**3)
+        app.router.add_post("/v1/chat/completions", self._chat)
+        app.router.add_get("/v1/models", self._models)
+        app.router.add_get("/fake/counts", self._show_counts)
+        return app
+
+    async def _show_counts(self, _request: web.Request) -> web.Response:
+        return web.json_response(vars(self.counts))
+
+    async def _models(self, request: web.Request) -> web.Response:
+        if not self._authorized(request):
+            return _error(401, "Incorrect API key provided.", "invalid_request_error", "invalid_api_key")
+        rows = [{"id": name, "object": "model", "created": 0, "owned_by": "imarena"} for name in self.models]
+        return web.json_response({"object": "list", "data": rows})
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        counts = self.counts
+        counts.requests += 1
+        counts.in_flight += 1
+        counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
+        try:
+            return await self._respond(request)
+        finally:
+            counts.in_flight -= 1
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        if not self.parse:
+            async for _chunk in request.content.iter_any():
+                pass
+            await asyncio.sleep(self.reply_s)
+            self.counts.answered += 1
+            return web.json_response(completion(Query("fake-vlm", "", "", ()), '{"winner": "first"}', "constant"))
+        body = await request.read()
+        if not self._authorized(request):
+            key = request.headers.get("authorization", "").removeprefix("Bearer ")
+            message = f"Incorrect API key provided: {key}."  # real servers echo it too
+            return _error(401, message, "invalid_request_error", "invalid_api_key")
+        digest = hashlib.sha256(body).hexdigest()
+        fault = self._fault(request, digest)
+        early = _EARLY.get(fault) if fault is not None else None
+        if fault is not None:
+            self.counts.faults[fault.value] += 1
+        if early is not None:
+            return await early(self.faults, request)
+        try:
+            query = self._read(body)
+        except ValueError as error:
+            return _error(400, str(error), "invalid_request_error", None)
+        if self.models and query.model not in self.models:
+            message = f"The model `{query.model}` does not exist or you do not have access to it."
+            return _error(404, message, "invalid_request_error", "model_not_found")
+        return await self._answer(request, query, digest, fault)
+
+    async def _answer(self, request: web.Request, query: Query, digest: str, fault: Fault | None) -> web.StreamResponse:
+        await asyncio.sleep(self.reply_s)
+        if fault is Fault.REFUSAL:
+            return web.json_response(completion(query, None, digest, refusal=_REFUSAL))
+        if fault is Fault.EMPTY:
+            return web.json_response(completion(query, "", digest))
+        text = json.dumps(completion(query, self.answer(query), digest))
+        if fault is Fault.WRONG_JSON:
+            return web.Response(text=text[: len(text) // 2] + "]]", content_type="application/json")
+        if fault is Fault.CUT_OFF:
+            return await _send_in_parts(request, text.encode(), keep=0.5, pause_s=0.0)
+        self.counts.answered += 1
+        if fault is Fault.SLOW:
+            return await _send_in_parts(request, text.encode(), keep=1.0, pause_s=self.faults.slow_s)
+        return web.Response(text=text, content_type="application/json")
+
+    def _read(self, body: bytes) -> Query:
+        try:
+            document = json.loads(body)
+        except ValueError as error:
+            raise ValueError("We could not parse the JSON body of your request.") from error
+        if not isinstance(document, dict):
+            raise ValueError("the body must be a JSON object")  # noqa: TRY004 - reported as a value in the protocol
+        if document.get("stream"):
+            raise ValueError("streaming is not supported by this server")
+        if "response_format" in document and self.structured == "reject":
+            raise ValueError("Unsupported parameter: 'response_format' is not supported with this model.")
+        if self.structured == "ignore":
+            document.pop("response_format", None)
+        return read_query(document)
+
+    def _authorized(self, request: web.Request) -> bool:
+        return self.api_key is None or request.headers.get("authorization") == f"Bearer {self.api_key}"
+
+    def _fault(self, request: web.Request, digest: str) -> Fault | None:
+        named = request.headers.get(FAULT_HEADER)
+        if named is not None:
+            return None if named == "none" else Fault(named)
+        seen = self._seen[digest]
+        self._seen[digest] += 1
+        return self.faults.draw(digest, seen)
+
+
+def completion(query: Query, text: str | None, digest: str, *, refusal: str | None = None) -> dict[str, Any]:
+    """A chat completion object with all the fields that clients read."""
+    prompt = (len(query.system) + len(query.text)) // 4 + 300 * len(query.images)
+    written = max(1, len(text or refusal or "") // 4)
+    message = {"role": "assistant", "content": text, "refusal": refusal}
+    return {
+        "id": f"chatcmpl-{digest[:24]}",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": query.model,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written},
+    }
+
+
+def _error(
+    status: int, message: str, kind: str, code: str | None, headers: dict[str, str] | None = None
+) -> web.Response:
+    body = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    return web.json_response(body, status=status, headers=headers)
+
+
+async def _rate_limited(faults: Faults, _request: web.Request) -> web.StreamResponse:
+    headers = {"Retry-After": faults.retry_after} if faults.retry_after else None
+    return _error(429, "Rate limit reached for requests", "requests", "rate_limit_exceeded", headers)
+
+
+async def _server_error(_faults: Faults, _request: web.Request) -> web.StreamResponse:
+    return _error(500, "The server had an error while processing your request.", "server_error", None)
+
+
+async def _filtered(_faults: Faults, _request: web.Request) -> web.StreamResponse:
+    message = "The response was filtered due to the prompt triggering the content management policy."
+    inner = {"code": "ResponsibleAIPolicyViolation"}
+    error = {"message": message, "type": None, "param": "prompt", "code": "content_filter", "innererror": inner}
+    return web.json_response({"error": {**error, "status": 400}}, status=400)
+
+
+async def _hang(faults: Faults, request: web.Request) -> web.StreamResponse:
+    await asyncio.sleep(faults.hang_s)
+    return await _disconnect(faults, request)
+
+
+async def _disconnect(_faults: Faults, request: web.Request) -> web.StreamResponse:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+_EARLY: dict[Fault, Callable[[Faults, web.Request], Awaitable[web.StreamResponse]]] = {
+    Fault.RATE_LIMITED: _rate_limited,
+    Fault.SERVER_ERROR: _server_error,
+    Fault.FILTERED: _filtered,
+    Fault.HANG: _hang,
+    Fault.DISCONNECT: _disconnect,
+}
+
+
+async def _send_in_parts(request: web.Request, data: bytes, *, keep: float, pause_s: float) -> web.StreamResponse:
+    """The reply in four parts with pauses; cut off where only a share of it is kept."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(data))})
+    await response.prepare(request)
+    shown = data[: int(len(data) * keep)]
+    step = max(1, -(-len(shown) // 4))
+    for start in range(0, len(shown), step):
+        await response.write(shown[start : start + step])
+        await asyncio.sleep(pause_s / 4)
+    if keep < 1 and request.transport is not None:
+        request.transport.close()
+    return response
+
+
+if __name__ == "__main__":
+    from imarena.clients.fake_main import main
+
+    main()

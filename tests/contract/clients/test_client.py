@@ -1,0 +1,268 @@
+"""Limits, routes, money, structured output and keys, against the fake server."""
+
+import asyncio
+import json
+import logging
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from tests.contract.clients.asking import ask_all, endpoint, questions, seeded
+
+from imarena.clients import Budget, BudgetSpent, ChatClient, ChatReply, ask
+from imarena.clients.fake_answers import Query, scripted
+from imarena.clients.fake_faults import Fault, Faults
+from imarena.clients.fake_server import FakeServer
+from imarena.core.errors import UserError
+from imarena.core.records import JsonDict, Status
+
+SCHEMA: JsonDict = {
+    "type": "object",
+    "properties": {
+        "winner": {"enum": ["left", "right"]},
+        "score": {"type": "integer", "minimum": 1, "maximum": 6},
+    },
+    "required": ["winner", "score"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize("as_date", [False, True])
+def test_retry_after_pauses_everyone(as_date: bool) -> None:
+    """After a 429 nothing is sent on that route until the time is up."""
+    arrivals: list[float] = []
+
+    def note(_query: Query) -> str:
+        arrivals.append(time.monotonic())
+        return "fine"
+
+    async def run() -> tuple[float, list[ChatReply]]:
+        # an HTTP date has whole seconds: two ahead is at least one
+        moment = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+        faults = Faults({Fault.RATE_LIMITED: 1.0}, retry_after=moment if as_date else "0.5")
+        async with (
+            FakeServer(answer=note, faults=faults) as server,
+            ChatClient(endpoint(server.base_url), rng=seeded()) as client,
+        ):
+            started = time.monotonic()
+            first = asyncio.create_task(client.complete(ask("one")))
+            await asyncio.sleep(0.2)
+            server.faults = Faults()
+            rest = await ask_all(client, questions(5))
+            return started, [await first, *rest]
+
+    started, replies = asyncio.run(run())
+    assert all(reply.status is Status.OK for reply in replies)
+    assert [reply.attempts for reply in replies] == [2, 1, 1, 1, 1, 1]
+    assert min(arrivals) - started >= 0.5
+
+
+def test_a_retry_after_that_is_too_long_ends_the_request() -> None:
+    async def run() -> ChatReply:
+        async with (
+            FakeServer(faults=Faults({Fault.RATE_LIMITED: 1.0}, retry_after="3600")) as server,
+            ChatClient(endpoint(server.base_url, max_wait_s=5)) as client,
+        ):
+            return await client.complete(ask("one"))
+
+    reply = asyncio.run(run())
+    assert (reply.status, reply.attempts, reply.http_status) == (Status.API_ERROR, 1, 429)
+
+
+def test_requests_per_minute_space_the_sending() -> None:
+    async def run() -> float:
+        async with (
+            FakeServer() as server,
+            ChatClient(endpoint(server.base_url, requests_per_minute=1200)) as client,
+        ):
+            started = time.monotonic()
+            await ask_all(client, questions(9))
+            return time.monotonic() - started
+
+    assert asyncio.run(run()) >= 8 * 0.05
+
+
+def test_concurrency_is_bounded() -> None:
+    async def run() -> int:
+        async with FakeServer(reply_s=0.02) as server:
+            async with ChatClient(endpoint(server.base_url, max_concurrency=3)) as client:
+                await ask_all(client, questions(20))
+            return server.counts.most_in_flight
+
+    assert asyncio.run(run()) == 3
+
+
+def test_several_addresses_share_the_work_and_cover_for_a_dead_one() -> None:
+    async def run() -> tuple[list[ChatReply], int, int]:
+        async with FakeServer(reply_s=0.01) as one, FakeServer(reply_s=0.01) as two:
+            dead = "http://127.0.0.1:9/v1"
+            settings = endpoint(
+                one.base_url, dead, two.base_url, max_concurrency=4, breaker_failures=2, breaker_pause_s=60
+            )
+            async with ChatClient(settings, rng=seeded()) as client:
+                replies = await ask_all(client, questions(40))
+            return replies, one.counts.requests, two.counts.requests
+
+    replies, one, two = asyncio.run(run())
+    assert all(reply.status is Status.OK for reply in replies)
+    assert min(one, two) >= 10
+    assert sum(reply.attempts for reply in replies) <= 40 + 8  # the breaker stops trying the dead one
+
+
+def test_the_breaker_pauses_and_then_goes_on() -> None:
+    async def run() -> tuple[list[ChatReply], int]:
+        async with FakeServer(faults=Faults({Fault.SERVER_ERROR: 1.0})) as server:
+            settings = endpoint(
+                server.base_url, max_concurrency=2, breaker_failures=4, breaker_pause_s=0.3, max_attempts=10
+            )
+            async with ChatClient(settings, rng=seeded()) as client:
+                waiting = asyncio.create_task(ask_all(client, questions(10)))
+                await asyncio.sleep(0.2)
+                seen = server.counts.requests
+                server.faults = Faults()
+                return await waiting, seen
+
+    replies, seen = asyncio.run(run())
+    assert 4 <= seen <= 6  # paused: no more were sent
+    assert all(reply.status is Status.OK for reply in replies)
+
+
+def test_an_endpoint_that_stays_down_ends_as_errors_not_as_waiting() -> None:
+    async def run() -> list[ChatReply]:
+        settings = endpoint(
+            "http://127.0.0.1:9/v1", breaker_failures=2, breaker_trials=2, breaker_pause_s=0.05, max_attempts=3
+        )
+        async with ChatClient(settings, rng=seeded()) as client:
+            return await asyncio.wait_for(ask_all(client, questions(30)), 10)
+
+    replies = asyncio.run(run())
+    assert {reply.status for reply in replies} == {Status.API_ERROR}
+    assert all(reply.error and not reply.text for reply in replies)
+    assert sum(reply.attempts for reply in replies) < 60
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.004, 0.02])
+def test_the_cost_limit_is_never_passed(limit: float) -> None:
+    async def run() -> tuple[Budget, float, int]:
+        async with FakeServer(reply_s=0.01, faults=Faults({Fault.CUT_OFF: 0.3}, seed=2)) as server:
+            prices = {"input_usd_per_million": 2.0, "output_usd_per_million": 8.0}
+            budget = Budget(limit)
+            async with ChatClient(endpoint(server.base_url, **prices), budget=budget, rng=seeded()) as client:
+                requests = [ask(f"{n}", max_tokens=50) for n in range(60)]
+                ends = await asyncio.gather(*(client.complete(request) for request in requests), return_exceptions=True)
+                stopped = [end for end in ends if isinstance(end, BudgetSpent)]
+                assert len(stopped) + client.totals.requests == 60
+                return budget, client.totals.cost_usd, len(stopped)
+
+    budget, known, stopped = asyncio.run(run())
+    assert known <= budget.spent_usd <= limit
+    assert budget.reserved_usd == pytest.approx(0, abs=1e-12)
+    assert stopped == 60 if limit == 0 else stopped > 0
+    assert known > 0 or limit == 0
+
+
+def test_a_cost_limit_needs_prices() -> None:
+    with pytest.raises(UserError, match="needs prices"):
+        ChatClient(endpoint("http://127.0.0.1:9/v1"), budget=Budget(1))
+
+
+def test_tokens_and_costs_add_up() -> None:
+    async def run() -> ChatClient:
+        async with FakeServer(answer=scripted([], last="x" * 40)) as server:
+            prices = {"input_usd_per_million": 1_000_000, "output_usd_per_million": 2_000_000}
+            async with ChatClient(endpoint(server.base_url, **prices)) as client:
+                await ask_all(client, [ask("y" * 80), ask("z" * 400)])
+                return client
+
+    totals = asyncio.run(run()).totals
+    assert (totals.input_tokens, totals.output_tokens) == (120, 20)
+    assert totals.cost_usd == pytest.approx(160)
+
+
+@pytest.mark.parametrize(("mode", "sent"), [("honour", 6), ("ignore", 6), ("reject", 7)])
+def test_structured_output_is_used_where_it_is_honoured(mode: str, sent: int) -> None:
+    async def run() -> tuple[list[ChatReply], int]:
+        async with (
+            FakeServer(structured=mode) as server,  # type: ignore[arg-type]
+            ChatClient(endpoint(server.base_url)) as client,
+        ):
+            first = await client.complete(ask("0", schema=SCHEMA))
+            rest = await ask_all(client, [ask(f"{n}", schema=SCHEMA) for n in range(1, 6)])
+            return [first, *rest], server.counts.requests
+
+    replies, requests = asyncio.run(run())
+    assert all(reply.status is Status.OK for reply in replies)
+    assert requests == sent  # a rejection is met once and remembered
+    keys = {frozenset(json.loads(reply.text)) for reply in replies}
+    assert (keys == {frozenset({"winner", "score"})}) == (mode == "honour")
+
+
+def test_a_bad_request_stays_a_bad_request() -> None:
+    async def run() -> ChatReply:
+        async with FakeServer(models=("other",)) as server, ChatClient(endpoint(server.base_url)) as client:
+            return await client.complete(ask("x", schema=SCHEMA))
+
+    reply = asyncio.run(run())
+    assert (reply.status, reply.attempts, reply.http_status) == (Status.API_ERROR, 2, 404)
+
+
+def test_models_are_listed() -> None:
+    async def run() -> list[str]:
+        async with FakeServer(models=("b", "a")) as server, ChatClient(endpoint(server.base_url)) as client:
+            return await client.models()
+
+    assert asyncio.run(run()) == ["b", "a"]
+
+
+def test_the_default_answer_does_not_depend_on_the_order() -> None:
+    async def run() -> list[ChatReply]:
+        async with FakeServer() as server, ChatClient(endpoint(server.base_url)) as client:
+            left, right = questions(1)[0].images
+            return await ask_all(client, [ask("?", left, right, schema=SCHEMA), ask("?", right, left, schema=SCHEMA)])
+
+    first, second = (json.loads(reply.text)["winner"] for reply in asyncio.run(run()))
+    assert {first, second} == {"left", "right"}
+
+
+CANARY = "sk-canary-7f3a9b1c5d"
+
+
+async def _garbage(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A server that answers with the request's own head, which is not HTTP."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    writer.write(head)
+    await writer.drain()
+    writer.close()
+
+
+def test_a_key_appears_nowhere(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:
+    """The canary is sent, and is in no reply, error, log, repr or setting afterwards."""
+    caplog.set_level(logging.DEBUG)
+    shown: list[str] = []
+    environ = {"CANARY_KEY": CANARY}
+
+    async def run() -> None:
+        garbage = await asyncio.start_server(_garbage, "127.0.0.1", 0)
+        address = f"http://127.0.0.1:{garbage.sockets[0].getsockname()[1]}/v1"
+        echo = scripted([], last=f"your key is {CANARY}")
+        faults = Faults({Fault.SERVER_ERROR: 0.2, Fault.CUT_OFF: 0.2, Fault.REFUSAL: 0.2})
+        async with FakeServer(api_key=CANARY, answer=echo, faults=faults) as good, FakeServer(api_key="other") as bad:
+            for url in (good.base_url, bad.base_url, address, "http://127.0.0.1:9/v1"):
+                settings = endpoint(url, api_key_env="CANARY_KEY", max_attempts=2)
+                async with ChatClient(settings, environ=environ) as client:
+                    replies = await ask_all(client, questions(6))
+                    shown.extend((repr(replies), str(replies), repr(client), repr(vars(client))))
+                    shown.extend((repr(settings), settings.model_dump_json(), repr(client.totals)))
+                    try:
+                        shown.append(str(await client.models()))
+                    except UserError as error:
+                        shown.extend((str(error), repr(error), repr(error.__cause__), repr(error.__context__)))
+            assert good.counts.answered > 0
+        garbage.close()
+
+    asyncio.run(run())
+    captured = capsys.readouterr()
+    everything = "\n".join([*shown, caplog.text, captured.out, captured.err])
+    assert "[key removed]" in everything
+    assert CANARY not in everything
