@@ -57,7 +57,9 @@ class LazyGroup(TyperGroup):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-app = typer.Typer(cls=LazyGroup, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+app = typer.Typer(
+    cls=LazyGroup, add_completion=False, rich_markup_mode=None, no_args_is_help=True, pretty_exceptions_enable=False
+)
 
 
 def _version(value: bool) -> None:

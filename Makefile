@@ -1,0 +1,78 @@
+# Everything is set up by the first target that needs it: a virtual environment in .venv, packages from the registries.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+FULL   ?= .venv-full
+# A CPU build where the registry's plain torch would bring CUDA: make test-all TORCH='torch --index-url ...'
+TORCH  ?= torch==2.13.0
+WORKERS ?= 2
+PYTEST := -n $(WORKERS) --dist loadfile
+PIP    := -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test test-all lint types imports check wheel wheel-demo bench clean
+help:
+	@echo 'make demo      the whole path on the bundled benchmark, offline; the report opens in a browser'
+	@echo 'make test      the tests that need neither torch nor Ray'
+	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
+	@echo 'make check     lint, types and import rules'
+	@echo 'make bench     speed and memory, with peers in the same run'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("imarena needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP) --upgrade pip
+
+$(VENV)/.base: pyproject.toml | $(BIN)/python
+	$(BIN)/python $(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python $(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.base
+
+$(FULL)/.full: pyproject.toml
+	$(PYTHON) -m venv $(FULL)
+	$(FULL)/bin/python $(PIP) --upgrade pip
+	$(FULL)/bin/python $(PIP) $(TORCH)
+	$(FULL)/bin/python $(PIP) --editable '.[dev,vision]'
+	@touch $@
+
+demo: $(VENV)/.base
+	$(BIN)/imarena demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray'
+
+test-all: $(FULL)/.full
+	$(FULL)/bin/python -m pytest -m 'torch or ray'
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+check: lint types imports
+
+wheel: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --wheel --outdir dist .
+
+# The wheel as a user gets it: installed alone in a clean environment, run outside the checkout.
+wheel-demo: wheel
+	rm -rf .venv-wheel
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python $(PIP) dist/imarena-*.whl
+	folder=$$(mktemp -d) && cd $$folder && $(CURDIR)/.venv-wheel/bin/imarena demo && rm -rf $$folder
+	rm -rf .venv-wheel
+
+bench: $(VENV)/.dev
+	$(BIN)/python $(PIP) --editable '.[bench]'
+	for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+clean:
+	rm -rf $(VENV) $(FULL) .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache imarena-demo
