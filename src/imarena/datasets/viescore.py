@@ -1,0 +1,161 @@
+"""VIEScore: recorded scores of judges, and of automatic metrics, for ImagenHub's outputs.
+
+    judge_scores/gpt4o_0shot.json     {task: {editor: {"SC" | "PQ": {uid: score or list of scores}}}}
+    autometrics.json                  {"<task>/<editor>.json": {uid: {metric: value}}}
+
+Everything becomes a judgment, metrics too: the judge is then called as the metric (`LPIPS`), so that a metric is
+aligned with people by the same command as a judge. The judge's name is the file's, shots included. `scores` holds
+SC and PQ (each the lowest of its list, as VIEScore defines them) and the list itself as SC.1, SC.2, ...; `score` is
+sqrt(SC * PQ) where both are there. A uid that is missing was refused by the judge and is simply not there. VIEScore
+writes a random number where it could not read a reply; the files do not say which.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import Judgment, Origin
+from imarena.datasets.folder import Folder, read_json
+from imarena.datasets.imagenhub import dataset_of, place, without_pixels
+from imarena.datasets.imported import file_sha256, imported_work_id
+from imarena.datasets.options import check_options
+from imarena.datasets.shelf import Shelf
+
+SCALE = (0.0, 10.0)
+TASKS = {"Text-Guided_IG": "Text-To-Image"}
+"""Tasks that ImagenHub's rating tables call otherwise."""
+EDITORS = {("Text-To-Image", "DALLE2"): "DALLE"}
+"""Editors that ImagenHub's rating tables call otherwise."""
+LOWER_IS_BETTER = frozenset({"LPIPS", "DreamSim"})
+_SHOTS = re.compile(r"_([0-9]+)shot$")
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Judgments for every score. Option `judge` names the judge where the file name does not."""
+    check_options("viescore", options, judge=None)
+    folder = Folder(path)
+    files = list(folder.walk("*.json"))
+    if not files:
+        raise UserError(f"{path} holds no JSON files.", hint="Name a result file or the folder of result files.")
+    shelves: dict[str, Shelf] = {}
+    for file in files:
+        name = folder.name(file)
+        try:
+            content = read_json(file)
+        except UserError as error:
+            yield Skip(name, "", str(error).splitlines()[0])
+            continue
+        if not isinstance(content, dict):
+            yield Skip(name, "", "expected an object")
+            continue
+        reader = _Reader(name, file_sha256(file), intake, shelves)
+        if all(isinstance(key, str) and "/" in key for key in content) and content:
+            yield from reader.metrics(content)
+        else:
+            yield from reader.scores(content, options.get("judge") or file.stem)
+
+
+def names_of(task: str, editor: str) -> tuple[str, str]:
+    """(ImagenHub's task, ImagenHub's editor) for the names in a VIEScore file."""
+    task = task.removeprefix("ImagenHub_")
+    task = TASKS.get(task, task)
+    return task, EDITORS.get((task, editor), editor)
+
+
+class _Reader:
+    def __init__(self, file: str, digest: str, intake: Intake, shelves: dict[str, Shelf]) -> None:
+        self._file = file
+        self._digest = digest
+        self._intake = intake
+        self._shelves = shelves
+
+    def scores(self, content: Mapping[str, Any], judge: str) -> Iterator[Importable]:
+        for task, editors in content.items():
+            if not isinstance(editors, dict):
+                yield Skip(self._file, task, "expected an object with one entry per editor")
+                continue
+            for editor, criteria in editors.items():
+                if not isinstance(criteria, dict) or not all(isinstance(v, dict) for v in criteria.values()):
+                    yield Skip(self._file, f"{task}/{editor}", "expected SC and PQ with one entry per uid")
+                    continue
+                unknown = sorted(set(criteria) - {"SC", "PQ"})
+                if unknown:
+                    yield Skip(self._file, f"{task}/{editor}", f"the criterion {', '.join(unknown)} is not SC or PQ")
+                yield from self._editor(task, editor, criteria, judge)
+
+    def _editor(self, task: str, editor: str, criteria: Mapping[str, Any], judge: str) -> Iterator[Importable]:
+        uids = dict.fromkeys(uid for name in ("SC", "PQ") for uid in criteria.get(name, {}))
+        shots = _SHOTS.search(judge)
+        for uid in uids:
+            row = f"{task}/{editor}/{uid}"
+            try:
+                scores = _scores({name: criteria[name][uid] for name in ("SC", "PQ") if uid in criteria.get(name, {})})
+            except UserError as error:
+                yield Skip(self._file, row, str(error))
+                continue
+            overall = math.sqrt(scores["SC"] * scores["PQ"]) if {"SC", "PQ"} <= set(scores) else None
+            yield from self._judgment(
+                task, editor, uid, judge, prompt_id="viescore", score=overall, scores=scores,
+                params={"scale": list(SCALE), **({"shots": int(shots.group(1))} if shots else {})},
+            )  # fmt: skip
+
+    def metrics(self, content: Mapping[str, Any]) -> Iterator[Importable]:
+        for place_name, uids in content.items():
+            task, _, editor = place_name.removesuffix(".json").partition("/")
+            if not isinstance(uids, dict):
+                yield Skip(self._file, place_name, "expected an object with one entry per uid")
+                continue
+            for uid, values in uids.items():
+                if not isinstance(values, dict):
+                    yield Skip(self._file, f"{place_name}/{uid}", "expected an object with one entry per metric")
+                    continue
+                for metric, value in values.items():
+                    if not _is_number(value):
+                        yield Skip(self._file, f"{place_name}/{uid}", f"{metric} is {value!r}, not a number")
+                        continue
+                    yield from self._judgment(
+                        task, editor, uid, metric, score=float(value), scores={metric: float(value)},
+                        params={"higher_is_better": metric not in LOWER_IS_BETTER},
+                    )  # fmt: skip
+
+    def _judgment(self, task: str, editor: str, uid: str, judge: str, **verdict: Any) -> Iterator[Importable]:
+        task_name, editor_name = names_of(task, editor)
+        shelf = place(self._intake, dataset_of(task_name), self._shelves)
+        yield from without_pixels(uid, editor_name, shelf)
+        item_id, output_id = shelf.item_id(uid), shelf.output_id(uid, editor_name)
+        row = f"{task}/{editor}/{uid}"
+        if item_id is None or output_id is None:
+            yield Skip(self._file, row, f"the item '{uid}' cannot be placed")
+            return
+        origin = Origin(source="viescore", file=self._file, file_sha256=self._digest, row=row)
+        yield Judgment(
+            work_id=imported_work_id(origin, judge, output_id, None, None, "overall"),
+            judge=judge,
+            item_id=item_id,
+            left_id=output_id,
+            origin=origin,
+            **verdict,
+        )
+
+
+def _scores(given: Mapping[str, Any]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for criterion, value in given.items():
+        values = value if isinstance(value, list) else [value]
+        if not values:
+            raise UserError(f"{criterion} is an empty list")
+        for number in values:
+            if not _is_number(number) or not SCALE[0] <= number <= SCALE[1]:
+                raise UserError(f"{criterion} is {number!r}, not a number from 0 to 10")
+        scores[criterion] = float(min(values))
+        if isinstance(value, list):
+            scores |= {f"{criterion}.{n}": float(number) for n, number in enumerate(values, start=1)}
+    return scores
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
