@@ -3,6 +3,7 @@
 from imarena.clients.budget import Budget, BudgetSpent
 from imarena.clients.chat import Chat, ChatClient, ChatReply, Totals
 from imarena.clients.endpoint import Endpoint
+from imarena.clients.fetch import Fetched, FetchRefused, fetch
 from imarena.clients.messages import ChatRequest, ImagePart, ImageParts, Message, Part, ask, image_part
 from imarena.clients.secret import Secret, scrub
 
@@ -14,6 +15,8 @@ __all__ = [
     "ChatReply",
     "ChatRequest",
     "Endpoint",
+    "FetchRefused",
+    "Fetched",
     "ImagePart",
     "ImageParts",
     "Message",
@@ -21,6 +24,7 @@ __all__ = [
     "Secret",
     "Totals",
     "ask",
+    "fetch",
     "image_part",
     "scrub",
 ]

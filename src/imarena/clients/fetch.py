@@ -1,0 +1,197 @@
+"""The one fetcher that every download goes through: public addresses only, bounded, and of the promised type.
+
+An address is checked after name resolution, and the connection is made to the very address that was checked, so that
+a name which answers differently a second time gains nothing. Each redirect is checked again.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from imarena.core.errors import InvalidImage, UserError
+from imarena.core.version import VERSION
+from imarena.images import media_type_of
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_REFUSED = (ipaddress.ip_address("168.63.129.16"),)  # Azure's host agent: looks public, is not
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class FetchRefused(UserError):
+    """The download was not made, or was stopped; the message says why."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What was downloaded; `url` is where the last redirect led."""
+
+    data: bytes
+    media_type: str
+    url: str
+
+
+async def fetch(
+    url: str,
+    *,
+    max_bytes: int = MAX_BYTES,
+    timeout_s: float = 60.0,
+    type_of: Callable[[bytes], str] = media_type_of,
+    allow_loopback: bool = False,
+) -> Fetched:
+    """Download one file over http or https. Raises `FetchRefused` with one reason.
+
+    `type_of` tells the type from the bytes and raises `InvalidImage` for a wrong one (default: pictures only).
+    `allow_loopback` is for tests.
+    """
+    connector = aiohttp.TCPConnector(resolver=_CheckedResolver(allow_loopback), use_dns_cache=False, limit=1)
+    timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=min(10.0, timeout_s))
+    headers = {"User-Agent": f"imarena/{VERSION}", "Accept-Encoding": "identity"}
+    jar = aiohttp.DummyCookieJar()
+    try:
+        async with aiohttp.ClientSession(
+            connector=connector, timeout=timeout, headers=headers, cookie_jar=jar
+        ) as session:
+            data, final = await _follow(session, url, max_bytes, allow_loopback=allow_loopback)
+    except TimeoutError as error:
+        raise FetchRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s") from error
+    except (aiohttp.ClientError, OSError) as error:
+        raise FetchRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}") from error
+    try:
+        return Fetched(data, type_of(data), str(final))
+    except InvalidImage as error:
+        raise FetchRefused(f"{_shown(url)} is of the wrong type: {error}") from error
+
+
+def refusal_of(address: Address, *, allow_loopback: bool = False) -> str:
+    """Why nothing is fetched from this address; "" where it is public."""
+    inner = _embedded(address)
+    if inner is not None:
+        return refusal_of(inner, allow_loopback=allow_loopback)
+    if address.is_loopback:
+        return "" if allow_loopback else "a loopback address"
+    if address.is_link_local:
+        return "a link-local address"
+    if isinstance(address, ipaddress.IPv6Address) and (address.sixtofour or address.teredo):
+        return "a tunnel to another address"
+    if address.is_multicast or address.is_unspecified or address.is_reserved or address in _REFUSED:
+        return "a reserved address"
+    return "" if address.is_global else "a private address"
+
+
+async def _follow(
+    session: aiohttp.ClientSession, url: str, max_bytes: int, *, allow_loopback: bool
+) -> tuple[bytes, URL]:
+    here = _checked_url(url, allow_loopback=allow_loopback)
+    for _ in range(MAX_REDIRECTS + 1):
+        async with session.get(here, allow_redirects=False) as response:
+            target = response.headers.get("Location")
+            if response.status in _REDIRECTS and target:
+                here = _checked_url(str(_joined(here, target)), allow_loopback=allow_loopback)
+                continue
+            if response.status != 200:
+                raise FetchRefused(f"{_shown(url)} answers with HTTP {response.status}")
+            return await _read(response, max_bytes, url), here
+    raise FetchRefused(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
+
+
+def _joined(here: URL, target: str) -> URL:
+    try:
+        return here.join(URL(target))
+    except ValueError as error:
+        raise FetchRefused(f"{_shown(str(here))} redirects to something that is no address") from error
+
+
+async def _read(response: aiohttp.ClientResponse, max_bytes: int, url: str) -> bytes:
+    too_large = f"{_shown(url)} is larger than {max_bytes:,} bytes"
+    if (response.content_length or 0) > max_bytes:
+        raise FetchRefused(too_large)
+    data = bytearray()
+    async for chunk in response.content.iter_chunked(65536):
+        data += chunk
+        if len(data) > max_bytes:
+            raise FetchRefused(too_large)
+    return bytes(data)
+
+
+def _checked_url(text: str, *, allow_loopback: bool) -> URL:
+    """A plain http(s) address; one that is an IP number is checked here, since no name is looked up for it."""
+    try:
+        url = URL(text)
+        host = url.host
+        port = url.port
+    except ValueError as error:
+        raise FetchRefused(f"{text[:200]!r} is not an address") from error
+    if url.scheme not in {"http", "https"} or not host or not port:
+        raise FetchRefused(f"{_shown(text)} is not an http or https address")
+    if url.user or url.password:
+        raise FetchRefused(f"{_shown(text)} carries a user name or password", hint="Remove it from the address.")
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return url
+    reason = refusal_of(address, allow_loopback=allow_loopback)
+    if reason:
+        raise FetchRefused(f"{_shown(text)} is {reason}: only public addresses are fetched")
+    return url
+
+
+def _embedded(address: Address) -> Address | None:
+    """The IPv4 address inside an IPv6 one (mapped or NAT64): it is what gets reached."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address.ipv4_mapped
+
+
+class _CheckedResolver(AbstractResolver):
+    """Names to addresses, refused if any of them is not public: the connection goes to one of those returned."""
+
+    def __init__(self, allow_loopback: bool) -> None:
+        self._allow_loopback = allow_loopback
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        loop = asyncio.get_running_loop()
+        rows = await loop.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+        results: list[ResolveResult] = []
+        for kind, _, protocol, _, place in rows:
+            text = str(place[0])
+            reason = refusal_of(ipaddress.ip_address(text.partition("%")[0]), allow_loopback=self._allow_loopback)
+            if reason:
+                raise FetchRefused(f"{host} is {reason}: only public addresses are fetched")
+            results.append(
+                ResolveResult(
+                    hostname=host,
+                    host=text,
+                    port=port,
+                    family=kind,
+                    proto=protocol,
+                    flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
+                )
+            )
+        return results
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _shown(url: str) -> str:
+    """An address for a message: no password, no query (it may hold a token)."""
+    try:
+        return str(URL(url).with_user(None).with_query(None).with_fragment(None))[:200]
+    except ValueError:
+        return repr(url[:200])
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
