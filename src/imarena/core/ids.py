@@ -5,11 +5,12 @@ import json
 from typing import Any
 
 _LENGTH = 32  # 128 bits of SHA-256 in hex: collisions are out of reach at any scale we store
+_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 def canonical_json(value: Any) -> str:
     """The one spelling of a JSON value: keys sorted, no spaces, no NaN, integral floats kept as floats."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODE(value)
 
 
 def content_id(kind: str, *parts: Any) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from typing import Any
 
@@ -27,6 +28,7 @@ from imarena.core.records import (
     Verification,
     Vote,
 )
+from imarena.core.records.base import moment_text
 from imarena.storage import schema
 
 
@@ -80,24 +82,31 @@ def _columns(kind: Kind) -> tuple[str, ...]:
     return tuple(column.name for column in kind.table.columns if column.name in fields)
 
 
+@cache
+def _outside_body(kind: Kind) -> set[str]:
+    """Fields that stand in a column, and so not in the body."""
+    return {*_columns(kind), kind.identity}
+
+
 def to_row(record: Record) -> dict[str, Any]:
     """The row of a record. Fields at their default are left out of `body`."""
     kind = kind_of(type(record))
-    fields = record.model_dump(mode="json", exclude_defaults=True)
+    values = record.__dict__
     row: dict[str, Any] = {"id": getattr(record, kind.identity)}
     for column in _columns(kind):
-        value = fields.pop(column, None)
-        if value is None:
-            value = getattr(record, column)
-            value = value.value if hasattr(value, "value") else value
-        row[column] = int(value) if isinstance(value, bool) else value
-    if not isinstance(row["created_at"], str):
-        row["created_at"] = record.model_dump(mode="json", include={"created_at"})["created_at"]
+        value = values[column]
+        if isinstance(value, Enum):
+            value = value.value
+        elif isinstance(value, bool):
+            value = int(value)
+        row[column] = value
+    row["created_at"] = moment_text(record.created_at)
     for column, attribute in kind.derived.items():
         row[column] = getattr(record, attribute) if attribute else _image_hash(record)
     if row.get("idempotency_key") == "":
         row["idempotency_key"] = None
-    row["body"] = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    serializer = type(record).__pydantic_serializer__
+    row["body"] = serializer.to_json(record, exclude=_outside_body(kind), exclude_defaults=True).decode()
     return row
 
 

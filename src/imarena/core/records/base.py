@@ -17,11 +17,12 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def _iso(value: datetime) -> str:
+def moment_text(value: datetime) -> str:
+    """The one spelling of a moment."""
     return value.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-Moment = Annotated[datetime, PlainSerializer(_iso, return_type=str, when_used="json")]
+Moment = Annotated[datetime, PlainSerializer(moment_text, return_type=str, when_used="json")]
 """A time in UTC. One spelling in JSON and in the database, so that text order is time order."""
 
 
