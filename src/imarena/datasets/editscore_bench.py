@@ -1,0 +1,107 @@
+"""EditReward-Bench of the EditScore project (not TIGER-Lab's, which has the same name).
+
+    data/*.parquet or *.jsonl     key: [k1, k2], instruction, input_image, output_images: [2], task_type, dimension
+
+The first of `output_images` won, in every row. The winner is put on a side by a hash of the row, so that a judge
+that always says "left" does not look perfect. Each row is one vote about one dimension.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, Vote
+from imarena.datasets.folder import Folder
+from imarena.datasets.options import check_options
+from imarena.datasets.pairs import Pairs, side_of_winner
+from imarena.datasets.rows import files_of, picture_in, rows_of, text_in
+
+DATASET = "editscore/EditReward-Bench"
+DIMENSIONS = ("prompt_following", "consistency", "overall")
+_FIELDS = ("key", "instruction", "input_image", "output_images", "task_type", "dimension")
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Items, outputs without editor names, and one vote a row."""
+    check_options("editscore_bench", options, dataset=None)
+    folder = Folder(path)
+    pairs = Pairs(intake, options.get("dataset", DATASET))
+    rater = Rater(rater_id=f"{pairs.dataset}/people", origin=Origin(source=pairs.dataset))
+    yield rater
+    seen: set[str] = set()
+    for file in files_of(folder):
+        name = folder.name(file)
+        for row in rows_of(folder, file, _FIELDS):
+            if isinstance(row, Skip):
+                yield row
+                continue
+            where, values = row
+            try:
+                pair = _pair(values, seen)
+                pictures = _pictures(values, folder, intake)
+                item = _item(values, pairs.dataset, pair, pictures[0])
+            except UserError as error:
+                yield Skip(name, where, str(error).splitlines()[0])
+                continue
+            if (yield from pairs.item(item, name, where)):
+                yield from _vote(pairs, item, pair, pictures[1:], rater.rater_id, values["dimension"])
+
+
+def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:
+    """The names of the winner and of the loser, told apart also where they are called the same."""
+    key = values["key"]
+    if not isinstance(key, list) or len(key) != 2 or not all(isinstance(part, str | int) for part in key):
+        raise UserError(f"the key is {key!r}, not a list of two names")
+    if values["dimension"] not in DIMENSIONS:
+        raise UserError(f"the dimension is {values['dimension']!r}, not one of {', '.join(DIMENSIONS)}")
+    winner, loser = str(key[0]), str(key[1])
+    pair = (winner, loser) if winner != loser else (f"{winner}#0", f"{loser}#1")
+    mark = f"{text_in(values, 'task_type')}/{'+'.join(sorted(pair))}/{values['dimension']}"
+    if mark in seen:
+        raise UserError(f"the pair '{mark}' is there twice")
+    seen.add(mark)
+    return pair
+
+
+def _pictures(values: Mapping[str, Any], folder: Folder, intake: Intake) -> tuple[ImageRef, ImageRef, ImageRef]:
+    outputs = values["output_images"]
+    if not isinstance(outputs, list) or len(outputs) != 2:
+        raise UserError("output_images is not a list of two pictures")
+    cells = {"input_image": values["input_image"], "output_images[0]": outputs[0], "output_images[1]": outputs[1]}
+    source, winner, loser = (picture_in(cells, field, folder, intake) for field in cells)
+    if winner.sha256 == loser.sha256:
+        raise UserError("the two outputs are the same picture")
+    return source, winner, loser
+
+
+def _item(values: Mapping[str, Any], dataset: str, pair: tuple[str, str], source: ImageRef) -> Item:
+    task = text_in(values, "task_type")
+    return Item(
+        dataset=dataset,
+        key=f"{task}/{'+'.join(sorted(pair))}",
+        turns=(Turn(instruction=text_in(values, "instruction")),),
+        sources=(source,),
+        task=task,
+        provenance={"benchmark": "EditReward-Bench (EditScore)"},
+    )
+
+
+def _vote(
+    pairs: Pairs, item: Item, pair: tuple[str, str], pictures: tuple[ImageRef, ...], rater_id: str, dimension: str
+) -> Iterator[Importable]:
+    ids: dict[str, str] = {}
+    for name, picture in zip(pair, pictures, strict=True):
+        ids[name] = yield from pairs.output(item, None, picture, Origin(source=pairs.dataset, row=f"{item.key}/{name}"))
+    # by the pair, not by who won: all dimensions of a pair show it the same way round
+    left, right = sorted(pair, reverse=side_of_winner(item.key) is Outcome.RIGHT)
+    yield Vote(
+        rater_id=rater_id,
+        item_id=item.item_id,
+        left_id=ids[left],
+        right_id=ids[right],
+        dimension=dimension,
+        preference=Outcome.LEFT if left == pair[0] else Outcome.RIGHT,
+        origin=Origin(source=pairs.dataset, row=f"{item.key}/{dimension}"),
+    )

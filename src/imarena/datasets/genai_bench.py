@@ -1,0 +1,250 @@
+"""GenAI-Bench: pairs with one human vote each, and what judges said about them.
+
+    image_generation.json     [{"idx", "prompt", "human_vote", "votes": {judge: [label or null, right?]}}]
+    image_edition/*.parquet   source_image, left_output_image, right_output_image, instruct_prompt, vote_type,
+                              left_model, right_model;   generation: prompt, left_image, right_image, ...
+    <judge>.jsonl             idx, response, model_vote, human_vote        (results; the judge is the file's name)
+
+The data set is `genai_bench/<configuration>`, the key the row's idx. Where a file does not name the models, the
+outputs have no editor: they can be judged and aligned, never ranked. A judge's reply without a readable label is
+a judgment with the status `unparsable`; a bare [[A=B]] is a tie and keeps its label in `reasons`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import (
+    ImageRef,
+    Item,
+    Judgment,
+    Order,
+    Origin,
+    Outcome,
+    Output,
+    Rater,
+    Reply,
+    Status,
+    Turn,
+    Vote,
+)
+from imarena.datasets.folder import Folder
+from imarena.datasets.imported import imported_work_id
+from imarena.datasets.options import check_options
+from imarena.datasets.rows import files_of, picture_in, rows_of, text_in
+
+CONFIGURATIONS = ("image_generation", "image_edition", "video_generation")
+HUMAN = {
+    "leftvote": Outcome.LEFT,
+    "rightvote": Outcome.RIGHT,
+    "tievote": Outcome.TIE,
+    "bothbad_vote": Outcome.BOTH_BAD,
+}
+LABELS = {
+    "[[A>B]]": Outcome.LEFT,
+    "[[B>A]]": Outcome.RIGHT,
+    "[[A=B=GOOD]]": Outcome.TIE,
+    "[[A=B=BAD]]": Outcome.BOTH_BAD,
+    "[[A=B]]": Outcome.TIE,
+}
+"""Spaces and case do not count; nothing else is a label."""
+_FIELDS = (
+    "idx", "prompt", "instruct_prompt", "source_prompt", "target_prompt", "source_image", "left_output_image",
+    "right_output_image", "left_image", "right_image", "left_model", "right_model", "vote_type", "human_vote", "votes",
+    "response", "model_vote",
+)  # fmt: skip
+_BRACKETS = re.compile(r"\[\[[^\[\]]*\]\]")
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Options: `config` (where the path does not name the configuration) and `judge` (of a result file)."""
+    check_options("genai_bench", options, config=CONFIGURATIONS, judge=None)
+    folder = Folder(path)
+    shelves: dict[str, _Shelf] = {}
+    for file in files_of(folder):
+        name = folder.name(file)
+        config = options.get("config") or _config(file)
+        if config is None:
+            yield Skip(name, "", f"the path names none of {', '.join(CONFIGURATIONS)}; give config=NAME")
+            continue
+        if config not in shelves:
+            shelves[config] = _Shelf(intake, f"genai_bench/{config}", folder)
+            yield shelves[config].rater
+        yield from shelves[config].read(file, name, options.get("judge") or file.stem)
+
+
+def label_of(text: object) -> Outcome | None:
+    """The outcome that a recorded label stands for, or None where it is not exactly one of the known ones."""
+    if not isinstance(text, str):
+        return None
+    return LABELS.get("".join(text.split()).upper())
+
+
+def label_in(reply: str) -> str | None:
+    """The one label that a reply gives, or None where it gives none or several different ones."""
+    found = {"".join(match.split()).upper(): match for match in _BRACKETS.findall(reply)}
+    known = [match for label, match in found.items() if label in LABELS]
+    return known[0] if len(known) == 1 else None
+
+
+def _config(file: Path) -> str | None:
+    words = [file.stem, *(parent.name for parent in list(file.parents)[:3])]
+    return next((name for word in words for name in CONFIGURATIONS if name in word), None)
+
+
+class _Shelf:
+    """One configuration: its items, and which outputs stand on their two sides."""
+
+    def __init__(self, intake: Intake, dataset: str, folder: Folder) -> None:
+        self._intake = intake
+        self._folder = folder
+        self._dataset = dataset
+        self._items = dict(intake.items(dataset))
+        self._next = 0
+        self._fresh: set[str] = set()
+        self.rater = Rater(rater_id=f"{dataset}/people", origin=Origin(source=dataset))
+
+    def read(self, file: Path, name: str, judge: str) -> Iterator[Importable]:
+        seen: set[str] = set()
+        for row in rows_of(self._folder, file, (), _FIELDS):
+            if isinstance(row, Skip):
+                yield row
+                continue
+            where, values = row
+            try:
+                key = self._key(values)
+                if key in seen:
+                    yield Skip(name, where, f"the idx {key} is there twice")
+                    continue
+                seen.add(key)
+                yield from self._row(key, values, name, judge)
+            except UserError as error:
+                yield Skip(name, where, str(error).splitlines()[0])
+
+    def _key(self, values: Mapping[str, Any]) -> str:
+        idx = values.get("idx")
+        if idx is None or idx == "":
+            idx, self._next = self._next, self._next + 1
+        if not isinstance(idx, int | str) or isinstance(idx, bool):
+            raise UserError(f"the idx is {idx!r}, not a number")
+        return str(idx)
+
+    def _row(self, key: str, values: Mapping[str, Any], file: str, judge: str) -> Iterator[Importable]:
+        vote = values.get("vote_type") or values.get("human_vote")
+        if vote is not None and vote not in HUMAN:
+            raise UserError(f"the vote is {vote!r}, not one of {', '.join(HUMAN)}")
+        item = self._items.get(key)
+        made = self._make(key, values) if item is None or not self._is_result(values) else None
+        if made is not None:
+            if item is not None and item.item_id != made[0].item_id:
+                raise UserError(f"the item {key} is in the workspace with other content")
+            if made[1].output_id == made[2].output_id:
+                raise UserError("the same picture of the same model stands on both sides")
+            item = made[0]
+            if key not in self._fresh:
+                self._fresh.add(key)
+                self._items[key] = item
+                yield from made
+        if item is None:
+            raise UserError("there is no such item")
+        left, right = (_output(item, side).output_id for side in ("left", "right"))
+        if vote is not None:
+            yield Vote(
+                rater_id=self.rater.rater_id, item_id=item.item_id, left_id=left, right_id=right,
+                preference=HUMAN[vote], origin=Origin(source=self._dataset, row=key),
+            )  # fmt: skip
+        for name, label, reply in _recorded(values, judge):
+            yield from self._judgment(item, (left, right), name, label, reply, file)
+
+    @staticmethod
+    def _is_result(values: Mapping[str, Any]) -> bool:
+        return "model_vote" in values or "response" in values
+
+    def _make(self, key: str, values: Mapping[str, Any]) -> tuple[Item, Output, Output]:
+        """The item and its two outputs, with the pixels that the row holds."""
+        images: dict[str, ImageRef] = {}
+        for side in ("left", "right"):
+            for field in (f"{side}_output_image", f"{side}_image"):
+                if values.get(field) is not None:
+                    images[side] = picture_in(values, field, self._folder, self._intake)
+        if len(images) == 1:
+            raise UserError("one of the two pictures is missing")
+        source = values.get("source_image")
+        sources = (picture_in(values, "source_image", self._folder, self._intake),) if source is not None else ()
+        prompt = "instruct_prompt" if values.get("instruct_prompt") else "prompt"
+        instruction = "" if self._is_result(values) and not values.get(prompt) else text_in(values, prompt)
+        item = Item(
+            dataset=self._dataset,
+            key=key,
+            turns=(Turn(instruction=instruction, expected=values.get("target_prompt") or None),),
+            sources=sources,
+            absent=() if images else (f"{key}/left", f"{key}/right"),
+            origin=None if images else Origin(source=self._dataset, row=key),
+            provenance={
+                "benchmark": "GenAI-Bench",
+                **{
+                    side: {"editor": values.get(f"{side}_model") or None, "sha256": image.sha256}
+                    for side, image in images.items()
+                },
+            },
+        )
+        return item, _output(item, "left", images.get("left")), _output(item, "right", images.get("right"))
+
+    def _judgment(
+        self, item: Item, sides: tuple[str, str], judge: str, label: object, reply: str | None, file: str
+    ) -> Iterator[Importable]:
+        outcome = label_of(label)
+        origin = Origin(source=self._dataset, file=file, row=f"{item.key}/{label}")
+        work_id = imported_work_id(origin, judge, *sides, Order.LEFT_FIRST, "overall")
+        raw = Reply(work_id=work_id, raw=reply, model=judge) if reply is not None else None
+        if raw is not None:
+            yield raw
+        plain = isinstance(label, str) and label in {"[[A>B]]", "[[B>A]]", "[[A=B=Good]]", "[[A=B=Bad]]"}
+        yield Judgment(
+            work_id=work_id,
+            judge=judge,
+            item_id=item.item_id,
+            left_id=sides[0],
+            right_id=sides[1],
+            order=Order.LEFT_FIRST,
+            status=Status.OK if outcome else Status.UNPARSABLE,
+            preference=outcome,
+            reasons={} if plain or label is None else {"label": str(label)},
+            error="" if outcome else "no readable label",
+            reply_id=raw.reply_id if raw else None,
+            origin=origin,
+        )
+
+
+def _recorded(values: Mapping[str, Any], judge: str) -> Iterator[tuple[str, object, str | None]]:
+    """(judge, label, reply) for every judge whose verdict a row records."""
+    votes = values.get("votes")
+    if isinstance(votes, dict):
+        for name, recorded in votes.items():
+            yield name, recorded[0] if isinstance(recorded, list) and recorded else recorded, None
+    if "model_vote" in values or "response" in values:
+        reply = values.get("response")
+        label = values.get("model_vote")
+        if label is None and isinstance(reply, str):
+            label = label_in(reply)
+        yield judge, label, reply if isinstance(reply, str) else None
+
+
+def _output(item: Item, side: str, image: ImageRef | None = None) -> Output:
+    """The output on one side. Without `image` only its id counts: the item's provenance says which pixels it had."""
+    pair = {name: item.provenance.get(name) for name in ("left", "right")}
+    known = pair[side]
+    editor: str | None = None
+    sample = 0
+    if isinstance(known, dict):
+        editor = known["editor"] if isinstance(known["editor"], str) else None
+        if image is None:
+            image = ImageRef(sha256=str(known["sha256"]), size_bytes=0, media_type="")
+        other = pair["left"]
+        same = isinstance(other, dict) and other["editor"] == editor and other["sha256"] != known["sha256"]
+        sample = int(side == "right" and editor is not None and same)
+    origin = Origin(source=item.dataset, row=f"{item.key}/{side}") if editor is None else None
+    return Output(item_id=item.item_id, editor=editor, sample=sample, image=image, origin=origin)

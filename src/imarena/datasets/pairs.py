@@ -1,0 +1,63 @@
+"""What importers of pairs share: items and outputs that many rows name are made once."""
+
+from collections.abc import Generator
+
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Intake, Skip
+from imarena.core.records import ImageRef, Item, Origin, Outcome, Output
+
+
+class Pairs:
+    """Hands out items and outputs by content. Use as ``found = yield from pairs.item(...)``."""
+
+    def __init__(self, intake: Intake, dataset: str) -> None:
+        self.dataset = dataset
+        self._items = {key: item.item_id for key, item in intake.items(dataset).items()}
+        self._samples: dict[tuple[str, str], list[str]] = {}
+        self._made: set[str] = set()
+
+    def holds_other(self, item: Item) -> bool:
+        """Is the item's key taken by another item?"""
+        return self._items.get(item.key, item.item_id) != item.item_id
+
+    def item(self, item: Item, file: str, row: str) -> Generator[Item | Skip, None, bool]:
+        """Is the item in? Yields it when it is new, and the reason where its key is taken by something else."""
+        taken = self._items.get(item.key)
+        if taken is not None and taken != item.item_id:
+            yield Skip(file, row, f"the key '{item.key}' belongs to an item with other content in '{self.dataset}'")
+            return False
+        if taken is None:
+            self._items[item.key] = item.item_id
+            yield item
+        return True
+
+    def output(
+        self, item: Item, editor: str | None, image: ImageRef | None, origin: Origin
+    ) -> Generator[Output, None, str]:
+        """The output's id. Yields it when it is new. Other pixels (or rows) of the same editor are a new sample."""
+        sample = 0
+        if editor is not None:
+            seen = self._samples.setdefault((item.item_id, editor), [])
+            mark = image.sha256 if image else origin.row
+            if mark not in seen:
+                seen.append(mark)
+            sample = seen.index(mark)
+        keep_origin = editor is None or image is None
+        output = Output(
+            item_id=item.item_id,
+            editor=editor,
+            sample=sample,
+            image=image,
+            origin=origin if keep_origin else None,
+        )
+        if output.output_id not in self._made:
+            self._made.add(output.output_id)
+            yield output
+        return output.output_id
+
+
+def side_of_winner(row: str) -> Outcome:
+    """On which side to put the winner where a file always names it first: by a hash of the row, so that left does
+    not come to mean better.
+    """
+    return Outcome.LEFT if int(sha256_hex(row.encode("utf-8", "surrogatepass"))[0], 16) % 2 == 0 else Outcome.RIGHT

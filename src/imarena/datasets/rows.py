@@ -1,0 +1,101 @@
+"""Rows of other people's tables, whatever they are stored in: Parquet, JSON Lines, a JSON array, CSV or TSV."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Intake, Skip
+from imarena.core.records import ImageRef
+from imarena.datasets.folder import Folder, read_json, read_jsonl, read_table
+from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
+
+ENDINGS = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+
+
+def files_of(folder: Folder) -> list[Path]:
+    """The files below a folder that hold rows, by their ending, in name order. Raises where there are none."""
+    files = [file for file in folder.walk() if file.suffix.lower() in ENDINGS]
+    if not files:
+        raise UserError(f"{folder.root} holds no rows.", hint=f"Known endings: {', '.join(ENDINGS)}.")
+    return files
+
+
+def rows_of(
+    folder: Folder, file: Path, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> Iterator[tuple[str, dict[str, Any]] | Skip]:
+    """(where it stands, row) for every row that has the required fields; the others become a `Skip`."""
+    name = folder.name(file)
+    try:
+        for row in _rows(file, name, required, optional):
+            if isinstance(row, Skip):
+                yield row
+                continue
+            where, values = row
+            missing = [field for field in required if field not in values]
+            if missing:
+                yield Skip(name, where, f"the field {', '.join(missing)} is missing")
+                continue
+            yield where, values
+    except UserError as error:
+        reason = " ".join(str(error).splitlines()).removeprefix(name).removeprefix(":").strip()
+        yield Skip(name, "", reason)
+
+
+def _rows(
+    file: Path, name: str, required: tuple[str, ...], optional: tuple[str, ...]
+) -> Iterator[tuple[str, dict[str, Any]] | Skip]:
+    ending = file.suffix.lower()
+    if ending == ".parquet":
+        for number, row in parquet_rows(file, name, required, optional):
+            yield f"row {number}", row
+    elif ending == ".json":
+        yield from _entries(file, name)
+    else:
+        tab = "\t" if ending == ".tsv" else ","
+        lines = (
+            read_jsonl(file, name) if ending == ".jsonl" else read_table(file, name, delimiter=tab, required=required)
+        )
+        for line in lines:
+            yield line if isinstance(line, Skip) else (f"line {line[0]}", dict(line[1]))
+
+
+def _entries(file: Path, name: str) -> Iterator[tuple[str, dict[str, Any]] | Skip]:
+    content = read_json(file)
+    if not isinstance(content, list):
+        raise UserError(f"expected a list of rows, got {type(content).__name__}")
+    if not content:
+        raise UserError("the list is empty")
+    for number, row in enumerate(content):
+        if isinstance(row, dict):
+            yield f"entry {number}", row
+        else:
+            yield Skip(name, f"entry {number}", f"expected an object, got {type(row).__name__}")
+
+
+def text_in(row: Mapping[str, Any], field: str) -> str:
+    """A text that must be there. Raises `UserError` where it is not, or is something else."""
+    value = row.get(field)
+    if not isinstance(value, str) or not value.strip():
+        raise UserError(f"the field {field} is {value!r}, not a text" if value else f"the field {field} is empty")
+    return value
+
+
+def picture_in(row: Mapping[str, Any], field: str, folder: Folder, intake: Intake) -> ImageRef:
+    """A picture that must be there: in the cell, or in the file that it names. Raises `UserError`."""
+    try:
+        return intake.keep(picture_bytes(row.get(field), folder), name=field)
+    except UserError as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(reason if reason.startswith(field) else f"{field}: {reason}") from error
+
+
+def named_picture(path: str, folder: Folder, intake: Intake) -> ImageRef | None:
+    """The picture of that name, or None where the folder has no such file. Raises where it cannot be used."""
+    if not folder.file(path).is_file():
+        return None
+    try:
+        return intake.keep(folder.read_bytes(path), name=path)
+    except UserError as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(reason if path in reason else f"{path}: {reason}") from error
