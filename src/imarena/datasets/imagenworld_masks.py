@@ -1,0 +1,86 @@
+"""Segment masks of ImagenWorld (set-of-mark, made by Semantic-SAM): what each numbered segment covers."""
+
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Skip
+from imarena.core.records import Evidence, ImageRef
+from imarena.datasets.folder import Folder
+from imarena.datasets.imported import file_sha256
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_BYTES = 1 << 30
+"""Unpacked size of a mask file; a larger one is refused."""
+
+
+def segments(folder: Folder, directory: Path, images: Mapping[str, ImageRef]) -> Iterator[Evidence | Skip]:
+    """One evidence an output with pixels: area and box (left, top, right, bottom) of each segment, from 1 on."""
+    if not directory.is_dir():
+        return
+    for editor in sorted(path for path in directory.iterdir() if path.is_dir()):
+        for file in sorted(editor.glob("*.npz")):
+            name = folder.name(file)
+            image = images.get(editor.name)
+            if image is None:
+                yield Skip(name, "", f"there is no picture of '{editor.name}' that the masks could be of")
+                continue
+            try:
+                found = _measure(folder.file(name))
+            except UserError as error:
+                yield Skip(name, "", str(error).splitlines()[0])
+                continue
+            yield Evidence(
+                image_sha256=image.sha256,
+                tool="semantic-sam",
+                kind="segments",
+                params={"source": "imagenworld", "file": name, "file_sha256": file_sha256(file)},
+                value=found,
+            )
+
+
+def _measure(path: Path) -> dict[str, Any]:
+    import numpy as np
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > MAX_BYTES:
+            raise UserError(f"the masks unpack to {size:,} bytes; at most {MAX_BYTES:,} are read")
+        with np.load(path, allow_pickle=False) as arrays:
+            masks = [mask for name in sorted(arrays.files) for mask in _masks(arrays[name])]
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError) as error:
+        raise UserError(f"not masks that can be read ({' '.join(str(error).split())[:120]})") from error
+    if not masks:
+        raise UserError("the file holds no masks")
+    height, width = masks[0].shape
+    return {
+        "width": int(width),
+        "height": int(height),
+        "segments": [{"segment": n, **_box(mask)} for n, mask in enumerate(masks, start=1)],
+    }
+
+
+def _masks(array: "NDArray[Any]") -> "Iterator[NDArray[np.bool_]]":
+    """Masks (height, width) in an array: one mask, a stack of them, or a map of segment numbers."""
+    if array.ndim == 3:
+        yield from (layer.astype(bool) for layer in array)
+    elif array.ndim == 2 and array.dtype.kind in "iu" and array.max(initial=0) > 1:
+        yield from (array == number for number in range(1, int(array.max()) + 1))
+    elif array.ndim == 2:
+        yield array.astype(bool)
+
+
+def _box(mask: "NDArray[np.bool_]") -> dict[str, Any]:
+    import numpy as np
+
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not len(rows):
+        return {"area": 0, "box": None}
+    box = [int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1]
+    return {"area": int(mask.sum()), "box": box}
