@@ -1,0 +1,65 @@
+"""The bundled benchmark as items: rendered scenes and photographs, nothing to download.
+
+Items carry pictures and words only. What the exact result would be stays in `imarena.studio`, where the oracle and
+the built-in editors find it; judges and detectors get nothing but pixels.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from imarena.core.records import ImageRef, Item, JsonDict, Turn
+from imarena.studio import DEMO_KEYS, Entry, Scene, entries, entry_of, is_photo, photo_of, picture
+from imarena.studio.photos import LICENCE_ADDRESSES
+
+DATASET = "studio"
+Keep = Callable[[bytes, str], ImageRef]
+
+
+def studio_items(keep: Keep, keys: Iterable[str] | None = None) -> Iterator[Item]:
+    """The benchmark's items, in a fixed order, with ids that are the same on every machine.
+
+    `keep` stores encoded bytes under a name and returns the reference. `keys` picks some entries, for example
+    `DEMO_KEYS`; without it all come.
+    """
+    chosen = entries() if keys is None else tuple(entry_of(key) for key in keys)
+    for entry in chosen:
+        yield _item(entry, keep)
+
+
+def _item(entry: Entry, keep: Keep) -> Item:
+    sources = () if entry.scene is None else (_kept(entry.scene, f"{entry.key}-source", keep),)
+    references = tuple(_kept(scene, f"{entry.key}-reference-{i + 1}", keep) for i, scene in enumerate(entry.references))
+    turns = tuple(
+        Turn(instruction=step.instruction, task=step.task, expected=step.expected or None) for step in entry.steps
+    )
+    return Item(
+        dataset=DATASET, key=entry.key, turns=turns, sources=sources, references=references, taxonomy=entry.taxonomy,
+        task=entry.task, family=entry.family, topic=entry.topic or None, subtopic=entry.subtopic or None,
+        track=entry.track or None, licence=_licence(entry), provenance=_provenance(entry),
+    )  # fmt: skip
+
+
+def _kept(scene: Scene, name: str, keep: Keep) -> ImageRef:
+    return keep(picture(scene), f"{name}.{'jpg' if is_photo(scene) else 'png'}")
+
+
+def _licence(entry: Entry) -> str:
+    return photo_of(entry.scene.backdrop).licence if entry.scene is not None and is_photo(entry.scene) else "CC0-1.0"
+
+
+def _provenance(entry: Entry) -> JsonDict:
+    if entry.scene is None or not is_photo(entry.scene):
+        return {"made_by": "imarena.studio", "attribution": "Rendered by imarena; CC0, no attribution needed."}
+    photo = photo_of(entry.scene.backdrop)
+    changed = "scaled and compressed again" + (" and degraded or cropped for the task" if entry.scene.effects else "")
+    return {
+        "attribution": f'"{photo.title}" by {photo.author}, {photo.licence}; {changed}.',
+        "author": photo.author,
+        "title": photo.title,
+        "licence_address": LICENCE_ADDRESSES[photo.licence],
+        "package": photo.package,
+        "original_file": photo.original,
+        "address": photo.address,
+    }
+
+
+__all__ = ["DATASET", "DEMO_KEYS", "Keep", "studio_items"]

@@ -1,0 +1,89 @@
+"""What a built-in editor works on: the pixels it was given, and the scene behind them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from imarena.core.errors import InvalidImage
+from imarena.core.protocols import EditRequest
+from imarena.core.records import Status
+from imarena.studio import Asked, Scene, asked, is_photo, picture, render
+from imarena.studio.canvases import Pixels, change_mask, decoded, laid_over
+from imarena.studio.render import encoded
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An editor that gives nothing says why."""
+
+    status: Status
+    reason: str
+
+
+@dataclass(frozen=True)
+class Work:
+    """One request, understood: the scene before and after, the pixels given, and seeded chance."""
+
+    request: EditRequest
+    asked: Asked
+    before: Scene | None
+    after: Scene
+    salt: str
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Chance that depends on the habit, the entry, the turn and the request's seed; not on order or name."""
+        text = f"{self.salt}|{self.asked.entry.key}|{self.asked.first}|{self.request.seed}"
+        return np.random.default_rng(list(text.encode()))
+
+    @cached_property
+    def target(self) -> Pixels:
+        """The exact picture after the turn, starting from the exact picture before it."""
+        return render(self.after).pixels
+
+    @cached_property
+    def given(self) -> Pixels:
+        """The source on the canvas of the result; plain grey where there is no source."""
+        source = decoded(self.request.sources[0]) if self.request.sources else None
+        return laid_over(source, self.before, self.after, (self.target.shape[0], self.target.shape[1]))
+
+    @property
+    def untouched(self) -> bool:
+        """Whether the source is the exact picture before the turn, byte for byte."""
+        return self.before is None or (bool(self.request.sources) and self.request.sources[0] == picture(self.before))
+
+    def applied(self, after: Scene) -> Pixels:
+        """The change from the scene before to `after`, carried over to the pixels given.
+
+        On the exact picture this gives exactly `after`. On another one (an imperfect earlier turn) the pixels that
+        should change are taken from `after` and the rest stays as it is.
+        """
+        wanted = self.target if after == self.after else render(after).pixels
+        if self.untouched or self.before is None or wanted.shape != self.target.shape:
+            return wanted
+        base = laid_over(render(self.before).pixels, self.before, after, (wanted.shape[0], wanted.shape[1]))
+        return np.where(change_mask(base, wanted)[..., None], wanted, self.given)
+
+    def encode(self, pixels: Pixels | Floats) -> bytes:
+        """Pixels (bytes, or floats in 0..1) in the format of the entry: JPEG for photographs, else PNG."""
+        if pixels.dtype != np.uint8:
+            pixels = np.asarray(np.clip(pixels * 255 + 0.5, 0, 255), np.uint8)
+        return encoded(np.asarray(pixels, np.uint8), photo=is_photo(self.after))
+
+
+def work_for(request: EditRequest, salt: str) -> Work | None:
+    """The request, understood; None where it is not about the benchmark."""
+    try:
+        found = asked(request.instruction, request.sources)
+    except (OSError, InvalidImage):
+        return None
+    if found is None:
+        return None
+    after = found.entry.scene_after(found.last)
+    if after is None:
+        return None
+    return Work(request, found, found.entry.scene_after(found.first), after, salt)

@@ -1,0 +1,46 @@
+"""Pixels on one canvas: decode, and lay the picture before a step over the picture after it."""
+
+from io import BytesIO
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from imarena.studio.scene import Scene
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def decoded(data: bytes) -> Pixels:
+    """Encoded bytes as pixels (height, width, 3)."""
+    with Image.open(BytesIO(data)) as picture:
+        return np.array(picture.convert("RGB"))
+
+
+def laid_over(pixels: Pixels | None, before: Scene | None, after: Scene, shape: tuple[int, int]) -> Pixels:
+    """The picture before a step on the canvas (height, width) of the picture after it.
+
+    Where the view widened, the old part lies in its place and its border is drawn out; where there was no picture,
+    the canvas is plain grey. This is what "nothing done" looks like.
+    """
+    height, width = shape
+    if pixels is None:
+        return np.full((height, width, 3), 150, np.uint8)
+    if pixels.shape[:2] == shape:
+        return pixels
+    if before is None:
+        return np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    left = round(before.view.left * before.width) - round(after.view.left * after.width)
+    top = round(before.view.top * before.height) - round(after.view.top * after.height)
+    right, bottom = width - left - pixels.shape[1], height - top - pixels.shape[0]
+    if min(left, top, right, bottom) >= 0:
+        return np.asarray(cv2.copyMakeBorder(pixels, top, bottom, left, right, cv2.BORDER_REPLICATE), np.uint8)
+    return np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def change_mask(before: Pixels, after: Pixels, reach: int = 2) -> npt.NDArray[np.bool_]:
+    """Where two pictures of one size differ visibly, (height, width), widened by `reach` pixels."""
+    differs = np.abs(before.astype(np.int16) - after).max(axis=2) > 6
+    size = 2 * reach + 1
+    return np.asarray(cv2.dilate(differs.astype(np.uint8), np.ones((size, size), np.uint8))) > 0

@@ -1,0 +1,40 @@
+"""All entries of the bundled benchmark, by key, and the fixed sample that the demo runs."""
+
+from functools import cache
+
+from imarena.core.errors import UnknownName
+from imarena.studio.entries_cv import cv_entries
+from imarena.studio.entries_edival import edival_entries
+from imarena.studio.entries_photo import photo_entries
+from imarena.studio.entries_world import world_entries
+from imarena.studio.entry import Entry
+
+DEMO_KEYS = (
+    "edival-01", "edival-05", "edival-06", "edival-09", "edival-12", "edival-15",
+    "cv-exposure-correction-1", "cv-dehazing-2", "cv-depth-of-field-1", "cv-object-insertion-1",
+    "cv-multi-object-composition-2", "cv-functional-state-change-1", "cv-viewpoint-change-1", "cv-text-recovery-2",
+    "world-tig-t", "world-tie-p", "world-srig-a", "world-srie-cg", "world-mrig-i", "world-mrie-s",
+    "photo-coffee", "photo-flower", "photo-rocket", "photo-mountains",
+)  # fmt: skip
+"""Twenty-four entries: every family of CV-Arena, every task and topic of ImagenWorld, six chains, four photographs."""
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """The whole benchmark, always in the same order. Nothing is rendered here."""
+    return (*edival_entries(), *cv_entries(), *world_entries(), *photo_entries())
+
+
+@cache
+def _by_key() -> dict[str, Entry]:
+    return {entry.key: entry for entry in entries()}
+
+
+def entry_of(key: str) -> Entry:
+    """The entry called `key`."""
+    found = _by_key().get(key)
+    if found is None:
+        raise UnknownName(
+            f"The studio benchmark has no entry '{key}'.", hint="List them with imarena.studio.entries()."
+        )
+    return found

@@ -1,0 +1,97 @@
+"""The truth about an output: how well the asked change was made, how much of the rest was kept, how clean it is.
+
+Only tests and reports use it. It knows the scene; judges never do. It compares with the one exact picture, so it is
+meant for editors that work on the picture they get, such as the built-in ones: a good answer to a generation task
+that looks different from the exact picture scores low.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from imarena.studio.canvases import change_mask, decoded, laid_over
+from imarena.studio.catalogue import entry_of
+from imarena.studio.render import render
+from imarena.studio.scene import Scene
+
+Floats = npt.NDArray[np.float32]
+LONG_SIDE = 448
+
+
+@dataclass(frozen=True)
+class Truth:
+    """True quality, all in 0..1. `score` = 0.6 made + 0.25 kept + 0.15 clean."""
+
+    made: float
+    kept: float
+    clean: float
+
+    @property
+    def score(self) -> float:
+        return 0.6 * self.made + 0.25 * self.kept + 0.15 * self.clean
+
+
+def true_quality(key: str, image: bytes, *, turn: int = 0, complex_mode: bool = False) -> Truth:
+    """The truth about the encoded `image` as an answer to one turn of an entry, or to all turns at once."""
+    entry = entry_of(key)
+    first, last = (0, len(entry.steps)) if complex_mode else (turn, turn + 1)
+    before, after = entry.scene_after(first), entry.scene_after(last)
+    if after is None:
+        return Truth(0.0, 0.0, 0.0)
+    base, target, region, (height, width) = _exact(before, after)
+    shown = _fitted(laid_over(decoded(image), before, after, (height, width)))
+    return Truth(_made(base, target, shown, region), _kept(target, shown, region), _clean(base, target, shown))
+
+
+@lru_cache(maxsize=32)
+def _exact(before: Scene | None, after: Scene) -> tuple[Floats, Floats, npt.NDArray[np.bool_], tuple[int, int]]:
+    target = render(after).pixels
+    height, width = target.shape[:2]
+    base = laid_over(render(before).pixels if before is not None else None, before, after, (height, width))
+    region = _shrunk(change_mask(base, target).astype(np.uint8)) > 0
+    return _fitted(base), _fitted(target), region, (height, width)
+
+
+def _shrunk(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    scale = min(1.0, LONG_SIDE / max(pixels.shape[:2]))
+    size = (round(pixels.shape[1] * scale), round(pixels.shape[0] * scale))
+    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA) if scale < 1 else pixels, np.uint8)
+
+
+def _fitted(pixels: npt.NDArray[np.uint8]) -> Floats:
+    return _shrunk(pixels).astype(np.float32) / np.float32(255)
+
+
+def _made(base: Floats, target: Floats, shown: Floats, region: npt.NDArray[np.bool_]) -> float:
+    """The share of the asked change that is there, inside the region where something should change."""
+    if not region.any():
+        return 1.0
+    asked = float(np.abs(base - target)[region].sum())
+    missing = float(np.abs(shown - target)[region].sum())
+    return float(np.clip(1 - missing / max(asked, 1e-6), 0, 1))
+
+
+def _kept(target: Floats, shown: Floats, region: npt.NDArray[np.bool_]) -> float:
+    """How little changed outside the region; for global changes, how well the edges of the picture survived."""
+    outside = ~region
+    if outside.mean() > 0.03:
+        return float(np.exp(-float(np.abs(shown - target)[outside].mean()) / 0.05))
+    return float(np.clip(np.corrcoef(_edges(target).ravel(), _edges(shown).ravel())[0, 1], 0, 1))
+
+
+def _edges(picture: Floats) -> Floats:
+    grey = cv2.GaussianBlur(picture.mean(axis=2), (0, 0), 1.5)
+    strength = np.hypot(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1))
+    ramp = np.arange(strength.size).reshape(strength.shape) / strength.size
+    return np.asarray(strength + 1e-6 * ramp, np.float32)  # the ramp keeps an empty picture from dividing by zero
+
+
+def _clean(base: Floats, target: Floats, shown: Floats) -> float:
+    """How near each pixel is to something between the picture before and the exact one; all else is artefact."""
+    step = target - base
+    length = np.maximum((step * step).sum(axis=2, keepdims=True), 1e-4)
+    share = np.clip(((shown - base) * step).sum(axis=2, keepdims=True) / length, 0, 1)
+    return float(np.exp(-float(np.abs(shown - (base + share * step)).mean()) / 0.04))

@@ -1,0 +1,129 @@
+"""The built-in editors: their known order by the oracle, chains of turns, failures, and blindness to names."""
+
+import asyncio
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from imarena.core.errors import UnknownName
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import Mode, Status
+from imarena.editors.studio import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
+from imarena.studio import DEMO_KEYS, entry_of, picture, true_quality
+
+
+def request_for(key: str, turn: int = 0, source: bytes | None = None, seed: int = 42) -> EditRequest:
+    entry = entry_of(key)
+    if source is None and entry.scene is not None:
+        source = picture(entry.scene)
+    return EditRequest(
+        instruction=entry.steps[turn].instruction,
+        sources=() if source is None else (source,),
+        references=tuple(picture(scene) for scene in entry.references),
+        seed=seed,
+    )
+
+
+@cache
+def result(habit: str, key: str) -> EditResult:
+    return asyncio.run(studio_editor(habit).edit(request_for(key)))
+
+
+def mean_quality(habit: str) -> float:
+    scores = [
+        true_quality(key, made.image).score for key in DEMO_KEYS if (made := result(habit, key)).image is not None
+    ]
+    return float(np.mean(scores))
+
+
+def test_order_of_quality_is_as_stated() -> None:
+    means = {habit: mean_quality(habit) for habit in QUALITY_ORDER}
+    assert sorted(means, key=lambda habit: -means[habit]) == list(QUALITY_ORDER), means
+    ordered = [means[habit] for habit in QUALITY_ORDER]
+    assert min(a - b for a, b in pairwise(ordered)) > 0.03
+    assert means["exact"] > 0.98
+    assert mean_quality("flaky") > means["timid"]
+
+
+def test_only_flaky_fails_and_says_how() -> None:
+    for habit in QUALITY_ORDER:
+        assert all(result(habit, key).status is Status.OK for key in DEMO_KEYS)
+    flaky = [result("flaky", key) for key in DEMO_KEYS]
+    failed = [made for made in flaky if made.status is not Status.OK]
+    assert 3 <= len(failed) <= 12
+    assert all(made.image is None and made.error for made in failed)
+    assert {made.status for made in failed} <= {Status.REFUSED, Status.TIMEOUT, Status.API_ERROR}
+
+
+@pytest.mark.parametrize("habit", list(RECIPES))
+def test_names_order_and_repetition_change_nothing(habit: str) -> None:
+    keys = ["edival-05", "world-srie-cg"]
+    plain, renamed = studio_editor(habit), studio_editor(habit, name="model-that-wins-everything")
+    forwards = [asyncio.run(plain.edit(request_for(key))) for key in keys]
+    backwards = [asyncio.run(renamed.edit(request_for(key))) for key in reversed(keys)][::-1]
+    assert renamed.name == "model-that-wins-everything"
+    for first, second in zip(forwards, backwards, strict=True):
+        assert (first.status, first.image, first.error) == (second.status, second.image, second.error)
+
+
+def test_exact_is_the_truth_through_a_chain_of_turns() -> None:
+    entry, image = entry_of("edival-08"), None
+    for turn in range(3):
+        made = asyncio.run(studio_editor("exact").edit(request_for(entry.key, turn, image)))
+        after = entry.scene_after(turn + 1)
+        assert after is not None
+        image = made.image
+        assert image == picture(after)
+
+
+@pytest.mark.parametrize("habit", ["timid", "artefacts", "over-editing"])
+def test_imperfect_chains_keep_what_they_carry(habit: str) -> None:
+    image, scores = None, []
+    for turn in range(3):
+        made = asyncio.run(studio_editor(habit).edit(request_for("edival-02", turn, image)))
+        image = made.image
+        assert image is not None
+        scores.append(true_quality("edival-02", image, turn=turn).score)
+    assert scores[2] < 0.95
+    assert min(scores) > 0.2
+
+
+def test_asking_again_brings_the_timid_editor_nearer() -> None:
+    key = "edival-04"
+    first = result("timid", key).image
+    assert first is not None
+    second = asyncio.run(studio_editor("timid").edit(request_for(key, 0, first))).image
+    assert second is not None
+    assert true_quality(key, second).score > true_quality(key, first).score + 0.05
+
+
+def test_complex_mode_makes_all_turns_at_once() -> None:
+    entry = entry_of("edival-11")
+    words = " ".join(step.instruction for step in entry.steps)
+    assert entry.scene is not None
+    asked = EditRequest(instruction=words, sources=(picture(entry.scene),), mode=Mode.COMPLEX)
+    made = asyncio.run(studio_editor("exact").edit(asked))
+    after = entry.scene_after(3)
+    assert after is not None
+    assert made.image == picture(after)
+    assert true_quality(entry.key, made.image, complex_mode=True).score > 0.99
+
+
+def test_returns_input_returns_the_very_bytes() -> None:
+    asked = request_for("cv-dehazing-2")
+    assert asyncio.run(studio_editor("returns-input").edit(asked)).image == asked.sources[0]
+
+
+def test_strangers_are_refused() -> None:
+    for sources in ((), (b"not a picture",)):
+        made = asyncio.run(studio_editor("exact").edit(EditRequest(instruction="Make it pop.", sources=sources)))
+        assert made.status is Status.REFUSED
+        assert "studio" in made.error
+    with pytest.raises(UnknownName, match="excat"):
+        studio_editor("excat")
+
+
+def test_there_are_eight() -> None:
+    assert len(studio_editors()) == len({editor.name for editor in studio_editors()}) == 8
