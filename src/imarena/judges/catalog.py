@@ -12,6 +12,7 @@ from imarena.core.registry import Registry
 MakeJudge = Callable[[Mapping[str, JsonValue], Chat | None], Judge]
 """Options and, for judges that ask a model, a chat in; a judge out."""
 
+Shape = Literal["pointwise", "pairwise", "both"]
 Need = Literal["nothing", "chat", "vision", "records"]
 
 
@@ -20,7 +21,7 @@ class Card:
     """What a user has to know to choose a judge."""
 
     path: str
-    pairwise: bool
+    shape: Shape
     needs: Need
     scale: tuple[float, float] | None
     """Lowest and highest headline score; None for a preference or a score without bounds."""
@@ -31,29 +32,35 @@ class Card:
 _GEDIT = "imarena.judges.geditbench_pairwise"
 
 CARDS: Mapping[str, Card] = {
-    "builtin": Card("imarena.judges.builtin:make", False, "nothing", (0, 1000), "Pixels and words, no model."),
+    "builtin": Card(
+        "imarena.judges.builtin:make", "both", "nothing", (0, 1000), "Pixels and words, no model: an honest baseline."
+    ),
     "cv-judge": Card(
-        "imarena.judges.cv_judge:make_edit", False, "chat", (0, 1000), "CV-Arena's four dimensions of an edit."
+        "imarena.judges.cv_judge:make_edit", "pointwise", "chat", (0, 1000), "CV-Arena's four dimensions of an edit."
     ),
     "cv-judge-generate": Card(
-        "imarena.judges.cv_judge:make_generate", False, "chat", (0, 1000), "CV-Judge for pictures without a source."
+        "imarena.judges.cv_judge:make_generate",
+        "pointwise",
+        "chat",
+        (0, 1000),
+        "CV-Judge without a source.",
     ),
-    "genarena": Card("imarena.judges.genarena_pairwise:make", True, "chat", None, "GenArena's forced choice, 1 to 6."),
-    "viescore": Card(
-        "imarena.judges.viescore:make_edit", False, "chat", (0, 10), "VIEScore of an edit: sqrt(min SC * min PQ)."
+    "genarena": Card(
+        "imarena.judges.genarena_pairwise:make", "pairwise", "chat", None, "Forced choice, 1 to 6 (GenArena)."
     ),
+    "viescore": Card("imarena.judges.viescore:make_edit", "pointwise", "chat", (0, 10), "VIEScore of an edit."),
     "viescore-generate": Card(
-        "imarena.judges.viescore:make_generate", False, "chat", (0, 10), "VIEScore of a generated picture."
+        "imarena.judges.viescore:make_generate", "pointwise", "chat", (0, 10), "VIEScore of a generated picture."
     ),
     "editscore": Card(
-        "imarena.judges.editscore:make", False, "chat", (0, 10), "VIEScore's questions on 0 to 25, several times."
+        "imarena.judges.editscore:make", "pointwise", "chat", (0, 10), "VIEScore's questions on 0 to 25, several times."
     ),
     "imagenworld": Card(
-        "imarena.judges.imagenworld:make", False, "chat", (0, 1), "ImagenWorld's four criteria, each 1 to 5."
+        "imarena.judges.imagenworld:make", "pointwise", "chat", (0, 1), "ImagenWorld's four criteria, each 1 to 5."
     ),
     "geditbench-instruction-following": Card(
         f"{_GEDIT}:make_instruction_following",
-        True,
+        "pairwise",
         "chat",
         None,
         "Which does more of what was asked.",
@@ -61,7 +68,7 @@ CARDS: Mapping[str, Card] = {
     ),
     "geditbench-visual-quality": Card(
         f"{_GEDIT}:make_visual_quality",
-        True,
+        "pairwise",
         "chat",
         None,
         "Which is the better picture; sees no instruction.",
@@ -69,14 +76,29 @@ CARDS: Mapping[str, Card] = {
     ),
     "geditbench-visual-consistency": Card(
         f"{_GEDIT}:make_visual_consistency",
-        True,
+        "pairwise",
         "chat",
         None,
         "Which keeps more of what was not to change.",
         "visual_consistency",
     ),
+    "clipscore": Card(
+        "imarena.judges.embeddings:make_clipscore", "pointwise", "vision", None, "CLIP likeness of output and words."
+    ),
+    "clip-i": Card(
+        "imarena.judges.embeddings:make_clip_i", "pointwise", "vision", (-1, 1), "CLIP likeness of source and output."
+    ),
+    "dino": Card(
+        "imarena.judges.embeddings:make_dino", "pointwise", "vision", (-1, 1), "DINO likeness of source and output."
+    ),
+    "editreward": Card(
+        "imarena.judges.reward_head:make_editreward", "pointwise", "vision", None, "Reward heads on source and output."
+    ),
+    "hpsv3": Card(
+        "imarena.judges.reward_head:make_hpsv3", "pointwise", "vision", None, "A reward head on output and caption."
+    ),
     "recorded": Card(
-        "imarena.judges.recorded:make", False, "records", None, "Verdicts from a file, single or pairwise."
+        "imarena.judges.recorded:make", "both", "records", None, "Verdicts from a file, single or pairwise."
     ),
 }
 

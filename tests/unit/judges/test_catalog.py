@@ -1,6 +1,8 @@
 """Every judge in the catalogue can be made and keeps the port's promise."""
 
 import asyncio
+import subprocess
+import sys
 
 import pytest
 from tests.unit.judges.chats import BLUE, RED, always, exhibit
@@ -24,14 +26,14 @@ def test_a_judge_has_five_names_and_ends_with_a_status(name: str) -> None:
     assert judge.prompt_id
     assert judge.prompt_version
     assert canonical_json(judge.params)
-    shown = exhibit(BLUE if CARDS[name].pairwise else None, sources=() if "generate" in name else (RED,))
+    shown = exhibit(BLUE if CARDS[name].shape == "pairwise" else None, sources=() if "generate" in name else (RED,))
     verdict = asyncio.run(judge.judge(shown))
     assert isinstance(verdict, Verdict)
     assert verdict.status is Status.UNPARSABLE
     assert verdict.score is None
     assert verdict.preference is None
     for prompt in judge.prompt_id.split("+"):
-        assert load_prompt(prompt).input.right == CARDS[name].pairwise
+        assert load_prompt(prompt).input.right == (CARDS[name].shape == "pairwise")
 
 
 @pytest.mark.parametrize("name", CHATTING)
@@ -47,6 +49,18 @@ def test_model_and_temperature_are_identity(name: str) -> None:
     make = JUDGES.get(name)
     params = [canonical_json(make(o, always("")).params) for o in ({}, {"model": "m"}, {"temperature": 1}, {"seed": 1})]
     assert len(set(params)) == 4
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_every_card_points_at_a_maker(name: str) -> None:
+    assert callable(JUDGES.get(name))
+
+
+def test_the_catalogue_itself_loads_no_judge() -> None:
+    code = "import sys, imarena.judges; print([m for m in sys.modules if m.startswith(('imarena.vision', 'torch', 'cv2', 'numba', 'scipy'))])"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
 
 
 def test_unknown_judges_are_suggested() -> None:

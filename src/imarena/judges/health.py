@@ -1,0 +1,298 @@
+"""How far a judge can be trusted: consistency, accuracy, bias, laziness, drift, agreement, injection.
+
+Pure functions on verdicts; None stands for 'no verdict' (whatever the status) and is counted, never filled in.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.records import Outcome
+from imarena.stats import (
+    Figure,
+    GapBand,
+    RaterPair,
+    Ratings,
+    agreement_by_gap,
+    from_columns,
+    krippendorff_alpha,
+    paired_bootstrap,
+    pairs_within,
+    percent_agreement,
+    rater_pairs,
+    spearman,
+    undefined,
+)
+
+Verdicts = Sequence[Outcome | None]
+DECISIVE = (Outcome.LEFT, Outcome.RIGHT)
+_CODES = {outcome: float(code) for code, outcome in enumerate(Outcome)}
+
+
+def share(name: str, hits: int, n: int, method: str, *, z: float = 1.959963984540054) -> Figure:
+    """A proportion with Wilson's 95 % interval; undefined for n = 0."""
+    if n == 0:
+        return undefined(name, "nothing to count", n=0, method=method)
+    rate = hits / n
+    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    low, high = ((rate + z * z / (2 * n) + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
+    return Figure(name, rate, n, method, low=max(low, 0.0), high=min(high, 1.0), interval="Wilson, 95 %")
+
+
+def outcomes_from_scores(left: Sequence[float | None], right: Sequence[float | None]) -> list[Outcome | None]:
+    """Pointwise scores reduced to left, right or tie by the sign of their difference (GenArena, A.3.1)."""
+    found: list[Outcome | None] = []
+    for one, other in zip(left, right, strict=True):
+        if one is None or other is None:
+            found.append(None)
+        else:
+            gap = round(one - other, 9)
+            found.append(Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT)
+    return found
+
+
+# ---------------------------------------------------------------- consistency
+
+
+@dataclass(frozen=True)
+class SelfConsistency:
+    """Nominal alpha over repeated runs, and the share of pairs that got one and the same verdict in all of them."""
+
+    alpha: Figure
+    unanimous: Figure
+    n_runs: int
+    n_missing: int
+
+
+def self_consistency(runs: Sequence[Verdicts], *, rounds: int = 0, seed: int = 0) -> SelfConsistency:
+    """Agreement of a judge with itself (GenArena, table 3 and A.3): runs as raters, pairs as units.
+
+    Each run lists the same pairs in the same order; a run of a pairwise judge is the combined verdict of both orders.
+    """
+    if len(runs) < 2 or len({len(run) for run in runs}) != 1:
+        raise UserError(
+            "Self-consistency needs two or more runs over the same pairs.", hint="The paper uses five runs."
+        )
+    table = {str(number): dict(enumerate(run)) for number, run in enumerate(runs)}
+    ratings, _ = _ratings(table)
+    rows = list(zip(*runs, strict=True))
+    whole = [row for row in rows if None not in row]
+    same = sum(len(set(row)) == 1 for row in whole)
+    return SelfConsistency(
+        krippendorff_alpha(ratings, "nominal", rounds=rounds, seed=seed),
+        share("unanimous", same, len(whole), "pairs with one verdict in all runs, among pairs without a failure"),
+        len(runs),
+        sum(verdict is None for run in runs for verdict in run),
+    )
+
+
+@dataclass(frozen=True)
+class JudgeAgreement:
+    """Nominal alpha among judges, the share of equal pairs of verdicts, and each two judges."""
+
+    alpha: Figure
+    equal: Figure
+    pairs: dict[tuple[str, str], RaterPair]
+
+
+def judge_agreement(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> JudgeAgreement:
+    """Do judges agree with each other? `verdicts`: judge, then unit, to verdict."""
+    if len(verdicts) < 2:
+        raise UserError("Agreement needs two or more judges.", hint="Run another judge over the same battles.")
+    ratings, names = _ratings(verdicts)
+    pairs = {(names[pair.left], names[pair.right]): pair for pair in rater_pairs(ratings)}
+    return JudgeAgreement(krippendorff_alpha(ratings, "nominal"), percent_agreement(ratings), pairs)
+
+
+def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Ratings, list[str]]:
+    rows = [(unit, judge, v) for judge, found in verdicts.items() for unit, v in found.items()]
+    values = [math.nan if verdict is None else _CODES[verdict] for _, _, verdict in rows]
+    ratings, _, judges = from_columns([row[0] for row in rows], [row[1] for row in rows], values, scale="label")
+    return ratings, judges
+
+
+# ---------------------------------------------------------------- against people
+
+
+def decisive_accuracy(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool = False) -> Figure:
+    """Same side as people on the pairs that people decide; a judge's tie is wrong (GenArena, tables 1 and 6).
+
+    Pairs without a verdict are left out, or wrong where `missing_is_wrong` says so; the method names it.
+    """
+    told = "counted as wrong" if missing_is_wrong else "left out"
+    decided = [
+        (people, machine)
+        for people, machine in zip(human, judge, strict=True)
+        if people in DECISIVE and (machine is not None or missing_is_wrong)
+    ]
+    hits = sum(people is machine for people, machine in decided)
+    return share(
+        "decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}"
+    )
+
+
+def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -> dict[str, Figure]:
+    """`decisive_accuracy` by track, judge size or any other label of a pair, and ``overall`` over all pairs."""
+    rows = list(zip(human, judge, groups, strict=True))
+    found = {
+        group: decisive_accuracy([h for h, _, g in rows if g == group], [j for _, j, g in rows if g == group])
+        for group in sorted(set(groups))
+    }
+    return {**found, "overall": decisive_accuracy(human, judge)}
+
+
+@dataclass(frozen=True)
+class TieLaziness:
+    """What a judge with a tie option does where people decide (GenArena, table 5)."""
+
+    rows: dict[str, dict[str, float]]
+    """People's outcome, to the judge's, to its share of the row."""
+    counts: dict[str, int]
+    false_ties: Figure
+    """Ties among the verdicts on pairs that people decide."""
+    decisive_accuracy: Figure
+    n_missing: int
+
+
+def tie_laziness(human: Verdicts, judge: Verdicts) -> TieLaziness:
+    """Confusion of people's outcomes with the judge's, and how often it ties where people see a winner."""
+    given = [(h, j) for h, j in zip(human, judge, strict=True) if h is not None and j is not None]
+    counts = {h.value: sum(people is h for people, _ in given) for h in Outcome}
+    rows = {
+        h.value: {j.value: sum(pair == (h, j) for pair in given) / counts[h.value] for j in Outcome}
+        for h in Outcome
+        if counts[h.value]
+    }
+    decided = [machine for people, machine in given if people in DECISIVE]
+    ties = sum(machine not in DECISIVE for machine in decided)
+    return TieLaziness(
+        rows,
+        {name: count for name, count in counts.items() if count},
+        share("false_ties", ties, len(decided), "ties where people decide"),
+        decisive_accuracy(human, judge),
+        len(human) - len(given),
+    )
+
+
+@dataclass(frozen=True)
+class GapAgreement:
+    """Agreement with people by score gap (CV-Arena, table 5), each band with an interval and its share of pairs."""
+
+    bands: tuple[GapBand, ...]
+    figures: tuple[Figure, ...]
+    fractions: tuple[float, ...]
+    n_equal: int
+
+
+def score_gap_agreement(
+    units: Sequence[int], human: Sequence[float], judge: Sequence[float], edges: Sequence[float] = (50, 100, 200)
+) -> GapAgreement:
+    """All pairs of outputs of a unit that people do not call equal, by how far apart the judge's scores are."""
+    bands, n_equal = agreement_by_gap(pairs_within(units, human, judge), edges)
+    total = sum(band.n for band in bands)
+    figures = tuple(
+        share("agreement", round((band.agreement or 0) * band.n), band.n, f"gap from {band.low:g}") for band in bands
+    )
+    return GapAgreement(bands, figures, tuple(band.n / total if total else 0.0 for band in bands), n_equal)
+
+
+# ---------------------------------------------------------------- position
+
+
+@dataclass(frozen=True)
+class PositionBias:
+    """0.5 is fair. `flips` are pairs whose two orders disagree; a biased judge flips to one place."""
+
+    first_rate: Figure
+    """Wins of the side that was shown first, among single calls that chose a side."""
+    flips: Figure
+    first_of_flips: Figure
+    """Of the pairs where both calls chose the same place: how often that place was the first."""
+    n_missing: int
+
+
+def position_bias(left_first: Verdicts, right_first: Verdicts) -> PositionBias:
+    """From both orders of the same pairs, verdicts as seen from the recorded sides."""
+    pairs = list(zip(left_first, right_first, strict=True))
+    chose_first = sum(one is Outcome.LEFT for one, _ in pairs) + sum(two is Outcome.RIGHT for _, two in pairs)
+    chose_second = sum(one is Outcome.RIGHT for one, _ in pairs) + sum(two is Outcome.LEFT for _, two in pairs)
+    whole = [(one, two) for one, two in pairs if one is not None and two is not None]
+    first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in whole)
+    second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in whole)
+    return PositionBias(
+        share("first_rate", chose_first, chose_first + chose_second, "the side shown first won a single call"),
+        share("flips", sum(one is not two for one, two in whole), len(whole), "the two orders disagree"),
+        share("first_of_flips", first_twice, first_twice + second_twice, "the first place won both calls"),
+        sum(verdict is None for pair in pairs for verdict in pair),
+    )
+
+
+# ---------------------------------------------------------------- scores
+
+
+@dataclass(frozen=True)
+class DimensionMean:
+    """Mean of one dimension for one model, its standard error (None for one value) and the number of scores."""
+
+    mean: float
+    error: float | None
+    n: int
+
+
+def dimension_means(scores: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, dict[str, DimensionMean]]:
+    """Model, then dimension, to the mean of its ok judgments (CV-Arena, table 6)."""
+    found: dict[str, dict[str, DimensionMean]] = {}
+    for model, rows in scores.items():
+        names = sorted({name for row in rows for name in row})
+        found[model] = {}
+        for name in names:
+            values = [row[name] for row in rows if name in row]
+            error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+            found[model][name] = DimensionMean(fmean(values), error, len(values))
+    return found
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A new version of a judge against the old one on the same fixed set."""
+
+    shift: Figure
+    """Mean of new minus old, with a bootstrap interval over units."""
+    rank_correlation: Figure
+    changed: Figure
+    """Share of units whose score moved by more than the tolerance."""
+    only_old: int
+    only_new: int
+    drifted: bool
+    """The interval of the shift leaves out 0."""
+
+
+def score_drift(
+    old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0, seed: int = 0
+) -> Drift:
+    """Compare two versions' scores unit by unit; units that only one of them scored are counted, not compared."""
+    have_old = {unit for unit, score in old.items() if score is not None}
+    have_new = {unit for unit, score in new.items() if score is not None}
+    both = sorted(have_old & have_new, key=str)
+    before = [float(value) for unit in both if (value := old[unit]) is not None]
+    after = [float(value) for unit in both if (value := new[unit]) is not None]
+    shift = paired_bootstrap(after, before, rounds=2000, seed=seed)
+    moved = sum(abs(round(a - b, 9)) > tolerance for a, b in zip(after, before, strict=True))
+    drifted = shift.low is not None and shift.high is not None and not shift.low <= 0 <= shift.high
+    return Drift(
+        shift,
+        spearman(before, after),
+        share("changed", moved, len(both), f"moved by more than {tolerance:g}"),
+        len(have_old - have_new),
+        len(have_new - have_old),
+        drifted,
+    )
+
+
+def verdict_drift(old: Verdicts, new: Verdicts) -> Figure:
+    """Share of battles of a fixed set whose verdict changed between two versions of a judge."""
+    both = [(one, two) for one, two in zip(old, new, strict=True) if one is not None and two is not None]
+    return share("changed", sum(one is not two for one, two in both), len(both), "another verdict than before")
