@@ -67,6 +67,7 @@ class BuiltinJudge:
     version = VERSION
     prompt_id = ""
     prompt_version = ""
+    cpu_bound = True
 
     def __init__(self, settings: BuiltinSettings | None = None) -> None:
         self.settings = settings or BuiltinSettings()

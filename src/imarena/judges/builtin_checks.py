@@ -33,7 +33,8 @@ class Check:
 
 def visible_change(facts: Facts) -> float:
     """A change that stands out from the rest of the picture and that a person would notice."""
-    return ramp(facts.structure_contrast, 0.10, 0.65) * ramp(facts.colour_top, 4.0, 16.0)
+    strength = floored(ramp(facts.structure_contrast, 0.3, 1.0), 0.1) * floored(ramp(facts.joint_contrast, 0.5, 2.0), 0.1)
+    return strength * ramp(facts.colour_top, 3.0, 12.0)
 
 
 def check_object(edit: Edit, scene: Scene) -> Check:

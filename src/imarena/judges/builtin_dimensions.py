@@ -37,14 +37,14 @@ def compact(facts: Facts) -> float:
 def clean(facts: Facts) -> float:
     """Freedom from artefacts that the source does not have, 0 to 1."""
     a = facts.artefacts
+    harsh = plateau(a.edges_inside, 0.0, 30.0, 1.0, 10.0) * plateau(a.edges_beyond_source, 0.0, 0.06, 1.0, 0.06)
     return product(
         (
-            plateau(a.edges_outside, 0.0, 0.10, 0.08, 0.15),
-            plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15),
-            plateau(a.contrast, -0.05, 0.08, 0.10, 0.10),
-            plateau(a.edges_inside, 0.0, 30.0, 1.0, 15.0),
-            plateau(a.edges_against_source, -9.0, 0.0, 1.0, 0.4),
-            plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20),
+            floored(plateau(a.edges_outside, 0.0, 0.10, 0.08, 0.15), 0.15),
+            floored(plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15), 0.15),
+            floored(plateau(a.contrast, -0.05, 0.08, 0.10, 0.10), 0.15),
+            floored(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.15),
+            floored(harsh, 0.12),
         )
     )
 
@@ -55,7 +55,7 @@ def local_dimensions(facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
     done = mean(c.done for c in checks)
     editing = done * floored(same, 0.2)
     prompt = done * same * floored(whole, 0.2) * floored(tidy, 0.3)
-    return Dimensions(SCALE * same, SCALE * editing, SCALE * prompt, SCALE * floored(tidy, 0.0) ** 0.5)
+    return Dimensions(SCALE * same**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
 def global_dimensions(reading: Reading, scene: Scene, checks: tuple[Check, ...]) -> Dimensions:

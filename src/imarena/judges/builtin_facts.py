@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from imarena.core.records import JsonDict
-from imarena.vision import Artefacts, Difference, Region, measure_artefacts
+from imarena.vision import Artefacts, Difference, Region, blocks, measure_artefacts
 
-SAME_COLOUR = 2.0
+_FINE = 32
+_TOP = 0.003
+SAME_COLOUR = 3.0
 """Largest block difference (Lab) of a picture that was handed back: recompression stays below."""
 
 
@@ -16,11 +18,13 @@ class Facts:
     """Change (Lab distance or structure, by blocks of a 16 x 16 raster) and texture, source against output."""
 
     colour_top: float
-    """Colour change that only 3 % of the blocks exceed."""
+    """Colour change that only 3 in 1000 of the 32 x 32 blocks exceed: a small object is enough."""
     colour_median: float
     structure_top: float
     structure_median: float
     """0: the layout is as before; 0.3 and more: another picture."""
+    joint_contrast: float
+    """Log of the strongest change (colour and structure together) over the median one."""
     area: float
     raggedness: float
     filling: float
@@ -47,16 +51,23 @@ def _exceeded_by(values: np.ndarray[tuple[int, ...], np.dtype[np.float32]], shar
     return float(ordered[min(ordered.size - 1, int(ordered.size * share))])
 
 
+def _joint_contrast(difference: Difference) -> float:
+    both = np.sqrt(np.maximum(difference.structure, 0.0) * difference.colour)
+    raster = blocks(np.asarray(both, dtype=np.float32))
+    return float(np.log((raster.max() + 0.5) / (np.median(raster) + 0.5)))
+
+
 def measure(difference: Difference) -> Facts:
     """All facts about one comparison."""
     outside = difference.outside
     shift = (difference.output.lab - difference.source.lab)[outside]
     middle = np.median(shift, axis=0)
     return Facts(
-        colour_top=_exceeded_by(difference.colour_blocks, 0.03),
+        colour_top=_exceeded_by(blocks(difference.colour, _FINE), _TOP),
         colour_median=_exceeded_by(difference.colour_blocks, 0.5),
-        structure_top=_exceeded_by(difference.structure_blocks, 0.03),
+        structure_top=_exceeded_by(blocks(difference.structure, _FINE), _TOP),
         structure_median=_exceeded_by(difference.structure_blocks, 0.5),
+        joint_contrast=_joint_contrast(difference),
         area=difference.area,
         raggedness=difference.raggedness,
         filling=difference.filling,

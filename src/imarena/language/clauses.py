@@ -26,6 +26,7 @@ _INLINE_KEEP = re.compile(
     r"[,\s]+(?:while|but|and)?\s*\b((?:without\s+(?:changing|altering|affecting|modifying|"
     r"touching)|keeping|preserving|leaving|maintaining)\s.+)$"
 )
+_FROM_IMAGE = re.compile(r"\s+(?:like the one )?(?:in|of|from|to) (?:image|picture|photo) \d+\b")
 _IN_A_WAY = re.compile(r"^(?:leave|keep)\s+(?:only|just)\b")
 
 
@@ -59,7 +60,7 @@ def strip_courtesy(clause: str) -> str:
 
 def _split(text: str) -> list[str]:
     parts: list[str] = []
-    for sentence in re.split(r"(?<!\d)[.;!?\n](?:\s|$)|[;!?\n]", text):
+    for sentence in re.split(r"[.](?:\s|$)|[;!?\n]", text):
         verbs = "|".join(sorted(map(re.escape, lexicon().verbs), key=len, reverse=True))
         pattern = rf",?\s+(?:and|then|but)(?:\s+(?:then|also))?\s+(?=(?:{verbs})\b)|,\s+(?=(?:{verbs})\b)"
         parts.extend(re.split(pattern, sentence))
@@ -79,6 +80,7 @@ def split_clauses(instruction: str) -> Clauses:
         if _KEEP.match(clause) and not _IN_A_WAY.match(clause):
             keeps.append(clause)
             continue
+        clause = _FROM_IMAGE.sub("", clause)
         inline = _INLINE_KEEP.search(clause)
         if inline and inline.start() > 0:
             keeps.append(inline.group(1).strip())

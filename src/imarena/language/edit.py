@@ -20,10 +20,12 @@ class EditKind(StrEnum):
     POSITION = "position"
     SIZE = "size"
     ACTION = "action"
+    EXTEND = "extend"
+    VIEW = "view"
     OTHER = "other"
 
 
-GLOBAL_KINDS = frozenset({EditKind.STYLE, EditKind.ENHANCE, EditKind.BACKGROUND})
+GLOBAL_KINDS = frozenset({EditKind.STYLE, EditKind.ENHANCE, EditKind.BACKGROUND, EditKind.EXTEND, EditKind.VIEW})
 """Kinds that reach most of the picture unless the words say otherwise."""
 
 

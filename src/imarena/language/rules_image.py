@@ -95,6 +95,10 @@ def read_enhance(clause: str) -> Edit | None:
         ),
         clause,
     )
+    by_result = re.match(r"^make (?P<what>.+?) (?:look |appear )?(?:sharp|clear|crisp|bright|sharp again)$", clause)
+    by_recovery = re.match(
+        r"^(?:recover|bring back|reconstruct|regain) (?:the )?(?:fine |lost |missing )?details?\b", clause
+    )
     by_more = re.search(
         (
             rf"^(?:make|let|turn|have|give)\s+(.*?)\s*\b(?:be\s+|look\s+|a\s+)?(?:much |a bit |"
@@ -102,6 +106,9 @@ def read_enhance(clause: str) -> Edit | None:
         ),
         clause,
     )
+    if by_result or by_recovery:
+        operation = _operation(clause.replace("sharp", "sharper")) or "deblur"
+        return Edit(EditKind.ENHANCE, operation="upscale" if by_recovery else operation, whole_image=True)
     if not (by_verb or by_quantity or by_removal or by_more):
         return None
     operation = _operation(clause) or "enhance"
@@ -126,6 +133,19 @@ def read_style(clause: str) -> Edit | None:
     """Style of the whole picture, or its time, weather and season."""
     styled = re.search(r"\b(?:in|to|with|using|into|as if|like)\b.*?\bstyle\b|\bstyle of\b|\bstyli[sz]e\b", clause)
     named = _style_in(clause)
+    if re.match(r"^(?:bathe|light|drench|immerse|dip)\b.*\b(?:light|glow|sun|sunlight|moonlight)\b", clause):
+        return Edit(
+            EditKind.STYLE,
+            target="image",
+            value=clause.rsplit(" in ", maxsplit=1)[-1],
+            operation="ambience",
+            whole_image=True,
+        )
+    toned = re.match(
+        r"^(?:give|apply|add)\b.*\b(?:image|photo|picture|scene|it|this)\b.*\b(?:tone|look|filter|effect)\b", clause
+    )
+    if named and toned:
+        return Edit(EditKind.STYLE, target="image", value=named, whole_image=True)
     whole = re.match(rf"^{_CHANGE}\s+(?:the |this |that |entire |whole )*{_IMAGE}\b(?!'s)", clause)
     if styled and (named or "style" in clause):
         return Edit(EditKind.STYLE, target="image", value=named or clause[styled.start() :], whole_image=True)
@@ -156,6 +176,8 @@ _BACKGROUND = re.compile(
 
 def read_background(clause: str) -> Edit | None:
     """The background as the thing to change: replaced, removed, blurred, or the subject put elsewhere."""
+    if re.match(r"^blur (?:everything|all|the rest|whatever)\b", clause) or re.search(r"\bbehind\b.*\bblur\b", clause):
+        return Edit(EditKind.BACKGROUND, target="background", operation="blur", whole_image=True)
     match = _BACKGROUND.match(clause)
     if match:
         value = re.sub(
@@ -175,3 +197,46 @@ def read_background(clause: str) -> Edit | None:
     if moved and moved.group(2) in lexicon().settings:
         return Edit(EditKind.BACKGROUND, target=strip_article(moved.group(1)), value=moved.group(2), whole_image=True)
     return None
+
+
+_EXTEND = re.compile(r"^(?:extend|widen|expand|outpaint|uncrop|enlarge the canvas|zoom out)\b")
+_LEVEL = re.compile(r"^(?:level|straighten|rectify)\b|^(?:fix|correct) the (?:tilt|perspective|horizon)\b")
+_VIEW = re.compile(
+    r"\b(?:viewpoint|view from|angle|perspective|bird's[- ]eye|from (?:above|below|behind|the side|the top))\b"
+)
+
+
+def read_view(clause: str) -> Edit | None:
+    """The frame itself: extended, levelled, seen from elsewhere."""
+    if _EXTEND.match(clause):
+        return Edit(EditKind.EXTEND, target="image", places=places_in(clause), whole_image=True)
+    if _LEVEL.match(clause):
+        return Edit(EditKind.VIEW, target="image", operation="level", whole_image=True)
+    if _VIEW.search(clause) and re.match(r"^(?:show|render|change|shift|see|view|turn|rotate|move|make|set)\b", clause):
+        return Edit(EditKind.VIEW, target="image", operation="viewpoint", whole_image=True)
+    return None
+
+
+_STATEMENT = re.compile(
+    r"^(?:the|this|these|that|my|it)\b.*?\b(?:is|are|was|were|has|have|came out|looks?|seems?|got|went)\b(?P<how>.+)$"
+)
+_DEFECTS = {
+    "brighten": r"too dark|underexposed|dim\b|low[- ]light|badly lit|poorly lit",
+    "darken": r"overexposed|too bright|blown out|washed out",
+    "deblur": r"out of focus|blurr|smeared|camera shake|shaky|soft\b|unsharp",
+    "denoise": r"nois|grain",
+    "dehaze": r"haz[ey]|fog|mist|smog",
+    "restore": r"scratch|damaged|torn|compress|faded",
+    "level": r"tilted|crooked|slanted|skewed",
+}
+
+
+def read_defect(clause: str) -> str | None:
+    """'The photo is too dark': what is wrong with it, as the operation that mends it; '' for another statement.
+
+    None where the clause is no statement at all.
+    """
+    match = _STATEMENT.match(clause)
+    if match is None or re.search(r"\b(?:should|could|must|would|can)\b", clause):
+        return None
+    return next((name for name, words_ in _DEFECTS.items() if re.search(words_, match["how"])), "")

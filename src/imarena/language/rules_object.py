@@ -47,7 +47,7 @@ _BECOMES = tuple(
         r"^(?P<old>(?:the |this |that |his |her |its |all |it\b).*?) (?:should|could|must|can|would) be (?P<new>.+)$",
         (
             r"^(?:make|turn|paint|dye|colou?r|recolou?r) (?P<old>it|them|(?:the |this |that |all |"
-            r"his |her |its |both ).+?) (?P<new>(?:an? |all |completely |light |dark |bright |"
+            r"his |her |its |both ).+?) (?P<new>(?:an? (?!little |bit )|all |completely |light |dark |bright |"
             r"made |more |much )\S.*)$"
         ),
     )
@@ -164,7 +164,7 @@ def read_look(clause: str) -> Edit | None:
         if old.endswith((" ice", " contain", " hold", " eat", " wear")):
             continue
         if is_colour_phrase(new) or (is_material_phrase(new) and not has_article(new)):
-            return _becoming(re.sub(r"\s+(?:turn|be|become|look|have)$", "", old), new, clause)
+            return _becoming(re.sub(r"\s+(?:turn|be|become|look|have|to|into)$", "", old), new, clause)
     having = re.match(
         (
             r"^(?:let|make|have|give) (.+?) (?:have |having |with )?((?:an? |the )?\w+ (?:hair|"
@@ -246,6 +246,18 @@ _MOVE = re.compile(
 
 def read_position(clause: str) -> Edit | None:
     """Moved, turned or mirrored; 'put the X' with a known X is a move too."""
+    arranged = re.match(
+        r"^(?:swap|exchange|switch) (?:the )?(?:places?|positions?) of (.+)$|^(?:arrange|line up|order|sort) (.+)$",
+        clause,
+    )
+    if arranged:
+        target = strip_article(arranged.group(1) or arranged.group(2))
+        return Edit(EditKind.POSITION, target=target, operation="arrange", old_colours=colours_in(target))
+    turned = re.match(
+        r"^(?:turn|tip|lay|tilt|spin|rotate) (.+?) (?:around|over|upside down|sideways|about|by)\b", clause
+    )
+    if turned:
+        return Edit(EditKind.POSITION, target=strip_article(turned.group(1)), operation="rotate", places=())
     match = _MOVE.match(clause)
     if match:
         target = re.split(

@@ -100,6 +100,10 @@ _ACTS = re.compile(
 
 def read_action(clause: str) -> Edit | None:
     """Someone or something shall do, feel or look differently."""
+    switched = re.match(r"^(?:switch|turn) (?:(on|off) (.+)|(.+?) (on|off))$", clause)
+    if switched:
+        state, thing = switched.group(1) or switched.group(4), switched.group(2) or switched.group(3)
+        return Edit(EditKind.ACTION, target=strip_article(thing), value=state)
     match = _ACTS.match(clause)
     if not match:
         return None

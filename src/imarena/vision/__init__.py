@@ -1,7 +1,7 @@
 """Seeing: what changed and where, colours by name, artefacts, words in pictures. One file a tool."""
 
 from imarena.vision.colour import BASIC_COLOURS, basic_names, basic_of, is_named, likeness
-from imarena.vision.difference import Difference, Region, compare, structure_change
+from imarena.vision.difference import Difference, Region, blocks, compare, structure_change
 from imarena.vision.frame import Frame, frame_of
 from imarena.vision.injection import Injection, find_injections, may_hold_text
 from imarena.vision.ocr import Line, read_lines, text_match
@@ -18,6 +18,7 @@ __all__ = [
     "Region",
     "basic_names",
     "basic_of",
+    "blocks",
     "compare",
     "find_injections",
     "frame_of",

@@ -92,9 +92,10 @@ def colour_distance(left: Floats, right: Floats) -> Floats:
     return np.asarray(np.sqrt(((a - b) ** 2).sum(axis=2)), dtype=np.float32)
 
 
-def blocks(values: Floats) -> Floats:
-    """Means over a GRID x GRID raster."""
-    return np.asarray(cv2.resize(values, (GRID, GRID), interpolation=cv2.INTER_AREA), dtype=np.float32)
+def blocks(values: Floats, side: int = GRID) -> Floats:
+    """Means over a raster of `side` x `side` blocks."""
+    method = cv2.INTER_AREA if min(values.shape) >= side else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(values, (side, side), interpolation=method), dtype=np.float32)
 
 
 def change_regions(colour: Floats) -> tuple[Mask, tuple[Region, ...]]:

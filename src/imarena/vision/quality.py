@@ -68,8 +68,8 @@ class Artefacts:
     """Spread of lightness."""
     edges_inside: float
     """The 90th percentile of edge strength inside the edit, in lightness units a pixel."""
-    edges_against_source: float
-    """Edge strength in the blocks that changed most against the source's busiest tenth."""
+    edges_beyond_source: float
+    """Share of the edit's pixels with an edge steeper than the source's steepest hundredth."""
     seam: float
     """Edge strength gained along the border of the edit, in lightness units a pixel."""
     noise: float
@@ -94,17 +94,15 @@ def measure_artefacts(difference: Difference) -> Artefacts:
     before, after = blocks(source.slope), blocks(output.slope)
     changed = difference.colour_blocks
     calm = changed <= np.median(changed)
-    most = changed >= max(float(np.quantile(changed, 0.95)), 6.0)
     inside = difference.mask
+    steep = float(np.quantile(source.slope, 0.99))
     return Artefacts(
         detail_outside=_log_ratio(float(output.curve[outside].mean()), float(source.curve[outside].mean()), 0.3),
         edges_outside=_log_ratio(float(after[calm].mean()), float(before[calm].mean()), 0.5),
-        edges_peak=_log_ratio(float(np.quantile(output.slope, 0.99)), float(np.quantile(source.slope, 0.99)), 0.5),
+        edges_peak=_log_ratio(float(np.quantile(output.slope, 0.99)), steep, 0.5),
         contrast=_log_ratio(float(output.light.std()), float(source.light.std()), 1.0),
         edges_inside=float(np.quantile(output.slope[inside], 0.9)) if inside.sum() > 60 else 0.0,
-        edges_against_source=_log_ratio(float(after[most].mean()), float(np.quantile(before, 0.9)), 1.0)
-        if most.any()
-        else -1.0,
+        edges_beyond_source=float((output.slope[inside] > steep).mean()) if inside.sum() > 60 else 0.0,
         seam=_seam(difference),
         noise=noise_level(output.light) - noise_level(source.light),
         blocking=blocking(output.light) - blocking(source.light),

@@ -95,6 +95,20 @@ TABLE: list[tuple[str, EditKind, dict[str, object]]] = [
     ("open the door of the fridge", K.ACTION, {"value": "open"}),
     ("make the people angry", K.ACTION, {"target": "people"}),
     ("the dog should jump", K.ACTION, {"target": "dog", "value": "jump"}),
+    ("Extend the picture to the left so that the whole house is shown.", K.EXTEND, {"whole_image": True}),
+    ("Level the horizon.", K.VIEW, {"operation": "level"}),
+    ("Show the room from a higher viewpoint", K.VIEW, {"operation": "viewpoint"}),
+    ("The photo is far too dark. Fix it.", K.ENHANCE, {"operation": "brighten"}),
+    ("The picture is overexposed. Correct the exposure.", K.ENHANCE, {"operation": "darken"}),
+    ("The dogs are smeared by camera shake. Make the photo sharp.", K.ENHANCE, {"operation": "deblur"}),
+    ("Recover the detail lost to compression.", K.ENHANCE, {"operation": "upscale"}),
+    ("Swap the places of the mug and the vase.", K.POSITION, {"operation": "arrange"}),
+    ("Turn the car around so that it faces the other way.", K.POSITION, {"target": "car", "operation": "rotate"}),
+    ("Switch the lamp on.", K.ACTION, {"target": "lamp", "value": "on"}),
+    ("Bathe the village in golden evening light.", K.STYLE, {"operation": "ambience"}),
+    ("Give the photo a warm sepia tone.", K.STYLE, {"value": "sepia tone"}),
+    ("Blur everything behind the bowl.", K.BACKGROUND, {"operation": "blur"}),
+    ("Make the cat a little more alert", K.ACTION, {}),
 ]  # fmt: skip
 
 
