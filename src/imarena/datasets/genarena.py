@@ -24,7 +24,7 @@ from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.genarena_export import NAMES_FILE, write
 from imarena.datasets.genarena_logs import SOURCE, placeholder, read_experiment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import file_sha256
+from imarena.datasets.imported import BAD_ROW, file_sha256, json_facts, keep_file, one_line
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -121,8 +121,8 @@ def _read_table(
         try:
             pictures = [picture_bytes(cell, folder) for cell in values["input_images"] or ()]
             sources = tuple(intake.keep(data, name=f"{name} {row}") for data in pictures)
-        except UserError as error:
-            yield Skip(name, row, _one_line(error))
+        except BAD_ROW as error:
+            yield Skip(name, row, one_line(error))
             continue
         item = Item(
             dataset=shelf.dataset,
@@ -152,7 +152,7 @@ def _provenance(values: Mapping[str, Any]) -> JsonDict:
             loaded = None
         metadata = loaded if isinstance(loaded, dict | list) else metadata
     if metadata:
-        kept["original_metadata"] = json.loads(json.dumps(metadata, default=str, sort_keys=True))
+        kept["original_metadata"] = json_facts(metadata)
     return kept
 
 
@@ -209,15 +209,15 @@ def _read_model(
             item_id = item.item_id
             yield shelf.place_item(item, name, "")
         try:
-            image = intake.keep(folder.read_bytes(path), name=name)
+            image = keep_file(intake, folder, path)
             output = Output(
                 item_id=item_id,
                 editor=model,
                 image=image,
                 origin=Origin(source=SOURCE, file=name, row=_key(key, model)),
             )
-        except UserError as error:
-            yield Skip(name, "", _one_line(error))
+        except BAD_ROW as error:
+            yield Skip(name, "", one_line(error))
             continue
         yield shelf.place_output(key, output, name, "")
 
@@ -229,7 +229,3 @@ def _preference(path: Path) -> tuple[int, str]:
 
 def _key(key: str, model: str) -> str:
     return canonical_json([key, model])
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from imarena.core.errors import UserError
 from imarena.core.ids import canonical_json
 from imarena.core.protocols import Importable, Skip
@@ -30,7 +32,7 @@ from imarena.core.records import (
 )
 from imarena.datasets.folder import Folder, read_json, read_jsonl
 from imarena.datasets.genarena_reply import PARSER, call_status, strict_preference
-from imarena.datasets.imported import imported_work_id
+from imarena.datasets.imported import imported_work_id, one_line
 from imarena.datasets.shelf import Shelf
 
 SOURCE = "genarena"
@@ -145,7 +147,10 @@ def _read_file(path: Path, folder: Folder, log: Log, covered: set[BattleKey], *,
             covered.add(key)
         elif key in covered:
             continue
-        yield from _record(battle, calls, name, row, log)
+        try:
+            yield from _record(battle, calls, name, row, log)
+        except ValidationError as error:
+            yield Skip(name, row, one_line(error))
 
 
 def _record(battle: Battle, calls: tuple[Call, Call] | None, file: str, row: str, log: Log) -> Iterator[Importable]:
@@ -184,7 +189,10 @@ def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, 
     repeat = values.get("imarena_repeat", counts[left, right, index])
     _check_count("imarena_repeat", repeat)
     counts[left, right, index] = repeat + 1
-    return Battle(left, right, index, outcome, consistent, repeat, str(values.get("timestamp") or ""))
+    timestamp = values.get("timestamp") or ""
+    if not _is_text(timestamp):
+        raise UserError("timestamp is not a text")
+    return Battle(left, right, index, outcome, consistent, repeat, timestamp)
 
 
 def _check_count(name: str, value: Any) -> None:
@@ -209,9 +217,10 @@ def _calls(values: Mapping[str, Any]) -> tuple[Call, Call]:
         if not isinstance(call, dict):
             raise UserError(f"the field {name} is missing")
         raw = call.get("raw_response") or ""
-        if not _is_text(raw):
-            raise UserError(f"{name}: raw_response is not a text")
-        found.append(Call(raw, str(call.get("parse_error") or "no reply")))
+        error = call.get("parse_error") or "no reply"
+        if not _is_text(raw) or not _is_text(error):
+            raise UserError(f"{name}: raw_response or parse_error is not a text")
+        found.append(Call(raw, error))
     return found[0], found[1]
 
 

@@ -1,10 +1,16 @@
 """Identity of imported work: the same row of the same source is the same judgment, however often it is imported."""
 
 import hashlib
+import json
 from pathlib import Path
 
+from pydantic import JsonValue, ValidationError
+
+from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.records import Order, Origin
+from imarena.core.protocols import Intake
+from imarena.core.records import ImageRef, Order, Origin
+from imarena.datasets.folder import Folder
 
 _CHUNK = 1 << 20
 
@@ -39,3 +45,34 @@ def imported_work_id(
         order,
         dimension,
     )
+
+
+BAD_ROW = (UserError, ValidationError)
+"""What a row of a stranger's file may raise: our own complaint, or a record that will not be made of it."""
+
+
+def one_line(error: Exception) -> str:
+    """An error's message on one line, for a `Skip`."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return " ".join(str(error).split())
+
+
+def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:
+    """Keep a picture file that lies below the folder. Raises `UserError` with the reason."""
+    return intake.keep(folder.read_bytes(path), name=folder.name(path) if isinstance(path, Path) else path)
+
+
+def json_facts(value: object) -> JsonValue:
+    """Whatever a table cell holds, as JSON: dates and bytes become text."""
+    made: JsonValue = json.loads(json.dumps(value, default=str, sort_keys=True))
+    return made
+
+
+def check_storable(value: object) -> None:
+    """Refuse JSON that spells half of a character pair: UTF-8 has no bytes for it, so no record can be stored."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UserError("a text holds half of a character pair, which UTF-8 cannot write") from None

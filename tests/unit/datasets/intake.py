@@ -11,6 +11,7 @@ from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Importable, ReadFormat, Skip
 from imarena.core.records import ImageRef, Item, Mode, Output, Record, Status
+from imarena.images import check
 
 R = TypeVar("R")
 K = TypeVar("K", bound=Record)
@@ -26,23 +27,14 @@ class MemoryIntake:
     def keep(self, data: bytes, *, name: str) -> ImageRef:
         """Check a picture and keep its bytes."""
         try:
-            with Image.open(io.BytesIO(data)) as image:
-                if image.width * image.height > 200_000_000:
-                    raise InvalidImage(f"{name}: {image.width} x {image.height} pixels are too many")
-                image.load()
-                width, height = image.size
-                media_type = Image.MIME.get(image.format or "", "application/octet-stream")
-        except (
-            OSError,
-            SyntaxError,
-            ValueError,
-            Image.DecompressionBombError,
-            Image.DecompressionBombWarning,
-        ) as error:
+            info = check(data)
+        except InvalidImage as error:
             raise InvalidImage(f"{name} is not a picture that can be read ({error})") from error
         sha256 = sha256_hex(data)
         self.blobs[sha256] = data
-        return ImageRef(sha256=sha256, size_bytes=len(data), media_type=media_type, width=width, height=height)
+        return ImageRef(
+            sha256=sha256, size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
+        )
 
     def items(self, dataset: str) -> Mapping[str, Item]:
         """Items taken so far, by key."""

@@ -1,13 +1,13 @@
 """A reply that is not clearly one side is no verdict; a name that is no path stays itself."""
 
 import json
-from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.core.records import Outcome, Status
+from imarena.datasets.folder import unescape_name
 from imarena.datasets.genarena_reply import call_status, strict_preference
 from imarena.datasets.safe_names import is_plain, safe_name
 
@@ -72,10 +72,12 @@ def test_safe_names_are_one_part_of_a_path_and_distinct(one: str, other: str) ->
     if is_plain(one):
         assert name == one
     elif len(name) < 60:
-        assert unquote(name, errors="surrogatepass") == one
+        assert unescape_name(name) == one
 
 
-@pytest.mark.parametrize("name", ["../../x", "..", "", "a/b", "C:\\x", "x ", ".hidden", "%2F", "a" * 300])
+@pytest.mark.parametrize(
+    "name", ["../../x", "..", "", "a/b", "C:\\x", "x ", ".hidden", "%2F", "con", "NUL.txt", "a" * 300]
+)
 def test_hostile_names_are_not_plain(name: str) -> None:
     assert not is_plain(name)
     assert is_plain("a_vs_b")

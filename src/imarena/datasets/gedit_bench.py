@@ -1,0 +1,232 @@
+"""GEdit-Bench (Step1X-Edit): benchmark Parquet, result trees and score tables.
+
+    *.parquet                                      key, task_type, instruction, instruction_language, input_image, ...
+    <model>/fullset/<task_type>/<language>/<key>.png and <key>_SRCIMG.png
+    *.csv                                          edited_image, sementics_score (sic), quality_score, ...
+
+An item's key is `<task_type>/<language>/<key>`; the language folder is `en` or `cn`. Without the Parquet file an item
+takes its source picture from the tree and its instruction from the score tables. The judge stands nowhere in the
+tables: it is read from a folder called gpt... or qwen..., or given by the option `judge`.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
+from imarena.datasets.folder import Folder, read_table
+from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
+from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line
+from imarena.datasets.options import check_options
+from imarena.datasets.shelf import Shelf
+
+SOURCE = "gedit_bench"
+UNRECORDED = "gedit-judge-not-recorded"
+_SOURCE_MARK = "_SRCIMG"
+_LANGUAGES = {"en": "en", "cn": "zh", "zh": "zh"}
+_SCALE = (0.0, 10.0)
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Import what is there of GEdit-Bench. Options: dataset, judge, licence."""
+    check_options("gedit_bench", options, dataset=None, judge=None, licence=None)
+    folder = Folder(path)
+    shelf = Shelf(intake, options.get("dataset", SOURCE))
+    files = list(folder.walk())
+    tables = [file for file in files if file.suffix == ".parquet"]
+    trees = [file for file in files if _slot(file) is not None]
+    scores = [file for file in files if file.suffix.lower() == ".csv"]
+    if not (tables or trees or scores):
+        raise UserError(
+            f"{path} holds nothing of GEdit-Bench.",
+            hint="Expected *.parquet, <model>/fullset/... or score tables (*.csv).",
+        )
+    for table in tables:
+        yield from _read_items(table, folder, shelf, intake, options.get("licence"))
+    described = shelf.is_described()  # the benchmark is there, so a key that is not in it is a mistake
+    yield from _read_tree(trees, {} if described else _instructions(scores), folder, shelf, intake, described)
+    for file in scores:
+        yield from _read_scores(file, folder, shelf, options.get("judge"), described)
+
+
+def _slot(path: Path | str) -> tuple[str, str, str] | None:
+    """(model, item key, file stem) of a path `.../<model>/fullset/<task>/<language>/<key>.png`."""
+    parts = Path(path).parts
+    if len(parts) < 5 or parts[-4] != "fullset" or parts[-2] not in _LANGUAGES:
+        return None
+    stem = Path(parts[-1]).stem
+    key = f"{parts[-3]}/{parts[-2]}/{stem.removesuffix(_SOURCE_MARK)}"
+    return (parts[-5], key, stem) if Path(parts[-1]).suffix.lower() in (".png", ".jpg", ".jpeg", ".webp") else None
+
+
+def _read_items(path: Path, folder: Folder, shelf: Shelf, intake: Intake, licence: str | None) -> Iterator[Importable]:
+    name, sha256 = folder.name(path), file_sha256(path)
+    required = ("key", "task_type", "instruction", "instruction_language")
+    for number, values in parquet_rows(path, name, required, ("input_image", "input_image_raw", "Intersection_exist")):
+        row = f"row {number}"
+        if not all(isinstance(values[column], str) and values[column].strip() for column in required):
+            yield Skip(name, row, f"one of {', '.join(required)} is empty")
+            continue
+        language = values["instruction_language"]
+        if language not in _LANGUAGES:
+            yield Skip(name, row, f"unknown instruction_language {language!r}: expected en or cn")
+            continue
+        try:
+            cell = values.get("input_image") or values.get("input_image_raw")
+            source = intake.keep(picture_bytes(cell, folder), name=f"{name} {row}")
+        except BAD_ROW as error:
+            yield Skip(name, row, one_line(error))
+            continue
+        key = f"{values['task_type']}/{language}/{values['key']}"
+        item = Item(
+            dataset=shelf.dataset,
+            key=key,
+            turns=(Turn(instruction=values["instruction"]),),
+            sources=(source,),
+            task=values["task_type"],
+            language=_LANGUAGES[language],
+            licence=licence,
+            provenance={"intersection_exist": bool(values.get("Intersection_exist"))},
+            origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {key}"),
+        )
+        yield shelf.place_item(item, name, row)
+
+
+def _read_tree(
+    files: list[Path],
+    instructions: Mapping[str, str],
+    folder: Folder,
+    shelf: Shelf,
+    intake: Intake,
+    described: bool,
+) -> Iterator[Importable]:
+    sources = {slot[1]: file for file in reversed(files) if (slot := _slot(file)) and slot[2].endswith(_SOURCE_MARK)}
+    for file in files:
+        model, key, stem = _slot(file) or ("", "", "")
+        if stem.endswith(_SOURCE_MARK):
+            continue
+        name = folder.name(file)
+        try:
+            if shelf.item_id(key) is None:
+                if described:
+                    raise UserError(f"there is no item '{key}'")
+                source = keep_file(intake, folder, sources[key]) if key in sources else None
+                yield shelf.place_item(_item_of_tree(key, source, instructions.get(key), shelf.dataset, name), name, "")
+            image = keep_file(intake, folder, file)
+        except BAD_ROW as error:
+            yield Skip(name, "", one_line(error))
+            continue
+        item_id = shelf.item_id(key)
+        if item_id is not None:
+            origin = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
+            yield shelf.place_output(key, Output(item_id=item_id, editor=model, image=image, origin=origin), name, "")
+
+
+def _item_of_tree(key: str, source: ImageRef | None, instruction: str | None, dataset: str, file: str) -> Item:
+    """An item known from a result tree or a score table only; what did not come along is named as absent."""
+    task, language, _ = key.split("/", 2)
+    missing = [] if source else [f"the source picture of {key}"]
+    missing += [] if instruction else [f"the instruction of {key}"]
+    return Item(
+        dataset=dataset,
+        key=key,
+        turns=(Turn(instruction=instruction or ""),),
+        sources=(source,) if source else (),
+        absent=tuple(missing),
+        task=task,
+        language=_LANGUAGES[language],
+        origin=Origin(source=SOURCE, file=file, row=key),
+    )
+
+
+def _instructions(tables: list[Path]) -> dict[str, str]:
+    """Instructions by item key, from the score tables; what is wrong in those is reported when scores are read."""
+    found: dict[str, str] = {}
+    for path in tables:
+        try:
+            for entry in read_table(path, path.name, required=("edited_image", "instruction")):
+                row = {} if isinstance(entry, Skip) else entry[1]
+                slot = _slot(row.get("edited_image", ""))
+                if slot is not None and row["instruction"]:
+                    found.setdefault(slot[1], row["instruction"])
+        except UserError:
+            continue
+    return found
+
+
+def _read_scores(path: Path, folder: Folder, shelf: Shelf, judge: str | None, described: bool) -> Iterator[Importable]:
+    name, sha256 = folder.name(path), file_sha256(path)
+    judge = judge or _judge_of(folder.base.name, name)
+    try:
+        for entry in read_table(path, name, required=("edited_image", "sementics_score", "quality_score")):
+            if isinstance(entry, Skip):
+                yield entry
+                continue
+            place, row = f"line {entry[0]}", entry[1]
+            slot = _slot(row["edited_image"])
+            if slot is None:
+                yield Skip(
+                    name, place, f"edited_image '{row['edited_image']}' is not <model>/fullset/<task>/<en|cn>/<key>"
+                )
+                continue
+            try:
+                scores = {"semantics": _score(row, "sementics_score"), "quality": _score(row, "quality_score")}
+            except BAD_ROW as error:
+                yield Skip(name, place, one_line(error))
+                continue
+            origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([slot[1], slot[0]]))
+            if described and shelf.item_id(slot[1]) is None:
+                yield Skip(name, place, f"there is no item '{slot[1]}'")
+                continue
+            yield from _judged(slot, row.get("instruction", ""), scores, origin, shelf, judge, place)
+    except BAD_ROW as error:
+        yield Skip(name, "", one_line(error))
+
+
+def _judged(
+    slot: tuple[str, str, str],
+    instruction: str,
+    scores: dict[str, float],
+    origin: Origin,
+    shelf: Shelf,
+    judge: str,
+    place: str,
+) -> Iterator[Importable]:
+    model, key, _ = slot
+    if shelf.item_id(key) is None:
+        yield shelf.place_item(_item_of_tree(key, None, instruction, shelf.dataset, origin.file), origin.file, place)
+    item_id = shelf.item_id(key) or ""
+    if shelf.output_id(key, model) is None:
+        unseen = Origin(source=SOURCE, file=origin.file, row=canonical_json([key, model]))
+        yield shelf.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), origin.file, place)
+    left_id = shelf.output_id(key, model) or ""
+    yield Judgment(
+        work_id=imported_work_id(origin, judge, left_id, None, None, "overall"),
+        judge=judge,
+        prompt_id="viescore",
+        item_id=item_id,
+        left_id=left_id,
+        score=math.sqrt(scores["semantics"] * scores["quality"]),
+        scores=scores,
+        origin=origin,
+    )
+
+
+def _score(row: Mapping[str, str], column: str) -> float:
+    try:
+        value = float(row[column])
+    except ValueError:
+        raise UserError(f"{column} is {row[column]!r}, not a number") from None
+    if not _SCALE[0] <= value <= _SCALE[1]:
+        raise UserError(f"{column} is {value:g}, outside the scale 0 to 10")
+    return value
+
+
+def _judge_of(root: str, name: str) -> str:
+    for part in reversed((root, *Path(name).parts[:-1])):
+        if part.lower().startswith(("gpt", "qwen")):
+            return part
+    return UNRECORDED

@@ -1,0 +1,75 @@
+"""Pair results as GEditBench v2's evaluation writes them: one JSON line a pair and dimension."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Importable
+from imarena.core.records import Judgment, Order, Origin, Outcome, Reply, Status
+from imarena.datasets.imported import imported_work_id
+
+UNRECORDED = "geditv2-judge-not-recorded"
+CONSISTENCY = "visual_consistency"
+DIMENSIONS = {"if": "instruction_following", "vq": "visual_quality", "vc": CONSISTENCY}
+_OUTCOMES = {
+    "image a": Outcome.LEFT, "a": Outcome.LEFT,
+    "image b": Outcome.RIGHT, "b": Outcome.RIGHT,
+    "tie": Outcome.TIE, "equal": Outcome.TIE,
+}  # fmt: skip
+_FAILED = "failed"
+
+
+def outcome_of(label: Any) -> Outcome | None:
+    """The outcome behind a label such as `Image A`, or None."""
+    return _OUTCOMES.get(" ".join(label.lower().replace("_", " ").split())) if isinstance(label, str) else None
+
+
+def is_result(values: Mapping[str, Any]) -> bool:
+    """Is the line a judge's answer to a pair (and not a list of candidates or metric values)?"""
+    results = values.get("results")
+    return isinstance(results, dict) and "winner" in results
+
+
+def judged(
+    results: Mapping[str, Any], sides: tuple[str, str, str], origin: Origin, dimension: str, judge: str | None
+) -> Iterator[Importable]:
+    """The judgment on (item, left, right), after its raw reply. Judged once, the left side shown first.
+
+    These files grow, so the identity is the row's content: `origin` carries no file hash.
+    """
+    item_id, left_id, right_id = sides
+    raw, model = _reply(results.get("raw_responses"))
+    name = judge or model or UNRECORDED
+    facts: dict[str, Any] = {
+        "work_id": imported_work_id(origin, name, left_id, right_id, Order.LEFT_FIRST, dimension),
+        "judge": name, "item_id": item_id, "left_id": left_id, "right_id": right_id,
+        "order": Order.LEFT_FIRST, "dimension": dimension, "origin": origin,
+    }  # fmt: skip
+    winner = results["winner"]
+    outcome = outcome_of(winner)
+    failed = winner is None or (isinstance(winner, str) and winner.strip().lower() == _FAILED)
+    if outcome is None and not failed:
+        raise UserError(f"unknown outcome {winner!r}: expected 'Image A', 'Image B', 'Tie' or 'Failed'")
+    if raw:
+        reply = Reply(work_id=facts["work_id"], raw=raw, model=model)
+        yield reply
+        facts["reply_id"] = reply.reply_id
+    if outcome is not None:
+        yield Judgment(**facts, preference=outcome)
+    else:
+        status = Status.UNPARSABLE if raw else Status.API_ERROR
+        yield Judgment(**facts, status=status, error="the source recorded 'Failed'")
+
+
+def _reply(responses: Any) -> tuple[str, str]:
+    """The raw text of the judge and the model's name, as far as they were kept."""
+    if not isinstance(responses, dict):
+        return "", ""
+    entry = responses.get("pair-judge")
+    if not isinstance(entry, dict):
+        return "", ""
+    value, meta = entry.get("value"), entry.get("meta")
+    model = meta.get("model") if isinstance(meta, dict) else None
+    raw = value if isinstance(value, str) else "" if value is None else json.dumps(value, sort_keys=True)
+    return raw, model if isinstance(model, str) else ""

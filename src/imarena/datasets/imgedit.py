@@ -1,0 +1,200 @@
+"""ImgEdit-Bench: the edit list, the outputs of each model, and the judge's raw answers.
+
+    basic_edit.json          {"<id>": {"id": "animal/000342021.jpg", "prompt", "edit_type"}}   (UGE: no edit_type)
+    .../animal/000342021.jpg source pictures, anywhere below the folder
+    <model>/<id>.png         outputs
+    <model>/result.json      {"<id>": "raw answer"}, or {"<id>": {"error": ...}} where the call failed
+
+An answer gives each criterion a line `Name: 1` to `Name: 5`. One that does not give three is unparsable and stays so;
+a failed call is an API error. The judge is not recorded: give it with the option `judge`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import Item, Judgment, Origin, Output, Reply, Status, Turn
+from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_json
+from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, imported_work_id, keep_file, one_line
+from imarena.datasets.options import check_options
+from imarena.datasets.shelf import Shelf
+
+SOURCE = "imgedit"
+UNRECORDED = "imgedit-judge-not-recorded"
+PARSER = "imgedit-strict-1"
+_LISTS = ("basic_edit.json", "UGE_edit.json")
+_RESULTS = "result.json"
+_LINE = re.compile(r"^[\s*#-]*(?P<name>[^\W\d][^:\n]*?)[\s*]*:[\s*]*(?P<score>\d+)(?:\s*/\s*5)?[\s*.]*$")
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Import ImgEdit-Bench. Options: dataset, judge, licence."""
+    check_options("imgedit", options, dataset=None, judge=None, licence=None)
+    folder = Folder(path)
+    shelf = Shelf(intake, options.get("dataset", SOURCE))
+    files = list(folder.walk())
+    lists = [file for file in files if file.name in _LISTS or (file == folder.root and file.suffix == ".json")]
+    if not lists and not shelf.is_described():
+        raise UserError(
+            f"{path} has no {' or '.join(_LISTS)}.", hint="Give the folder that holds the list and the outputs."
+        )
+    origins: set[Path] = set()
+    keys: set[str] = set()
+    for file in lists:
+        yield from _read_list(file, files, folder, shelf, intake, options.get("licence"), origins, keys)
+    known = keys | set(intake.items(shelf.dataset))
+    for file in files:
+        if file.suffix.lower() in IMAGE_SUFFIXES and file not in origins:
+            yield from _read_output(file, folder, shelf, intake, known)
+    for file in files:
+        if file.name == _RESULTS:
+            yield from _read_results(file, folder, shelf, options.get("judge") or UNRECORDED)
+
+
+def _read_list(
+    path: Path,
+    files: list[Path],
+    folder: Folder,
+    shelf: Shelf,
+    intake: Intake,
+    licence: str | None,
+    origins: set[Path],
+    keys: set[str],
+) -> Iterator[Importable]:
+    name = folder.name(path)
+    entries = _object(path, name)
+    sha256 = file_sha256(path)
+    by_tail = _by_tail(files)
+    for key, entry in entries.items():
+        row = f"entry {key}"
+        if (
+            not isinstance(entry, dict)
+            or not isinstance(entry.get("id"), str)
+            or not isinstance(entry.get("prompt"), str)
+        ):
+            yield Skip(name, row, "expected an object with id and prompt")
+            continue
+        keys.add(key)
+        tail = Path(entry["id"]).parts
+        source = by_tail.get(tail[-2:]) or by_tail.get(tail[-1:])
+        try:
+            check_storable([key, entry])
+            if ".." in tail or Path(entry["id"]).is_absolute():
+                raise UserError(f"the path '{entry['id']}' leads out of the folder")
+            images = (keep_file(intake, folder, source),) if source else ()
+        except BAD_ROW as error:
+            yield Skip(name, row, one_line(error))
+            continue
+        if source is not None:
+            origins.add(source)
+        item = Item(
+            dataset=shelf.dataset,
+            key=key,
+            turns=(Turn(instruction=entry["prompt"]),),
+            sources=images,
+            absent=() if images else (entry["id"],),
+            task=entry.get("edit_type") or None,
+            track="basic" if entry.get("edit_type") else "uge",
+            licence=licence,
+            provenance={"source_image": entry["id"]},
+            origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"entry {key}"),
+        )
+        yield shelf.place_item(item, name, row)
+
+
+def _object(path: Path, name: str) -> dict[str, Any]:
+    try:
+        value = read_json(path)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{name}: expected one JSON object.")
+    return value
+
+
+def _by_tail(files: list[Path]) -> dict[tuple[str, ...], Path]:
+    """Pictures by their last two and their last path part; a last part that is there twice is not an answer."""
+    found: dict[tuple[str, ...], Path] = {}
+    doubled: set[tuple[str, ...]] = set()
+    for file in files:
+        if file.suffix.lower() in IMAGE_SUFFIXES:
+            for tail in (file.parts[-2:], file.parts[-1:]):
+                doubled |= {tail} if tail in found else set()
+                found.setdefault(tail, file)
+    return {tail: file for tail, file in found.items() if tail not in doubled}
+
+
+def _read_output(path: Path, folder: Folder, shelf: Shelf, intake: Intake, known: set[str]) -> Iterator[Importable]:
+    name, key, model = folder.name(path), path.stem, path.parent.name
+    item_id = shelf.item_id(key)
+    if item_id is None:
+        reason = f"the item '{key}' was left out" if key in known else f"there is no item '{key}'"
+        yield Skip(name, "", reason)
+        return
+    try:
+        image = keep_file(intake, folder, path)
+    except BAD_ROW as error:
+        yield Skip(name, "", one_line(error))
+        return
+    origin = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
+    yield shelf.place_output(key, Output(item_id=item_id, editor=model, image=image, origin=origin), name, "")
+
+
+def _read_results(path: Path, folder: Folder, shelf: Shelf, judge: str) -> Iterator[Importable]:
+    name, model = folder.name(path), path.parent.name
+    try:
+        answers = _object(path, name)
+    except BAD_ROW as error:
+        yield Skip(name, "", one_line(error))
+        return
+    sha256 = file_sha256(path)
+    for key, answer in answers.items():
+        item_id = shelf.item_id(key)
+        failed = isinstance(answer, dict) and "error" in answer
+        if item_id is None:
+            yield Skip(name, f"entry {key}", f"there is no item '{key}'")
+        elif not isinstance(answer, str) and not failed:
+            yield Skip(name, f"entry {key}", f"expected the judge's answer, got {type(answer).__name__}")
+        else:
+            try:
+                check_storable([key, answer])
+            except UserError as error:
+                yield Skip(name, f"entry {key!r}", one_line(error))
+                continue
+            if shelf.output_id(key, model) is None:
+                unseen = Origin(source=SOURCE, file=name, row=canonical_json([key, model]))
+                yield shelf.place_output(key, Output(item_id=item_id, editor=model, origin=unseen), name, key)
+            origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=canonical_json([key, model]))
+            yield from _judged(answer, item_id, shelf.output_id(key, model) or "", judge, origin)
+
+
+def _judged(answer: Any, item_id: str, left_id: str, judge: str, origin: Origin) -> Iterator[Importable]:
+    work_id = imported_work_id(origin, judge, left_id, None, None, "overall")
+    facts: dict[str, Any] = {
+        "work_id": work_id, "judge": judge, "prompt_id": "imgedit",
+        "item_id": item_id, "left_id": left_id, "origin": origin,
+    }  # fmt: skip
+    if not isinstance(answer, str):
+        yield Judgment(**facts, status=Status.API_ERROR, error=one_line(UserError(str(answer["error"]))))
+        return
+    reply = Reply(work_id=work_id, raw=answer)
+    yield reply
+    scores = strict_scores(answer)
+    facts.update(reply_id=reply.reply_id, parser_version=PARSER)
+    if scores is None:
+        yield Judgment(**facts, status=Status.UNPARSABLE, error="the answer does not give three scores from 1 to 5")
+    else:
+        yield Judgment(**facts, score=sum(scores.values()) / len(scores), scores=scores)
+
+
+def strict_scores(answer: str) -> dict[str, float] | None:
+    """The three criteria and their scores, or None where the answer does not give exactly three from 1 to 5."""
+    found = [match for line in answer.splitlines() if (match := _LINE.match(line))]
+    scores = {" ".join(match["name"].lower().split()).replace(" ", "_"): float(match["score"]) for match in found}
+    if len(found) != 3 or len(scores) != 3 or not all(1 <= score <= 5 for score in scores.values()):
+        return None
+    return scores

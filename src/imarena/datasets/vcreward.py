@@ -1,0 +1,159 @@
+"""VCReward-Bench: pairs of edits with the one that experts found more consistent, and judges' answers to them.
+
+    *.parquet or metadata.jsonl   key (<task>_pair_<n>), instruction, source_image, edited_images[2], winner, task
+    *.jsonl with results          {"key", "results": {"winner", "gt_winner", "raw_responses"}}
+
+The experts' choice becomes a vote on visual consistency; the models behind the pictures are not named. In result files
+a recorded answer is a judgment, and `Failed` is a status, not an answer.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vote
+from imarena.datasets.folder import Folder, read_jsonl
+from imarena.datasets.geditv2_results import CONSISTENCY, is_result, judged, outcome_of
+from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
+from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line
+from imarena.datasets.options import check_options
+from imarena.datasets.shelf import Shelf
+
+SOURCE = "vcreward"
+EXPERTS = "vcreward-experts"
+_COLUMNS = ("key", "instruction", "source_image", "edited_images", "winner")
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Import VCReward-Bench. Options: dataset, judge (of the result files), licence."""
+    check_options("vcreward", options, dataset=None, judge=None, licence=None)
+    folder = Folder(path)
+    pairs = _Pairs(folder, intake, options)
+    files = list(folder.walk())
+    tables = [file for file in files if file.suffix == ".parquet" or file.name == "metadata.jsonl"]
+    results = [file for file in files if file.suffix == ".jsonl" and file not in tables]
+    if not tables and not results:
+        raise UserError(
+            f"{path} holds nothing of VCReward-Bench.", hint="Expected *.parquet, metadata.jsonl or results."
+        )
+    if tables:
+        note = "The experts behind VCReward-Bench's labels, as one: the source does not tell them apart."
+        yield Rater(rater_id=EXPERTS, role="expert", params={"note": note}, origin=Origin(source=SOURCE))
+    for table in tables:
+        yield from pairs.read_table(table)
+    for file in results:
+        yield from pairs.read_results(file)
+
+
+class _Pairs:
+    """The pairs that were seen, so that result files can refer to them."""
+
+    def __init__(self, folder: Folder, intake: Intake, options: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._intake = intake
+        self._shelf = Shelf(intake, options.get("dataset", SOURCE))
+        self._licence = options.get("licence")
+        self._judge = options.get("judge")
+        self._sides: dict[str, tuple[str, str, str]] = {}
+
+    def read_table(self, path: Path) -> Iterator[Importable]:
+        name, sha256 = self._folder.name(path), file_sha256(path)
+        for row, values in self._rows(path, name):
+            if isinstance(values, Skip):
+                yield values
+                continue
+            try:
+                yield from self._pair(values, name, row, sha256)
+            except BAD_ROW as error:
+                yield Skip(name, row, one_line(error))
+
+    def _rows(self, path: Path, name: str) -> Iterator[tuple[str, dict[str, Any] | Skip]]:
+        if path.suffix == ".parquet":
+            for number, values in parquet_rows(path, name, _COLUMNS, ("task",)):
+                yield f"row {number}", values
+            return
+        for entry in read_jsonl(path, name):
+            if isinstance(entry, Skip):
+                yield entry.row, entry
+            else:
+                yield f"line {entry[0]}", entry[1]
+
+    def _pair(self, values: Mapping[str, Any], name: str, row: str, sha256: str) -> Iterator[Importable]:
+        key, winner = _key_and_winner(values)
+        check_storable([key, values["instruction"], values.get("task")])
+        edited = values["edited_images"]
+        cells = [values["source_image"], *(edited if isinstance(edited, list) else ())]
+        if len(cells) != 3:
+            raise UserError(f"expected two edited images, got {len(cells) - 1}")
+        images = [self._intake.keep(picture_bytes(cell, self._folder), name=f"{name} {row}") for cell in cells]
+        task = values.get("task") or key.rpartition("_pair_")[0] or None
+        item = Item(
+            dataset=self._shelf.dataset,
+            key=key,
+            turns=(Turn(instruction=values["instruction"]),),
+            sources=(images[0],),
+            taxonomy="geditbench_v2",
+            task=task,
+            licence=self._licence,
+            origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"key {key}"),
+        )
+        placed = self._shelf.place_item(item, name, row)
+        yield placed
+        if isinstance(placed, Skip):
+            return
+        outputs = [
+            Output(
+                item_id=item.item_id,
+                editor=None,
+                image=image,
+                origin=Origin(source=SOURCE, file=name, row=f"{key} {side}"),
+            )
+            for side, image in zip(("left", "right"), images[1:], strict=True)
+        ]
+        yield from outputs
+        left_id, right_id = (output.output_id for output in outputs)
+        self._sides[key] = (item.item_id, left_id, right_id)
+        yield Vote(
+            rater_id=EXPERTS,
+            item_id=item.item_id,
+            left_id=left_id,
+            right_id=right_id,
+            dimension=CONSISTENCY,
+            preference=winner,
+            origin=Origin(source=SOURCE, file=name, row=f"key {key}"),
+        )
+
+    def read_results(self, path: Path) -> Iterator[Importable]:
+        name = self._folder.name(path)
+        for entry in read_jsonl(path, name):
+            if isinstance(entry, Skip):
+                yield entry
+                continue
+            row, values = f"line {entry[0]}", entry[1]
+            key = values.get("key")
+            if not is_result(values) or not isinstance(key, str):
+                yield Skip(name, row, "expected an object with key and results")
+            elif key not in self._sides:
+                yield Skip(name, row, f"there is no pair '{key}' in this import")
+            else:
+                origin = Origin(source=SOURCE, file=name, row=f"{Path(name).parent.name} {key}")
+                try:
+                    check_storable(values)
+                    yield from judged(values["results"], self._sides[key], origin, CONSISTENCY, self._judge)
+                except BAD_ROW as error:
+                    yield Skip(name, row, one_line(error))
+
+
+def _key_and_winner(values: Mapping[str, Any]) -> tuple[str, Outcome]:
+    for column in _COLUMNS:
+        if column not in values:
+            raise UserError(f"the field {column} is missing")
+    key, instruction = values["key"], values["instruction"]
+    if not isinstance(key, str) or not key or not isinstance(instruction, str):
+        raise UserError("the key or the instruction is not a text")
+    winner = outcome_of(values["winner"])
+    if winner is None:
+        raise UserError(f"unknown outcome {values['winner']!r}: expected 'Image A', 'Image B' or 'Tie'")
+    return key, winner
