@@ -27,6 +27,16 @@ def read_file(path: Path, *, text: frozenset[str], wanted: frozenset[str] | None
         ) from error
 
 
+def column_names(path: Path) -> list[str]:
+    """The columns of a file, without reading its rows (JSON Lines are read)."""
+    if not path.is_file():
+        raise UserError(f"No file {path}.", hint="Check the path.")
+    reader = _reader(path)
+    if reader is _csv or reader is _tsv:
+        return _header(path, "," if reader is _csv else "\t")
+    return list(read_file(path, text=frozenset(), wanted=None).column_names)
+
+
 def _reader(path: Path) -> Callable[[Path, frozenset[str], frozenset[str] | None], pa.Table]:
     endings = [ending.lower() for ending in path.suffixes[-2:]]
     if endings and endings[-1] == ".gz":

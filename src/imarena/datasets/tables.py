@@ -61,7 +61,7 @@ KINDS: dict[str, TableKind] = {
     "scores": TableKind(
         text=("unit", "model", "judge"), numbers=("score",), optional_text=("criterion", "task", "item")
     ),
-    "board": TableKind(text=("model",), numbers=("rating",), optional_text=("date",)),
+    "board": TableKind(text=("model",), optional_text=("date",), optional_numbers=("rating", "rank")),
 }
 
 

@@ -1,0 +1,193 @@
+"""``imarena rank``: a leaderboard from a workspace or a table of battles."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, session, warn
+from imarena.core.errors import UserError
+
+From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
+Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo or mixture.")]
+Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+By = Annotated[str | None, typer.Option(help="One board for each value of this column.")]
+BothBad = Annotated[str, typer.Option("--both-bad", help="tie: count both_bad as a tie; exclude: leave it out.")]
+Missing = Annotated[str, typer.Option(help="A side without an output: exclude the battle, or count a loss.")]
+Interval = Annotated[str | None, typer.Option(help="bootstrap, sandwich or none.")]
+Cluster = Annotated[str | None, typer.Option(help="What is resampled: battle, item (default where given) or rater.")]
+Level = Annotated[float, typer.Option(help="Level of the intervals.")]
+Position = Annotated[bool, typer.Option("--position", help="Fit the advantage of the left side.")]
+Covariate = Annotated[list[str] | None, typer.Option("--covariate", help="NAME, or NAME_left and NAME_right.")]
+Balanced = Annotated[bool, typer.Option("--balanced", help="Every dimension weighs the same, however many battles.")]
+Anchors = Annotated[Path | None, typer.Option(help="A frozen board (model, rating): other models are placed on it.")]
+Resume = Annotated[Path | None, typer.Option(help="An earlier Elo board (--json) to go on from.")]
+Columns = Annotated[list[str] | None, typer.Option("--columns", help="OURS=THEIRS, such as left=model_a.")]
+Labels = Annotated[list[str] | None, typer.Option("--labels", help="THEIRS=OURS, such as model_a=left.")]
+Reliability = Annotated[str, typer.Option(help="Mixture: one q per rater, source or gap.")]
+Set = Annotated[list[str] | None, typer.Option("--set", help="A method's setting, such as k=16 or alpha=0.25.")]
+Against = Annotated[Path | None, typer.Option(help="An outside leaderboard (model, rating or rank, date).")]
+Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR_NAME, for --against.")]
+CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+LatexOut = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
+MarkdownOut = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+Plot = Annotated[Path | None, typer.Option(help="Save plots of ratings and wins into this folder.")]
+
+
+def command(
+    context: typer.Context,
+    source: From = None,
+    method: Method = "bt",
+    rounds: Rounds = 1000,
+    seed: Seed = 0,
+    by: By = None,
+    both_bad: BothBad = "tie",
+    missing: Missing = "exclude",
+    interval: Interval = None,
+    cluster: Cluster = None,
+    level: Level = 0.95,
+    position: Position = False,
+    covariate: Covariate = None,
+    balanced: Balanced = False,
+    anchors: Anchors = None,
+    resume: Resume = None,
+    columns: Columns = None,
+    labels: Labels = None,
+    reliability: Reliability = "rater",
+    settings: Set = None,
+    against: Against = None,
+    names: Names = None,
+    csv: CsvOut = False,
+    latex: LatexOut = False,
+    markdown: MarkdownOut = False,
+    plot: Plot = None,
+) -> None:
+    """Leaderboard: ratings with intervals, ranks with intervals, records, coverage."""
+    from imarena.ranking import Options
+    from imarena.workflows import rank as work
+
+    if source is not None and against is not None and work.is_board(source):
+        _compare_only(context, source, against, _pairs(names, "--names"))
+        return
+    options = Options(
+        method=method,
+        rounds=rounds,
+        seed=seed,
+        interval=interval,
+        cluster=cluster,
+        level=level,
+        position=position,
+        dimension_weight="balanced" if balanced else "count",
+        anchors=work.load_board(anchors)[0] if anchors else {},
+    )
+    options = with_settings(options, _pairs(settings, "--set"), reliability)
+    if source is None:
+        table = work.workspace_battles(session(context).workspace)
+    else:
+        table = work.load_battles(source, columns=_pairs(columns, "--columns"), labels=_pairs(labels, "--labels"))
+    reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
+    if resume is not None:
+        reading["resume"] = work.load_ranking(resume)
+    boards = list(work.rank_by(table, by, options, **reading)) if by else [work.rank_table(table, options, **reading)]
+    compared = None
+    if against is not None:
+        if by:
+            raise UserError("--against takes one board.", hint="Leave out --by.")
+        compared = work.compare_boards({s.model: s.rating for s in boards[0].models}, against, _pairs(names, "--names"))
+    if plot is not None:
+        from imarena.reports.rank_plots import save_plots
+
+        for board in boards:
+            save_plots(board, plot)
+    _print(context, boards, by, compared, (csv, latex, markdown))
+
+
+def _print(
+    context: typer.Context, boards: list[Any], by: str | None, compared: dict[str, Any] | None, forms: tuple[bool, ...]
+) -> None:
+    from imarena.reports import rank_tables
+
+    writers = (rank_tables.board_csv, rank_tables.board_latex, rank_tables.board_markdown)
+    chosen = [writer for writer, wanted in zip(writers, forms, strict=True) if wanted]
+    if len(chosen) > 1 or (chosen and session(context).json):
+        raise UserError("Choose one of --json, --csv, --latex and --markdown.")
+    for warning in dict.fromkeys(text for board in boards for text in board.warnings):
+        if not session(context).json:
+            warn(warning)
+    if chosen:
+        typer.echo(chosen[0](boards), nl=False)
+        return
+    documents = [board.model_dump(mode="json") for board in boards]
+    document: Any = documents[0] if by is None else {"by": by, "boards": documents}
+    if compared is not None:
+        document = {**document, "against": compared}
+
+    def show(console: Console) -> None:
+        for board in boards:
+            rank_tables.show_board(board, console)
+        if compared is not None:
+            rank_tables.show_comparison(compared, console)
+
+    emit(context, document, show)
+
+
+def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
+    from imarena.reports.rank_tables import show_comparison
+    from imarena.workflows import rank as work
+
+    ours, date = work.load_board(source)
+    compared = work.compare_boards(ours, against, names)
+    emit(context, {"board": source.name, "date": date, "against": compared}, lambda out: show_comparison(compared, out))
+
+
+def with_settings(options: Any, settings: dict[str, str], reliability: str) -> Any:
+    """Put ``--set key=value`` where it belongs."""
+    parts = {"elo": options.elo, "active": options.active, "mixture": replace(options.mixture, reliability=reliability)}
+    for key, text in settings.items():
+        owner = next((name for name, part in parts.items() if hasattr(part, key)), None)
+        if owner is None and key not in ("base", "scale", "centre"):
+            raise UserError(
+                f"No setting '{key}'.",
+                hint="Settings: base, scale, centre, k, order, k_human, alpha, q_human, "
+                "q_judge, q_by_gap, scale_floor, paper_compat, gap_bins.",
+            )
+        if owner is None:
+            options = replace(options, **{key: _number(key, text)})
+        else:
+            parts[owner] = replace(parts[owner], **{key: _value(key, text)})
+    return replace(options, **parts)
+
+
+def _value(key: str, text: str) -> Any:
+    if key in ("order", "reliability"):
+        return text
+    if key == "paper_compat":
+        if text not in ("true", "false"):
+            raise UserError(f"'{key}' is true or false, not '{text}'.")
+        return text == "true"
+    if key == "q_by_gap":
+        points = [point.partition(":") for point in text.split(",")]
+        return tuple(sorted((_number(key, gap), _number(key, q)) for gap, _, q in points))
+    number = _number(key, text)
+    return int(number) if key == "gap_bins" else number
+
+
+def _number(key: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UserError(f"'{key}' needs a number, not '{text}'.") from None
+
+
+def _pairs(words: list[str] | None, option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word in words or []:
+        for part in word.split(",") if option in ("--columns", "--labels") else [word]:
+            key, equals, value = part.partition("=")
+            if not equals or not key or not value:
+                raise UserError(f"{option} takes NAME=VALUE, not '{part}'.")
+            found[key] = value
+    return found

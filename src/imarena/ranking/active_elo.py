@@ -1,0 +1,65 @@
+"""CV-Arena's reliability-weighted Elo: section 4.2, equations 5 to 7. Online, so that order matters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.ranking.battles import TIE, Battles, FloatArray
+from imarena.ranking.elo import NO_TIMES, TimesArray
+from imarena.ranking.options import Options
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the update needs of each battle, all (n,): points of the left side, scale S, reliability q and step K."""
+
+    points: FloatArray
+    scale: FloatArray
+    q: FloatArray
+    k: FloatArray
+
+
+def evidence(battles: Battles, options: Options) -> Evidence:
+    """Read scores and sources. A battle without scores gets the median S of those that have them."""
+    active, n = options.active, len(battles)
+    judged = np.zeros(n, bool) if battles.judged is None else battles.judged
+    if battles.score_left is None or battles.score_right is None:
+        left = right = np.full(n, np.nan)
+    else:
+        left, right = battles.score_left, battles.score_right
+    scored = np.isfinite(left) & np.isfinite(right)
+    if active.q_by_gap and bool((judged & ~scored).any()):
+        raise UserError(
+            f"{int((judged & ~scored).sum())} judge battles have no scores, so that their score gap is not known.",
+            hint="Give score_left and score_right, or a constant reliability.",
+        )
+    mean = np.where(scored, 0.5 * (left + right), np.nan)
+    usual = float(np.median(mean[scored])) if scored.any() else options.per_log
+    scale = np.maximum(np.where(scored, mean, usual), active.scale_floor)
+    q_judge: FloatArray | float = active.q_judge
+    if active.q_by_gap:
+        gaps, qs = np.array(active.q_by_gap).T
+        q_judge = np.interp(np.where(scored, np.abs(left - right), 0.0), gaps, qs)
+    points = battles.points
+    if active.paper_compat:  # the paper's z is binary and equal scores go to the first side
+        points = np.where(judged & scored & (left == right) & (battles.outcome == TIE), 1.0, points)
+    return Evidence(
+        points=points,
+        scale=scale,
+        q=np.where(judged, q_judge, active.q_human),
+        k=np.where(judged, active.alpha * active.k_human, active.k_human)
+        * (1.0 if battles.weight is None else battles.weight),
+    )
+
+
+def active_elo_ratings(
+    battles: Battles, given: Evidence, start: FloatArray, times: TimesArray | None = None
+) -> FloatArray:
+    """Ratings after all battles in the order of the rows: (1, m), or (R, m) with `times` (R, n) as in `elo_ratings`."""
+    from imarena.ranking import kernels
+
+    times = NO_TIMES if times is None else times
+    ratings = np.repeat(start[None, :], max(times.shape[0], 1), axis=0)
+    kernels.active_elo(ratings, battles.left, battles.right, given.points, given.scale, given.q, given.k, times)
+    return ratings

@@ -1,0 +1,84 @@
+"""Battles as arrays: what every method of this room takes in."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+CodeArray: TypeAlias = NDArray[np.int32]
+OutcomeArray: TypeAlias = NDArray[np.int8]
+
+LEFT, TIE, RIGHT = 0, 1, 2
+"""Outcome codes: the left side wins, a tie, the right side wins."""
+
+
+@dataclass(frozen=True)
+class Codes:
+    """A text column as numbers: `of[k]` is the place of row k's text in `names`."""
+
+    of: CodeArray
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Battles:
+    """n battles among m models. Only ok verdicts stand here: what was left out is counted by who made this.
+
+    `left`, `right` (n,) are places in `models`, which are sorted by name, so that no result depends on the order of the
+    rows. `outcome` (n,) is LEFT, TIE or RIGHT. `weight` (n,) scales a battle's whole contribution.
+    """
+
+    models: tuple[str, ...]
+    left: CodeArray
+    right: CodeArray
+    outcome: OutcomeArray
+    weight: FloatArray | None = None
+    item: Codes | None = None
+    rater: Codes | None = None
+    dimension: Codes | None = None
+    judged: NDArray[np.bool_] | None = None
+    """(n,) True where a machine gave the verdict; None where that is not known."""
+    score_left: FloatArray | None = None
+    score_right: FloatArray | None = None
+    """(n,) the judge's scores; NaN where there is none."""
+    covariates: FloatArray | None = None
+    """(n, p) left minus right."""
+    covariate_names: tuple[str, ...] = ()
+    excluded: dict[str, int] = field(default_factory=dict)
+    """Rows that are not here, by reason."""
+    unranked: tuple[str, ...] = ()
+    """Models all of whose rows were left out."""
+
+    def __post_init__(self) -> None:
+        if len(self.models) < 2 or self.left.size == 0:
+            raise UserError(
+                "There is nothing to rank: no battle between two models is left.",
+                hint="Check the winner column and what was excluded: " + (_told(self.excluded) or "nothing") + ".",
+            )
+
+    def __len__(self) -> int:
+        return int(self.left.size)
+
+    @property
+    def points(self) -> FloatArray:
+        """(n,) the left side's share of the win: 1, 0.5 or 0."""
+        return np.asarray(1.0 - self.outcome * 0.5, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Per model: battles, wins, losses, ties (m,), not weighted."""
+
+    battles: FloatArray
+    wins: FloatArray
+    losses: FloatArray
+    ties: FloatArray
+
+
+def _told(excluded: dict[str, int]) -> str:
+    return ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in excluded.items())

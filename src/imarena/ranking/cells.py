@@ -1,0 +1,130 @@
+"""Battles to counts: a fit needs only how often each pair ended in which way, not the battles themselves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, Codes, FloatArray, IntArray, Tally
+
+CHUNK = 1 << 17
+DENSE_LIMIT = 20_000_000
+"""Largest table of counts that is kept dense while counting."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """K cells. A cell is a pair of models (with its group, its covariates), and `counts` (K, 3) its outcomes.
+
+    Columns of `counts`: left wins, ties, right wins, as numbers of battles. `factor` (K,) multiplies a cell in the
+    likelihood (balanced dimensions). `group` (K,) is the tie or reliability parameter that the cell shares.
+    """
+
+    n_models: int
+    left: IntArray
+    right: IntArray
+    group: IntArray
+    counts: FloatArray
+    covariates: FloatArray
+    factor: FloatArray
+
+    @property
+    def weighted(self) -> FloatArray:
+        """(K, 3) counts as the likelihood sees them."""
+        return self.counts * self.factor[:, None]
+
+
+def count(battles: Battles, *, group: Codes | None = None, sided: bool = False) -> Cells:
+    """Count outcomes by pair and group. With `sided` (left, right) and (right, left) stay apart (position term)."""
+    m, groups = len(battles.models), len(group.names) if group else 1
+    size = groups * m * m * 3
+    if size <= min(DENSE_LIMIT, max(64 * len(battles), 1 << 16)):
+        table = np.zeros(size)
+        for start in range(0, len(battles), CHUNK):
+            key, weight = _keys(battles, group, m, start)
+            table += np.bincount(key, weights=weight, minlength=size)
+        full = np.flatnonzero(table)
+        sums = table[full]
+    else:
+        keys = np.concatenate([_keys(battles, group, m, start)[0] for start in range(0, len(battles), CHUNK)])
+        full, place = np.unique(keys, return_inverse=True)
+        sums = np.bincount(place, weights=battles.weight, minlength=full.size).astype(np.float64)
+    if not sided:
+        full = _turned(full, m)
+    key, row = np.unique(full // 3, return_inverse=True)
+    counts = np.bincount(row * 3 + full % 3, weights=sums, minlength=3 * key.size).reshape(-1, 3).astype(np.float64)
+    return _cells(m, key, counts)
+
+
+def cell_of(battles: Battles, cells: Cells, *, group: Codes | None = None, sided: bool = False) -> IntArray:
+    """(n,) where each battle's outcome stands in ``cells.counts.ravel()``."""
+    m = cells.n_models
+    known = (cells.group * m + cells.left) * m + cells.right
+    parts = []
+    for start in range(0, len(battles), CHUNK):
+        key, _ = _keys(battles, group, m, start)
+        key = key if sided else _turned(key, m)
+        parts.append(np.searchsorted(known, key // 3) * 3 + key % 3)
+    return np.concatenate(parts)
+
+
+def one_cell_each(battles: Battles, *, group: Codes | None = None, covariates: FloatArray) -> Cells:
+    """Every battle its own cell: for covariates that differ from battle to battle."""
+    n = len(battles)
+    counts = np.zeros((n, 3))
+    counts[np.arange(n), battles.outcome] = 1.0 if battles.weight is None else battles.weight
+    return Cells(
+        n_models=len(battles.models),
+        left=battles.left.astype(np.int64),
+        right=battles.right.astype(np.int64),
+        group=np.zeros(n, np.int64) if group is None else group.of.astype(np.int64),
+        counts=counts,
+        covariates=covariates,
+        factor=np.ones(n),
+    )
+
+
+def tally(battles: Battles) -> Tally:
+    """Battles, wins, losses and ties of each model, not weighted."""
+    m = len(battles.models)
+    side = [
+        np.bincount(codes.astype(np.int64) * 3 + battles.outcome, minlength=3 * m).reshape(m, 3).astype(np.float64)
+        for codes in (battles.left, battles.right)
+    ]
+    wins = side[0][:, LEFT] + side[1][:, RIGHT]
+    losses = side[0][:, RIGHT] + side[1][:, LEFT]
+    ties = side[0][:, TIE] + side[1][:, TIE]
+    return Tally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
+
+
+def _keys(battles: Battles, group: Codes | None, m: int, start: int) -> tuple[IntArray, FloatArray | None]:
+    rows = slice(start, start + CHUNK)
+    key = battles.left[rows].astype(np.int64)
+    if group is not None:
+        key += group.of[rows].astype(np.int64) * m
+    key *= m
+    key += battles.right[rows]
+    key *= 3
+    key += battles.outcome[rows]
+    return key, None if battles.weight is None else battles.weight[rows]
+
+
+def _turned(key: IntArray, m: int) -> IntArray:
+    """The same key seen with the lower model on the left."""
+    pair, outcome = np.divmod(key, 3)
+    ahead, right = np.divmod(pair, m)
+    group, left = np.divmod(ahead, m)
+    swap = left > right
+    low, high = np.where(swap, right, left), np.where(swap, left, right)
+    return np.asarray(((group * m + low) * m + high) * 3 + np.where(swap, 2 - outcome, outcome))
+
+
+def _cells(m: int, key: IntArray, counts: FloatArray) -> Cells:
+    return Cells(
+        n_models=m,
+        left=key // m % m,
+        right=key % m,
+        group=key // (m * m),
+        counts=counts,
+        covariates=np.empty((key.size, 0)),
+        factor=np.ones(key.size),
+    )

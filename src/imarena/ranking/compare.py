@@ -1,0 +1,61 @@
+"""A board against an outside leaderboard: the models that both know, and how far they agree."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.core.errors import UserError
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Correlations over the common models. None where they are undefined (a constant board), with the reason."""
+
+    n: int
+    spearman: float | None
+    kendall: float | None
+    pearson: float | None
+    footrule: float
+    """Mean distance between the two ranks of a model."""
+    common: tuple[tuple[str, str, float, float], ...]
+    """(our name, their name, our rating, theirs), best of ours first."""
+    only_ours: tuple[str, ...]
+    only_theirs: tuple[str, ...]
+    reason: str = ""
+
+
+def compare(
+    ours: Mapping[str, float], theirs: Mapping[str, float], *, names: Mapping[str, str] | None = None
+) -> Comparison:
+    """Higher is better on both sides. `names` maps our name to theirs; other models keep their name."""
+    from scipy import stats
+
+    renames = dict(names or {})
+    for model, other in renames.items():
+        if model not in ours:
+            raise UserError(f"The name map has '{model}', which is not on the board.", hint="Map our name to theirs.")
+        if other not in theirs:
+            raise UserError(f"The name map has '{other}', which is not on the other board.", hint="Check its spelling.")
+    pairs = [(model, renames.get(model, model)) for model in sorted(ours, key=lambda model: -ours[model])]
+    common = [(model, other, ours[model], theirs[other]) for model, other in pairs if other in theirs]
+    if len(common) < 2:
+        raise UserError(
+            f"Only {len(common)} model is on both boards.", hint="Give a name map (--names) from our names to theirs."
+        )
+    left = np.round([row[2] for row in common], 9)
+    right = np.round([row[3] for row in common], 9)
+    flat = bool(np.ptp(left) == 0 or np.ptp(right) == 0)
+    known = {row[1] for row in common}
+    ranks = stats.rankdata(-left), stats.rankdata(-right)
+    return Comparison(
+        n=len(common),
+        spearman=None if flat else float(stats.spearmanr(left, right).statistic),
+        kendall=None if flat else float(stats.kendalltau(left, right).statistic),
+        pearson=None if flat else float(stats.pearsonr(left, right).statistic),
+        footrule=float(np.mean(np.abs(ranks[0] - ranks[1]))),
+        common=tuple(common),
+        only_ours=tuple(model for model, other in pairs if other not in theirs),
+        only_theirs=tuple(other for other in theirs if other not in known),
+        reason="one of the boards gives all common models the same rating" if flat else "",
+    )

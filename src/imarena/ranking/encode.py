@@ -1,0 +1,218 @@
+"""An Arrow table of battles to arrays: labels are read here, and what does not count is counted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, Codes, FloatArray
+
+BOTH_BAD = 3
+NO_WINNER = 4
+LABELS = {"left": LEFT, "tie": TIE, "right": RIGHT, "both_bad": BOTH_BAD}
+
+
+def encode(
+    table: Any,
+    *,
+    both_bad: str = "tie",
+    missing: str = "exclude",
+    covariates: Sequence[str] = (),
+    scores_decide: bool = False,
+) -> Battles:
+    """Read a table as `imarena.datasets.tables` gives it (text dictionary-encoded, numbers float64).
+
+    `both_bad`: ``tie`` or ``exclude``. `missing`: where status_left or status_right says that a side has no output,
+    ``exclude`` the battle or count a ``loss``. `scores_decide`: a judge's battle without a winner is read from its
+    scores (active Elo). A battle without a winner is left out and counted, never made a tie.
+    """
+    _choice("--both-bad", both_bad, ("tie", "exclude"))
+    _choice("--missing", missing, ("exclude", "loss"))
+    models, left, right = _models(table)
+    outcome = _outcomes(table)
+    excluded: dict[str, int] = {}
+    if scores_decide:
+        outcome = _from_scores(table, outcome)
+    dropped = _drop_failed(table, outcome, missing, excluded)
+    dropped |= _note(excluded, "missing_winner", (outcome == NO_WINNER) & ~dropped)
+    if both_bad == "exclude":
+        dropped |= _note(excluded, "both_bad", (outcome == BOTH_BAD) & ~dropped)
+    dropped |= _note(excluded, "same_model_on_both_sides", (left == right) & ~dropped)
+    outcome[outcome == BOTH_BAD] = TIE
+    weight = _numbers(table, "weight")
+    if weight is not None:
+        dropped |= _note(excluded, "weight_zero", (weight == 0) & ~dropped)
+    rows: Any = ~dropped if dropped.any() else slice(None)
+    models, left, right, unranked = _played(models, left[rows], right[rows])
+    return Battles(
+        models=models,
+        unranked=unranked,
+        left=left,
+        right=right,
+        outcome=outcome[rows],
+        weight=_part(weight, rows),
+        item=_codes(table, "item", rows),
+        rater=_codes(table, "rater", rows),
+        dimension=_codes(table, "dimension", rows),
+        judged=_judged(table, rows),
+        score_left=_part(_numbers(table, "score_left"), rows),
+        score_right=_part(_numbers(table, "score_right"), rows),
+        covariates=_covariates(table, covariates, rows) if covariates else None,
+        covariate_names=tuple(covariates),
+        excluded=excluded,
+    )
+
+
+def coverage(table: Any, models: tuple[str, ...]) -> FloatArray | None:
+    """(m,) share of the table's items on which a model gave an output; None where items are not named."""
+    if "item" not in table.column_names or table.num_rows == 0:
+        return None
+    item = _column(table, "item")
+    n_items = len(item.names)
+    everyone, *sides = _models(table)
+    seen = np.zeros((len(everyone), n_items), bool) if len(everyone) * n_items <= 200_000_000 else None
+    if seen is None or n_items == 0:
+        return None
+    for codes, name in zip(sides, ("status_left", "status_right"), strict=True):
+        ok = item.of >= 0
+        if name in table.column_names:
+            ok &= ~_failed(table, name)
+        seen[codes[ok], item.of[ok]] = True
+    place = {model: index for index, model in enumerate(everyone)}
+    return np.asarray(seen.mean(axis=1)[[place[model] for model in models]])
+
+
+def _models(table: Any) -> tuple[tuple[str, ...], CodeArray, CodeArray]:
+    left, right = _column(table, "left"), _column(table, "right")
+    models = tuple(sorted(set(left.names) | set(right.names)))
+    place = {model: index for index, model in enumerate(models)}
+    return models, _mapped(left, place), _mapped(right, place)
+
+
+def _played(
+    models: tuple[str, ...], left: CodeArray, right: CodeArray
+) -> tuple[tuple[str, ...], CodeArray, CodeArray, tuple[str, ...]]:
+    """Leave out models that have no battle left."""
+    played = np.bincount(left, minlength=len(models)) + np.bincount(right, minlength=len(models)) > 0
+    if played.all():
+        return models, left, right, ()
+    place = (np.cumsum(played) - 1).astype(np.int32)
+    kept = tuple(model for model, here in zip(models, played, strict=True) if here)
+    return kept, place[left], place[right], tuple(sorted(set(models) - set(kept)))
+
+
+def _mapped(column: Codes, place: dict[str, int]) -> CodeArray:
+    lookup = np.array([place[name] for name in column.names], np.int32)
+    return np.asarray(lookup[column.of] if lookup.size else column.of)
+
+
+def _column(table: Any, name: str) -> Codes:
+    """A dictionary-encoded column as codes; -1 is null."""
+    column = table[name].combine_chunks()
+    if hasattr(column, "num_chunks"):
+        column = column.chunk(0)
+    indices = column.indices
+    if indices.null_count:
+        indices = indices.fill_null(-1)
+    return Codes(indices.to_numpy(), tuple(column.dictionary.to_pylist()))
+
+
+def _outcomes(table: Any) -> NDArray[np.int8]:
+    column = _column(table, "winner")
+    unknown = [name for name in column.names if name not in LABELS]
+    if unknown:
+        raise UserError(f"Unknown winner '{unknown[0]}'.", hint=f"Known: {', '.join(LABELS)}.")
+    lookup = np.array([*(LABELS[name] for name in column.names), NO_WINNER], np.int8)
+    return np.asarray(lookup[column.of])
+
+
+def _from_scores(table: Any, outcome: NDArray[np.int8]) -> NDArray[np.int8]:
+    left, right = _numbers(table, "score_left"), _numbers(table, "score_right")
+    judged = _judged(table, slice(None))
+    if left is None or right is None or judged is None:
+        return outcome
+    open_ = (outcome == NO_WINNER) & judged & np.isfinite(left) & np.isfinite(right)
+    decided = np.where(left > right, LEFT, np.where(left < right, RIGHT, TIE)).astype(np.int8)
+    return np.where(open_, decided, outcome)
+
+
+def _failed(table: Any, name: str) -> NDArray[np.bool_]:
+    column = _column(table, name)
+    lookup = np.array([*(status != "ok" for status in column.names), False], bool)
+    return np.asarray(lookup[column.of])
+
+
+def _drop_failed(table: Any, outcome: NDArray[np.int8], missing: str, excluded: dict[str, int]) -> NDArray[np.bool_]:
+    """Battles in which an editor gave no output."""
+    none = np.zeros(outcome.size, bool)
+    left, right = (
+        _failed(table, name) if name in table.column_names else none for name in ("status_left", "status_right")
+    )
+    if missing == "exclude":
+        return none | _note(excluded, "missing_output", left | right)
+    outcome[left & ~right], outcome[right & ~left] = RIGHT, LEFT
+    return none | _note(excluded, "missing_output_on_both_sides", left & right)
+
+
+def _note(excluded: dict[str, int], reason: str, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    number = int(rows.sum())
+    if number:
+        excluded[reason] = number
+    return rows
+
+
+def _codes(table: Any, name: str, rows: Any) -> Codes | None:
+    """A grouping column; rows without a name share one group that is called (none)."""
+    if name not in table.column_names:
+        return None
+    column = _column(table, name)
+    if not column.of.size or column.of.min() >= 0:
+        return Codes(column.of[rows], column.names)
+    of = np.where(column.of < 0, len(column.names), column.of).astype(np.int32)
+    return Codes(of[rows], (*column.names, "(none)"))
+
+
+def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:
+    if "source" not in table.column_names:
+        return None
+    column = _column(table, "source")
+    lookup = np.array([*(name == "judge" for name in column.names), False], bool)
+    return np.asarray(lookup[column.of][rows])
+
+
+def _numbers(table: Any, name: str) -> FloatArray | None:
+    if name not in table.column_names:
+        return None
+    return np.asarray(table[name].to_numpy(), dtype=np.float64)
+
+
+def _part(values: FloatArray | None, rows: Any) -> FloatArray | None:
+    return None if values is None else values[rows]
+
+
+def _covariates(table: Any, names: Sequence[str], rows: Any) -> FloatArray:
+    """(n, p) left minus right, from NAME or from NAME_left and NAME_right."""
+    columns = []
+    for name in names:
+        sides = [_numbers(table, f"{name}_{side}") for side in ("left", "right")]
+        values = sides[0] - sides[1] if sides[0] is not None and sides[1] is not None else _numbers(table, name)
+        if values is None:
+            raise UserError(
+                f"No column '{name}', nor '{name}_left' and '{name}_right'.",
+                hint="A covariate is a column of differences (left minus right), or two columns.",
+            )
+        values = values[rows]
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise UserError(
+                f"Covariate '{name}' is missing in counted battle {row + 1}.", hint="Fill it or drop the row."
+            )
+        columns.append(values)
+    return np.column_stack(columns)
+
+
+def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UserError(f"{option} cannot be '{value}'.", hint=f"Known: {', '.join(known)}.")

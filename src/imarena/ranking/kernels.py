@@ -1,0 +1,50 @@
+"""Loops that must go battle by battle, compiled on first use and cached. Import this module only where it is needed."""
+
+import math
+from typing import Any
+
+from numba import njit
+
+
+def _elo(ratings: Any, left: Any, right: Any, outcome: Any, weight: Any, times: Any, k: float, slope: float) -> None:
+    """Online Elo for every row of `ratings` (R, m); `weight` (n,) and `times` (R, n) may be empty."""
+    weighted, repeated = weight.size > 0, times.size > 0
+    for r in range(ratings.shape[0]):
+        for b in range(left.size):
+            i, j = left[b], right[b]
+            for _ in range(times[r, b] if repeated else 1):
+                expected = 1.0 / (1.0 + math.exp((ratings[r, j] - ratings[r, i]) * slope))
+                step = k * (1.0 - 0.5 * outcome[b] - expected)
+                if weighted:
+                    step *= weight[b]
+                ratings[r, i] += step
+                ratings[r, j] -= step
+
+
+def _credible_step(points: float, lead: float, scale: float, q: float) -> float:
+    """CV-Arena eq. 5 to 7 without K: half a win is half of a win's step and half of a loss's."""
+    p = 1.0 / (1.0 + math.exp(-lead / scale))
+    guess = 0.5 * (1.0 - q)
+    step = 0.0
+    if points > 0.0:
+        step += points * (q * p / (q * p + guess)) * (1.0 - p)
+    if points < 1.0:
+        step -= (1.0 - points) * (q * (1.0 - p) / (q * (1.0 - p) + guess)) * p
+    return step
+
+
+def _active_elo(ratings: Any, left: Any, right: Any, points: Any, scale: Any, q: Any, k: Any, times: Any) -> None:
+    """Reliability-weighted Elo for every row of `ratings` (R, m); `times` (R, n) may be empty."""
+    repeated = times.size > 0
+    for r in range(ratings.shape[0]):
+        for b in range(left.size):
+            i, j = left[b], right[b]
+            for _ in range(times[r, b] if repeated else 1):
+                step = k[b] * credible_step(points[b], ratings[r, i] - ratings[r, j], scale[b], q[b])
+                ratings[r, i] += step
+                ratings[r, j] -= step
+
+
+elo = njit(cache=True, nogil=True)(_elo)
+credible_step = njit(cache=True, nogil=True, inline="always")(_credible_step)
+active_elo = njit(cache=True, nogil=True)(_active_elo)

@@ -1,0 +1,60 @@
+"""Tables by pair of models: who beat whom, who is predicted to, and how sure the order of two models is."""
+
+import numpy as np
+
+from imarena.ranking.battles import Battles, FloatArray
+from imarena.ranking.likelihoods import sigmoid
+
+TOP = 10
+
+
+def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
+    """(m, m) points of the row model against the column model (a tie is half), and how often they met."""
+    m = len(battles.models)
+    key = battles.left.astype(np.int64) * m + battles.right
+    points = battles.points
+    scored = np.bincount(key, points, m * m).reshape(m, m) + np.bincount(key, 1 - points, m * m).reshape(m, m).T
+    met = np.bincount(key, minlength=m * m).reshape(m, m).astype(np.float64)
+    return np.asarray(scored, np.float64), met + met.T
+
+
+def win_matrix(battles: Battles) -> FloatArray:
+    """(m, m) empirical share of points of the row model against the column model; NaN where they never met."""
+    scored, met = meetings(battles)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(met > 0, scored / met, np.nan)
+
+
+def predicted(theta: FloatArray) -> FloatArray:
+    """(m, m) probability that the row model beats the column model in one battle, ties left out."""
+    return sigmoid(theta[:, None] - theta[None, :])
+
+
+def average_win_rate(theta: FloatArray, top: int = TOP) -> FloatArray:
+    """(m,) predicted win rate against the `top` best other models, met equally often, without ties."""
+    chance = predicted(theta)
+    order = np.argsort(-theta, kind="stable")
+    rates = np.empty(theta.size)
+    for model in range(theta.size):
+        rivals = [rival for rival in order[: top + 1] if rival != model][:top]
+        rates[model] = chance[model, rivals].mean() if rivals else np.nan
+    return rates
+
+
+def superiority(draws: FloatArray) -> FloatArray:
+    """(m, m) share of rounds (R, m) in which the row model stands above the column model; a draw counts half."""
+    m = draws.shape[1]
+    above = np.full((m, m), 0.5)
+    for model in range(m):
+        lead = draws[:, model : model + 1] - draws
+        above[model] = (lead > 0).mean(axis=0) + 0.5 * (lead == 0).mean(axis=0)
+    return above
+
+
+def differences(ratings: FloatArray, draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(m, m) row minus column: the difference of ratings and the ends of its percentile interval."""
+    low, high = np.empty((ratings.size,) * 2), np.empty((ratings.size,) * 2)
+    for model in range(ratings.size):
+        ends = np.quantile(draws[:, model : model + 1] - draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        low[model], high[model] = ends
+    return ratings[:, None] - ratings[None, :], low, high

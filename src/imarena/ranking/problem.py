@@ -1,0 +1,153 @@
+"""A rating problem in the form that Newton's method takes: a design matrix, a likelihood, a gauge and a prior."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.cells import Cells
+from imarena.ranking.likelihoods import Likelihood, Outcomes, sigmoid
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Parameters are [strengths of free models, coefficients (together P), aux (A)].
+
+    eta = matrix @ parameters[:P] + offset. `aux_of` (K,) is the place of a cell's aux parameter, -1 where it has the
+    fixed value `aux_fixed`. `gauge` (P + A, P + A) is added to the information where the likelihood is flat (a common
+    shift of a block). The prior of each parameter is Beta-shaped on the logit scale: `prior` (2, P + A) are pseudo
+    wins and losses, around `centre` (P + A,).
+    """
+
+    likelihood: Likelihood
+    matrix: Any
+    offset: FloatArray
+    aux_of: IntArray
+    aux_fixed: FloatArray
+    n_aux: int
+    gauge: FloatArray
+    prior: FloatArray
+    centre: FloatArray
+
+    @property
+    def n_linear(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @cached_property
+    def transposed(self) -> Any:
+        return self.matrix.T.tocsr()
+
+    @cached_property
+    def groups(self) -> Any:
+        """(A, K) one-hot: sums a cell's aux gradient into its parameter."""
+        from scipy.sparse import csr_matrix
+
+        held = np.flatnonzero(self.aux_of >= 0)
+        return csr_matrix((np.ones(held.size), (self.aux_of[held], held)), shape=(self.n_aux, self.aux_of.size))
+
+    def eta(self, parameters: FloatArray) -> FloatArray:
+        """(K,) or (K, R) from parameters (P + A,) or (P + A, R)."""
+        linear: FloatArray = self.matrix @ parameters[: self.n_linear]
+        linear += self.offset if parameters.ndim == 1 else self.offset[:, None]
+        return linear
+
+    def aux(self, parameters: FloatArray) -> FloatArray | None:
+        if not self.likelihood.has_aux:
+            return None
+        fixed = self.aux_fixed if parameters.ndim == 1 else self.aux_fixed[:, None]
+        if self.n_aux == 0:
+            return np.asarray(fixed)
+        free = parameters[self.n_linear :][np.maximum(self.aux_of, 0)]
+        held = self.aux_of >= 0 if parameters.ndim == 1 else (self.aux_of >= 0)[:, None]
+        return np.where(held, free, fixed)
+
+    def value(self, parameters: FloatArray, outcomes: Outcomes) -> float:
+        """Log likelihood with its prior."""
+        lead = parameters - self.centre
+        wins, losses = self.prior
+        prior = -np.sum(wins * np.logaddexp(0, -lead) + losses * np.logaddexp(0, lead))
+        return self.likelihood.value(self.eta(parameters), self.aux(parameters), outcomes) + float(prior)
+
+    def gradient(self, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+        """(P + A,) or (P + A, R)."""
+        in_eta, in_aux = self.likelihood.gradient(self.eta(parameters), self.aux(parameters), outcomes)
+        linear = self.transposed @ in_eta
+        full = linear if self.n_aux == 0 or in_aux is None else np.concatenate([linear, self.groups @ in_aux])
+        if self.prior.any():
+            wins, losses, centre = (*self.prior, self.centre)
+            if parameters.ndim == 2:
+                wins, losses, centre = wins[:, None], losses[:, None], centre[:, None]
+            full = full + wins - (wins + losses) * sigmoid(parameters - centre)
+        return np.asarray(full)
+
+    def information(self, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+        """(P + A, P + A), without the gauge."""
+        from scipy.sparse import diags
+
+        total = outcomes[0] + outcomes[1] + outcomes[2]
+        info = self.likelihood.information(self.eta(parameters), self.aux(parameters), total)
+        size = self.n_linear + self.n_aux
+        full = np.zeros((size, size))
+        full[: self.n_linear, : self.n_linear] = (self.transposed @ diags(info.eta) @ self.matrix).toarray()
+        if self.n_aux and info.cross is not None and info.aux is not None:
+            cross = (self.groups @ diags(info.cross) @ self.matrix).toarray()
+            full[self.n_linear :, : self.n_linear] = cross
+            full[: self.n_linear, self.n_linear :] = cross.T
+            place = np.arange(self.n_linear, size)
+            full[place, place] = self.groups @ info.aux
+        chance = sigmoid(parameters - self.centre)
+        full[np.diag_indices(size)] += self.prior.sum(axis=0) * chance * (1 - chance)
+        return full
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where Newton's method ended. `inverse` (P + A, P + A) is of the information with the gauge."""
+
+    parameters: FloatArray
+    inverse: FloatArray
+    iterations: int
+    converged: bool
+    value: float
+
+
+def outcomes_of(counts: FloatArray) -> Outcomes:
+    """(K, 3) or (K, 3, R) to three arrays."""
+    return np.ascontiguousarray(counts[:, 0]), np.ascontiguousarray(counts[:, 1]), np.ascontiguousarray(counts[:, 2])
+
+
+def solve(problem: Problem, outcomes: Outcomes, start: FloatArray, *, limit: int = 100) -> Solution:
+    """Newton's method (Fisher scoring) with step halving. Converged when no parameter moves by more than 1e-10."""
+    parameters = start.copy()
+    value = problem.value(parameters, outcomes)
+    for iteration in range(1, limit + 1):
+        inverse: FloatArray = np.linalg.inv(problem.information(parameters, outcomes) + problem.gauge).astype(
+            np.float64
+        )
+        step = inverse @ problem.gradient(parameters, outcomes)
+        largest = float(np.max(np.abs(step), initial=0.0))
+        if largest > 4.0:
+            step *= 4.0 / largest
+        for _ in range(30):
+            moved = problem.value(parameters + step, outcomes)
+            if moved >= value - 1e-9 * abs(value) or largest < 1e-8:
+                break
+            step *= 0.5
+        parameters, value = parameters + step, moved
+        if largest < 1e-10:
+            return Solution(parameters, inverse, iteration, True, value)
+    return Solution(parameters, inverse, limit, False, value)
+
+
+def pair_matrix(cells: Cells, place: IntArray) -> Any:
+    """(K, max(place) + 1) sparse: +1 where the left model's parameter stands, -1 where the right's; -1 is no place."""
+    from scipy.sparse import csr_matrix
+
+    k = np.arange(cells.left.size)
+    left, right = place[cells.left], place[cells.right]
+    rows = np.concatenate([k[left >= 0], k[right >= 0]])
+    columns = np.concatenate([left[left >= 0], right[right >= 0]])
+    signs = np.concatenate([np.ones(int((left >= 0).sum())), -np.ones(int((right >= 0).sum()))])
+    return csr_matrix((signs, (rows, columns)), shape=(k.size, int(place.max(initial=-1)) + 1))

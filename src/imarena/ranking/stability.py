@@ -1,0 +1,50 @@
+"""How stable a board is: CV-Arena appendix H, equations 28 to 31, with RankStd counted in ranks."""
+
+import numpy as np
+
+from imarena.ranking.battles import TIE, Battles, FloatArray, IntArray
+
+
+def ranks(ratings: FloatArray, decimals: int = 6) -> IntArray:
+    """1 is best; equal ratings (after rounding, so that float noise breaks no tie) share the better rank."""
+    rounded = np.round(np.atleast_2d(ratings), decimals)
+    ordered = -np.sort(-rounded, axis=1)
+    places = np.stack(
+        [np.searchsorted(-row, -values, side="left") for row, values in zip(ordered, rounded, strict=True)]
+    )
+    found = places.astype(np.int64) + 1
+    return found[0] if ratings.ndim == 1 else found
+
+
+def mid_ranks(ratings: FloatArray) -> FloatArray:
+    """(R, m) ranks with ties averaged, as Spearman's correlation needs them."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(-np.round(np.atleast_2d(ratings), 6), axis=1))
+
+
+def mean_spearman(ratings: FloatArray, draws: FloatArray) -> float | None:
+    """Eq. 29: mean over rounds of the correlation of a round's ranks with the full data's; None where undefined."""
+    full = mid_ranks(ratings)[0]
+    rounds = mid_ranks(draws)
+    full = full - full.mean()
+    rounds = rounds - rounds.mean(axis=1, keepdims=True)
+    size = np.sqrt((full**2).sum() * (rounds**2).sum(axis=1))
+    if not size.all():
+        return None
+    return float(np.mean(rounds @ full / size))
+
+
+def rank_std(draws: FloatArray) -> float:
+    """Eq. 30 and 31: the standard deviation of a model's rank over rounds, averaged over models, in ranks."""
+    return float(mid_ranks(draws).std(axis=0).mean())
+
+
+def human_accuracy(ratings: FloatArray, battles: Battles) -> float | None:
+    """Eq. 28: share of decisive battles that the board predicts; equal ratings count half. None without any."""
+    decisive = battles.outcome != TIE
+    if not decisive.any():
+        return None
+    lead = np.sign(np.round(ratings[battles.left] - ratings[battles.right], 6))[decisive]
+    won = np.where(battles.outcome[decisive] == 0, 1.0, -1.0)
+    return float(np.mean(np.where(lead == 0, 0.5, lead == won)))

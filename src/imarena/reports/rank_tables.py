@@ -1,0 +1,143 @@
+"""A board as a table: on screen, CSV, LaTeX, Markdown. Names are data and may be hostile: each form escapes them."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from imarena.core.records import Ranking
+from imarena.core.records.ranking import Standing
+
+CSV_COLUMNS = (
+    "model", "rating", "low", "high", "rank", "rank_low", "rank_high", "battles", "wins", "losses", "ties", "coverage",
+)  # fmt: skip
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
+MARKDOWN = "\\`*_{}[]()#+-.!|<>~"
+HEADER = ("rank", "model", "rating", "interval", "ranks", "battles", "won", "lost", "tied", "coverage")
+
+
+def show_board(ranking: Ranking, console: Console) -> None:
+    """Print a board with its warnings and how it was made."""
+    title = " ".join(f"{key} {value}" for key, value in ranking.scope.items())
+    table = Table(title=Text(title) if title else None, box=None, pad_edge=False, header_style="bold")
+    for column in HEADER:
+        table.add_column(column, justify="left" if column == "model" else "right", overflow="fold")
+    for standing in ranking.models:
+        table.add_row(*(Text(_printable(cell)) for cell in _cells(standing)))
+    console.print(table)
+    console.print(Text(made_by(ranking), style="dim"))
+
+
+def made_by(ranking: Ranking) -> str:
+    """One line: method, number of battles, kind of interval, seed."""
+    settings = ranking.settings
+    parts = [ranking.method, f"{ranking.n_battles} battles"]
+    if settings.get("interval") == "bootstrap":
+        parts.append(f"{settings['rounds']} rounds over {settings['cluster']}s, seed {settings['seed']}")
+    elif settings.get("interval") == "sandwich":
+        parts.append(f"sandwich interval over {settings['cluster']}s")
+    return " · ".join(parts)
+
+
+def show_comparison(compared: dict[str, Any], console: Console) -> None:
+    """Print how a board agrees with an outside one."""
+    dated = f" of {compared['date']}" if compared["date"] else ""
+    console.print(Text(f"against {compared['board']}{dated}, {compared['n']} common models"))
+    for name in ("spearman", "kendall", "pearson"):
+        value = compared[name]
+        told = f"undefined: {compared['reason']}" if value is None else f"{value:.4f}"
+        console.print(Text(f"  {name:<9} {told}"))
+
+
+def board_csv(rankings: Sequence[Ranking]) -> str:
+    """One row a model; with several boards their scope stands in the first columns."""
+    scopes = sorted({key for ranking in rankings for key in ranking.scope})
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*scopes, *CSV_COLUMNS])
+    for ranking in rankings:
+        for standing in ranking.models:
+            row = standing.model_dump()
+            scope = [_no_formula(ranking.scope.get(key, "")) for key in scopes]
+            writer.writerow([*scope, _no_formula(standing.model), *(_number(row[name]) for name in CSV_COLUMNS[1:])])
+    return out.getvalue()
+
+
+def board_latex(rankings: Sequence[Ranking]) -> str:
+    """A booktabs table for each board."""
+    return "\n\n".join(_latex(ranking) for ranking in rankings) + "\n"
+
+
+def board_markdown(rankings: Sequence[Ranking]) -> str:
+    """A table for each board, with its warnings."""
+    return "\n\n".join(_markdown(ranking) for ranking in rankings) + "\n"
+
+
+def escape_latex(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    return "".join(LATEX.get(letter, letter) for letter in _printable(text))
+
+
+def escape_markdown(text: str) -> str:
+    """Text that Markdown prints as it is, HTML included."""
+    return "".join(f"\\{letter}" if letter in MARKDOWN else letter for letter in _printable(text)).replace("&", "&amp;")
+
+
+def _latex(ranking: Ranking) -> str:
+    head = r"\begin{tabular}{rlrrrrrrrr}" + "\n\\toprule\n"
+    lines = [_row(HEADER, str, " & ", r" \\"), r"\midrule"]
+    lines += [_row(_cells(standing), escape_latex, " & ", r" \\") for standing in ranking.models]
+    comment = "".join(f"% {line}\n" for line in (made_by(ranking), *ranking.warnings) for line in line.splitlines())
+    return comment + head + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}"
+
+
+def _markdown(ranking: Ranking) -> str:
+    title = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
+    lines = [f"### {escape_markdown(title)}", ""] if title else []
+    lines += ["| " + " | ".join(HEADER) + " |", "|" + "|".join("---" if c == "model" else "--:" for c in HEADER) + "|"]
+    lines += [f"| {_row(_cells(standing), escape_markdown, ' | ', ' |')}" for standing in ranking.models]
+    lines += ["", escape_markdown(made_by(ranking))]
+    lines += [f"- {escape_markdown(warning)}" for warning in ranking.warnings]
+    return "\n".join(lines)
+
+
+def _row(cells: Sequence[str], escape: Callable[[str], str], between: str, end: str) -> str:
+    return between.join(escape(cell) for cell in cells) + end
+
+
+def _cells(standing: Standing) -> tuple[str, ...]:
+    low, high = standing.low, standing.high
+    return (
+        str(standing.rank),
+        standing.model,
+        f"{standing.rating:.1f}",
+        "–" if low is None or high is None else f"{low:.1f} to {high:.1f}",
+        "–" if standing.rank_low is None else f"{standing.rank_low} to {standing.rank_high}",
+        f"{standing.battles:g}",
+        f"{standing.wins:g}",
+        f"{standing.losses:g}",
+        f"{standing.ties:g}",
+        "–" if standing.coverage is None else f"{standing.coverage:.1%}",
+    )
+
+
+def _printable(text: str) -> str:
+    """Control characters (terminal escapes, line breaks, direction marks) are shown, not obeyed."""
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
+
+
+def _no_formula(text: str) -> str:
+    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def _number(value: object) -> str:
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
