@@ -19,7 +19,7 @@ from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
 from imarena.datasets.folder import Folder, read_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line
+from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line, or_skip_file
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -45,7 +45,8 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             hint="Expected *.parquet, <model>/fullset/... or score tables (*.csv).",
         )
     for table in tables:
-        yield from _read_items(table, folder, shelf, intake, options.get("licence"))
+        items = _read_items(table, folder, shelf, intake, options.get("licence"))
+        yield from or_skip_file(folder, folder.name(table), items)
     described = shelf.is_described()  # the benchmark is there, so a key that is not in it is a mistake
     yield from _read_tree(trees, {} if described else _instructions(scores), folder, shelf, intake, described)
     for file in scores:

@@ -21,7 +21,7 @@ from imarena.core.records import ImageRef, Item, Origin, Output, Turn
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_jsonl
 from imarena.datasets.geditv2_results import DIMENSIONS, is_result, judged
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, keep_file, one_line
+from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, keep_file, one_line, or_skip_file
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 from imarena.datasets.taxonomy import load_taxonomy
@@ -46,7 +46,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             f"{path} holds nothing of GEditBench v2.", hint="Expected data/*.parquet, <Model>/<key>.png or *.jsonl."
         )
     for table in tables:
-        yield from gallery.read_items(table)
+        yield from or_skip_file(folder, folder.name(table), gallery.read_items(table))
     gallery.note_described()
     for file in lists:
         yield from gallery.read_list(file)

@@ -24,7 +24,7 @@ from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.genarena_export import NAMES_FILE, write
 from imarena.datasets.genarena_logs import SOURCE, placeholder, read_experiment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, file_sha256, json_facts, keep_file, one_line
+from imarena.datasets.imported import BAD_ROW, file_sha256, json_facts, keep_file, one_line, or_skip_file
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -60,10 +60,13 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         for table in subset.strange:
             yield Skip(folder.name(table), "", "GenArena reads only files called data-*.parquet")
         for table in subset.tables:
-            yield from _read_table(table, subset.name, folder, shelf, intake, options.get("licence"))
-        yield from _read_models(subset, folder, shelf, intake)
+            items = _read_table(table, subset.name, folder, shelf, intake, options.get("licence"))
+            yield from or_skip_file(folder, folder.name(table), items)
+        for root in subset.models:
+            yield from or_skip_file(folder, folder.name(root), _read_models(root, subset.name, folder, shelf, intake))
         for experiment in subset.logs:
-            yield from read_experiment(experiment, subset.name, folder, shelf, options.get("judge"))
+            battles = read_experiment(experiment, subset.name, folder, shelf, options.get("judge"))
+            yield from or_skip_file(folder, folder.name(experiment), battles)
 
 
 def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
@@ -156,29 +159,31 @@ def _provenance(values: Mapping[str, Any]) -> JsonDict:
     return kept
 
 
-def _read_models(subset: Subset, folder: Folder, shelf: Shelf, intake: Intake) -> Iterator[Importable]:
+def _read_models(root: Path, subset: str, folder: Folder, shelf: Shelf, intake: Intake) -> Iterator[Importable]:
     seen: dict[str, str] = {}
-    for root in subset.models:
-        for experiment in sorted(root.iterdir()):
-            if not experiment.is_dir():
+    for experiment in sorted(root.iterdir()):
+        if not experiment.is_dir():
+            continue
+        names = _model_names(experiment, folder)
+        for place in sorted(experiment.iterdir()):
+            if not place.is_dir():
                 continue
-            names = _model_names(experiment, folder)
-            for place in sorted(experiment.iterdir()):
-                if not place.is_dir():
-                    continue
-                model = names.get(place.name, place.name)
-                if model in seen:
-                    yield Skip(folder.name(place), "", f"the model '{model}' is in {seen[model]} already")
-                    continue
-                seen[model] = folder.name(experiment)
-                yield from _read_model(place, model, subset.name, folder, shelf, intake)
+            model = names.get(place.name, place.name)
+            if model in seen:
+                yield Skip(folder.name(place), "", f"the model '{model}' is in {seen[model]} already")
+                continue
+            seen[model] = folder.name(experiment)
+            yield from _read_model(place, model, subset, folder, shelf, intake)
 
 
 def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
     path = experiment / NAMES_FILE
     if not path.is_file():
         return {}
-    names = read_json(path)
+    try:
+        names = read_json(path)
+    except UserError as error:
+        raise UserError(f"{folder.name(path)}: {error}") from error
     if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
         raise UserError(f"{folder.name(path)}: expected an object of folder names and model names.")
     return names

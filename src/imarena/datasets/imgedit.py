@@ -19,7 +19,15 @@ from imarena.core.ids import canonical_json
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import Item, Judgment, Origin, Output, Reply, Status, Turn
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_json
-from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, imported_work_id, keep_file, one_line
+from imarena.datasets.imported import (
+    BAD_ROW,
+    check_storable,
+    file_sha256,
+    imported_work_id,
+    keep_file,
+    one_line,
+    or_skip_file,
+)
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -45,7 +53,8 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     origins: set[Path] = set()
     keys: set[str] = set()
     for file in lists:
-        yield from _read_list(file, files, folder, shelf, intake, options.get("licence"), origins, keys)
+        items = _read_list(file, files, folder, shelf, intake, options.get("licence"), origins, keys)
+        yield from or_skip_file(folder, folder.name(file), items)
     known = keys | set(intake.items(shelf.dataset))
     for file in files:
         if file.suffix.lower() in IMAGE_SUFFIXES and file not in origins:

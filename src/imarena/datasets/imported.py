@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.protocols import Intake
+from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Order, Origin
 from imarena.datasets.folder import Folder
 
@@ -68,6 +69,18 @@ def json_facts(value: object) -> JsonValue:
     """Whatever a table cell holds, as JSON: dates and bytes become text."""
     made: JsonValue = json.loads(json.dumps(value, default=str, sort_keys=True))
     return made
+
+
+def or_skip_file(folder: Folder, name: str, records: Iterator[Importable]) -> Iterator[Importable]:
+    """Records of one file among many. What is wrong with the file as a whole leaves that file out, not the others;
+    where it is the very file that the user named, it raises.
+    """
+    try:
+        yield from records
+    except UserError as error:
+        if folder.root.is_file():
+            raise
+        yield Skip(name, "", one_line(error).removeprefix(f"{name}: "))
 
 
 def check_storable(value: object) -> None:

@@ -17,7 +17,7 @@ from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vot
 from imarena.datasets.folder import Folder, read_jsonl
 from imarena.datasets.geditv2_results import CONSISTENCY, is_result, judged, outcome_of
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line
+from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line, or_skip_file
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -42,7 +42,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         note = "The experts behind VCReward-Bench's labels, as one: the source does not tell them apart."
         yield Rater(rater_id=EXPERTS, role="expert", params={"note": note}, origin=Origin(source=SOURCE))
     for table in tables:
-        yield from pairs.read_table(table)
+        yield from or_skip_file(folder, folder.name(table), pairs.read_table(table))
     for file in results:
         yield from pairs.read_results(file)
 

@@ -165,4 +165,5 @@ def test_nothing_and_unknown_options_raise(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"x.parquet: the column task_type, instruction, instruction_language is missing"
     ):
-        import_all(read, tmp_path)
+        import_all(read, tmp_path / "x.parquet")
+    assert "the column task_type" in str(import_all(read, tmp_path).skips[0])

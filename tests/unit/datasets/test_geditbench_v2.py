@@ -207,4 +207,5 @@ def test_nothing_raises(tmp_path: Path) -> None:
         import_all(read, tmp_path)
     table(tmp_path / "t.parquet", [{"key": "x"}])
     with pytest.raises(UserError, match="the column instruction, source_image is missing"):
-        import_all(read, tmp_path)
+        import_all(read, tmp_path / "t.parquet")
+    assert "is missing" in str(import_all(read, tmp_path).skips[0])

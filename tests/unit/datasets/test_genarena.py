@@ -3,8 +3,12 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
 from tests.unit.datasets.genarena_sample import (
     EXPERIMENT,
     battle,
@@ -246,18 +250,79 @@ def test_whole_file_problems_raise_one_clear_error(tmp_path: Path) -> None:
     table = tmp_path / "basic/data-0.parquet"
     pq.write_table(pa.table({"index": [1], "prompt": ["x"]}), table)
     with pytest.raises(UserError, match=r"data-0.parquet: the column instruction, input_images is missing"):
-        import_all(read, tmp_path)
+        import_all(read, table)
     table.write_bytes(b"")
     with pytest.raises(UserError, match=r"data-0.parquet: the file is empty"):
-        import_all(read, tmp_path)
+        import_all(read, table)
     table.write_bytes(b"PAR1 but not really")
     with pytest.raises(UserError, match="cannot be read as Parquet"):
-        import_all(read, tmp_path)
+        import_all(read, table)
     table.unlink()
     with pytest.raises(UserError, match="holds no GenArena files"):
         import_all(read, tmp_path)
     with pytest.raises(UserError, match="no option 'datset'"):
         import_all(read, tmp_path, datset="x")
+
+
+def test_a_file_that_is_no_use_leaves_the_others_in(tmp_path: Path) -> None:
+    root = make(tmp_path)
+    (root / "data/basic/data-9.parquet").write_bytes(b"")
+    (root / "data/basic/old.parquet").write_bytes(b"")
+    (root / "arena/multiref/pk_logs" / EXPERIMENT / "config.json").write_text("{")
+    (root / "arena/multiref/models" / EXPERIMENT / "model_names.json").write_text("[]")
+    intake = import_all(read, root)
+    assert reasons(intake) == [
+        "data/basic/old.parquet: GenArena reads only files called data-*.parquet",
+        "data/basic/data-9.parquet: the file is empty.",
+        f"arena/multiref/models: arena/multiref/models/{EXPERIMENT}/model_names.json: "
+        "expected an object of folder names and model names.",
+        f"arena/multiref/pk_logs/{EXPERIMENT}: arena/multiref/pk_logs/{EXPERIMENT}/config.json: "
+        "line 1 is not JSON (Expecting property name enclosed in double quotes)",
+    ]
+    assert len(intake.all(Item)) == 5
+    assert len(intake.all(Judgment)) == 12
+
+
+@pytest.mark.parametrize("kind", sorted(BROKEN))
+def test_a_broken_picture_leaves_one_row_out(tmp_path: Path, kind: str) -> None:
+    rows = [entry(0, input_images=[{"bytes": BROKEN[kind], "path": None}]), entry(1)]
+    write_benchmark(tmp_path / "basic/data-0.parquet", rows)
+    intake = import_all(read, tmp_path)
+    assert [item.key for item in intake.all(Item)] == ["basic/1"]
+    assert [(skip.file, skip.row) for skip in intake.skips] == [("basic/data-0.parquet", "row 0")]
+
+
+@pytest.mark.parametrize("kind", sorted(UNUSUAL))
+def test_an_unusual_picture_is_kept_byte_for_byte(tmp_path: Path, kind: str) -> None:
+    write_benchmark(
+        tmp_path / "basic/data-0.parquet", [entry(0, input_images=[{"bytes": UNUSUAL[kind], "path": None}])]
+    )
+    intake = import_all(read, tmp_path)
+    (source,) = intake.all(Item)[0].sources
+    assert intake.blobs[source.sha256] == UNUSUAL[kind]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    field=st.sampled_from(
+        ["model_a", "model_b", "sample_index", "final_winner", "is_consistent", "timestamp", "imarena_repeat"]
+    ),
+    value=JSON,
+)
+def test_any_value_in_a_line_gives_a_record_that_can_be_stored_or_a_skip(
+    tmp_path: Path, field: str, value: Any
+) -> None:
+    log = write_lines(tmp_path / "pk_logs/e_20260101/x.jsonl", [{**battle("a", "b", 0, "a"), field: value}])
+    intake = import_all(read, log)
+    assert len(intake.all(Judgment)) + len(intake.skips) == 1
+    for judgment in intake.all(Judgment):
+        assert Judgment.from_json(judgment.to_json()).same_fact(judgment)
 
 
 def test_other_content_under_a_known_key_is_refused(tmp_path: Path) -> None:

@@ -99,10 +99,11 @@ def test_a_folder_without_a_list_and_a_broken_list_raise(tmp_path: Path) -> None
         import_all(read, tmp_path)
     (tmp_path / "basic_edit.json").write_text("[]")
     with pytest.raises(UserError, match=r"basic_edit.json: expected one JSON object"):
-        import_all(read, tmp_path)
+        import_all(read, tmp_path / "basic_edit.json")
     (tmp_path / "basic_edit.json").write_text("")
     with pytest.raises(UserError, match=r"basic_edit.json: the file is empty"):
-        import_all(read, tmp_path)
+        import_all(read, tmp_path / "basic_edit.json")
+    assert str(import_all(read, tmp_path).skips[0]) == "basic_edit.json: the file is empty"
     with pytest.raises(UserError, match="no option 'x'"):
         import_all(read, tmp_path, x="1")
 

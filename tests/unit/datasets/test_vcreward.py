@@ -119,4 +119,5 @@ def test_whole_file_problems_raise(tmp_path: Path) -> None:
         import_all(read, tmp_path)
     pq.write_table(pa.table({"key": ["x"]}), tmp_path / "t.parquet")
     with pytest.raises(UserError, match="the column instruction, source_image, edited_images, winner is missing"):
-        import_all(read, tmp_path)
+        import_all(read, tmp_path / "t.parquet")
+    assert "is missing" in str(import_all(read, tmp_path).skips[0])
