@@ -15,7 +15,7 @@ Keep = Callable[[bytes, str], ImageRef]
 
 
 def studio_items(keep: Keep, keys: Iterable[str] | None = None) -> Iterator[Item]:
-    """The benchmark's items, in a fixed order, with ids that are the same on every machine.
+    """The benchmark's items, in a fixed order. Ids repeat with the same versions of NumPy, OpenCV and Pillow.
 
     `keep` stores encoded bytes under a name and returns the reference. `keys` picks some entries, for example
     `DEMO_KEYS`; without it all come.

@@ -1,6 +1,7 @@
 """Drawing of backgrounds: gradients, soft noise, polygons with smooth edges, on a float picture (height, width, 3)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -11,6 +12,20 @@ from imarena.studio.palette import RGB
 
 Floats = npt.NDArray[np.float32]
 Point = tuple[float, float]
+
+
+TILE = 512
+
+
+@lru_cache(maxsize=64)
+def _soft_noise(blur: float, stretch: float) -> Floats:
+    """A square of soft noise that repeats without a seam, made once: mean 0, deviation 1, cut at 2.5."""
+    noise = np.random.default_rng(20_26).standard_normal((TILE, TILE), dtype=np.float32)
+    edge = min(TILE // 2, round(4 * blur * max(1.0, stretch)) + 1)
+    wide = cv2.copyMakeBorder(noise, edge, edge, edge, edge, cv2.BORDER_WRAP)
+    soft = cv2.GaussianBlur(wide, (0, 0), sigmaX=blur * stretch, sigmaY=blur)[edge:-edge, edge:-edge]
+    result: Floats = np.clip(soft / soft.std(), -2.5, 2.5).astype(np.float32)
+    return result
 
 
 class Canvas:
@@ -34,13 +49,18 @@ class Canvas:
 
     def poly(self, points: Sequence[Point], fill: RGB, share: float = 1.0) -> None:
         """A polygon with smooth edges, `share` of it opaque."""
-        xy: Any = np.array([[(x * self.width * 16, y * self.height * 16) for x, y in points]]).round().astype(np.int32)
+        corners = np.array([(x * self.width, y * self.height) for x, y in points])
+        low = np.clip(np.floor(corners.min(axis=0)) - 2, 0, (self.width, self.height)).astype(int)
+        high = np.clip(np.ceil(corners.max(axis=0)) + 3, 0, (self.width, self.height)).astype(int)
+        part = self.rgb[low[1] : high[1], low[0] : high[0]]
+        if not part.size:
+            return
+        xy: Any = ((corners - low) * 16).round().astype(np.int32)[None]
+        layer = part.copy()
         colour = tuple(c / 255 for c in fill)
-        layer = self.rgb if share >= 1.0 else self.rgb.copy()
         cv2.fillPoly(layer, xy, colour, lineType=cv2.LINE_8, shift=4)
         cv2.polylines(layer, xy, True, colour, 1, lineType=cv2.LINE_AA, shift=4)
-        if share < 1.0:
-            self.rgb += (layer - self.rgb) * np.float32(share)
+        part += (layer - part) * np.float32(share)
 
     def rect(self, box: tuple[float, float, float, float], fill: RGB, share: float = 1.0) -> None:
         """An upright rectangle (left, top, right, bottom)."""
@@ -51,9 +71,15 @@ class Canvas:
 
     def glow(self, centre: Point, radius: float, colour: RGB, share: float) -> None:
         """A soft round light; `radius` is a share of the height."""
-        dx = (self.x - centre[0]) * self.width / self.height
-        spot = share * np.exp(-(dx**2 + (self.y - centre[1]) ** 2) / (2 * radius**2))
-        self.rgb += (np.asarray(colour, np.float32) / 255 - self.rgb) * spot[..., None]
+        reach = 3.4 * radius
+        x0, x1 = (round((centre[0] + d * self.height / self.width) * self.width) for d in (-reach, reach))
+        y0, y1 = (round((centre[1] + d) * self.height) for d in (-reach, reach))
+        rows, columns = slice(max(0, y0), max(0, y1)), slice(max(0, x0), max(0, x1))
+        dx = (self.x[:, columns] - centre[0]) * self.width / self.height
+        dy = self.y[rows] - centre[1]
+        spot = share * np.exp(-(dx**2) / (2 * radius**2)) * np.exp(-(dy**2) / (2 * radius**2))
+        part = self.rgb[rows, columns]
+        part += (np.asarray(colour, np.float32) / np.float32(255) - part) * spot[..., None].astype(np.float32)
 
     def ridge(self, level: float, swing: float, fill: RGB, foot: RGB, waves: int = 3) -> None:
         """Hills: everything below a wavy line, fading from `fill` to `foot` downwards."""
@@ -62,20 +88,23 @@ class Canvas:
         for i in range(waves):
             line += np.sin(self.x[0] * (2.2 + 2.7 * i) * 2 + phase[i]).astype(np.float32) / (i + 1)
         line = level + swing * line / 1.8
-        cover = np.clip((self.y - line[None, :]) * self.height + 0.5, 0, 1)
-        depth = np.clip((self.y - line[None, :]) / max(0.05, 1 - level), 0, 1)[..., None]
+        first = max(0, int(float(line.min()) * self.height) - 1)
+        below = self.y[first:] - line[None, :]
+        cover = np.clip(below * self.height + 0.5, 0, 1)[..., None]
+        depth = np.clip(below / max(0.05, 1 - level), 0, 1)[..., None]
         a, b = np.asarray(fill, np.float32) / 255, np.asarray(foot, np.float32) / 255
-        self.rgb += ((a + (b - a) * depth) - self.rgb) * cover[..., None]
+        part = self.rgb[first:]
+        part += ((a + (b - a) * depth) - part) * cover
 
     def speckle(self, strength: float, blur: float, y0: float = 0.0, y1: float = 1.0, stretch: float = 1.0) -> None:
         """Soft random lightness between two heights; `stretch` > 1 draws it out sideways."""
         r0, r1 = round(y0 * self.height), round(y1 * self.height)
         if r1 <= r0:
             return
-        noise = self.rng.standard_normal((r1 - r0, self.width), dtype=np.float32)
-        noise = cv2.GaussianBlur(noise, (0, 0), sigmaX=blur * stretch, sigmaY=blur)
-        noise /= max(1e-6, float(noise.std()))
-        self.rgb[r0:r1] *= 1 + strength * np.clip(noise, -2.5, 2.5)[..., None]
+        tile = _soft_noise(blur, stretch)
+        y, x = (int(v) for v in self.rng.integers(TILE, size=2))
+        rows, columns = (y + np.arange(r1 - r0)) % TILE, (x + np.arange(self.width)) % TILE
+        self.rgb[r0:r1] *= 1 + np.float32(strength) * tile[np.ix_(rows, columns)][..., None]
 
     def done(self) -> Floats:
         """The finished picture, in 0..1."""

@@ -123,6 +123,8 @@ def _ground(scene: Scene) -> tuple[Floats, Bools]:
         painting = painted(scene.backdrop, scene.mood, scene.width, scene.height, scene.seed)
         return painting.copy(), np.zeros(painting.shape[:2], np.bool_)
     pixels = photo_pixels(scene.backdrop)
+    if pixels.shape[:2] != (scene.height, scene.width):
+        pixels = np.asarray(cv2.resize(pixels, (scene.width, scene.height), interpolation=cv2.INTER_AREA), np.uint8)
     return pixels.astype(np.float32) / np.float32(255), subject_mask(scene.backdrop, *pixels.shape[:2])
 
 
