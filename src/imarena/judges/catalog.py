@@ -82,6 +82,12 @@ CARDS: Mapping[str, Card] = {
         "Which keeps more of what was not to change.",
         "visual_consistency",
     ),
+    "unifiedreward": Card(
+        "imarena.judges.unifiedreward:make", "pointwise", "chat", (1, 5), "UnifiedReward's three scales of a picture."
+    ),
+    "checklist": Card(
+        "imarena.judges.checklist:make", "pointwise", "chat", None, "Weighted yes-or-no questions from a file."
+    ),
     "clipscore": Card(
         "imarena.judges.embeddings:make_clipscore", "pointwise", "vision", None, "CLIP likeness of output and words."
     ),

@@ -51,11 +51,11 @@ class ChatJudge:
 
     @property
     def prompt_id(self) -> str:
-        return "+".join(prompt.prompt_id for prompt in self.prompts.values())
+        return "+".join(dict.fromkeys(prompt.prompt_id for prompt in self.prompts.values()))
 
     @property
     def prompt_version(self) -> str:
-        return "+".join(prompt.version for prompt in self.prompts.values())
+        return "+".join({prompt.prompt_id: prompt.version for prompt in self.prompts.values()}.values())
 
     @property
     def params(self) -> JsonDict:

@@ -14,7 +14,8 @@ from imarena.core.records import Status
 from imarena.judges import CARDS, JUDGES
 from imarena.judges.prompt import load_prompt
 
-CHATTING = [name for name, card in CARDS.items() if card.needs == "chat"]
+CHATTING = [name for name, card in CARDS.items() if card.needs == "chat" and name != "checklist"]
+WITHOUT_SOURCE = ("cv-judge-generate", "viescore-generate", "unifiedreward")
 
 
 @pytest.mark.parametrize("name", CHATTING)
@@ -26,7 +27,7 @@ def test_a_judge_has_five_names_and_ends_with_a_status(name: str) -> None:
     assert judge.prompt_id
     assert judge.prompt_version
     assert canonical_json(judge.params)
-    shown = exhibit(BLUE if CARDS[name].shape == "pairwise" else None, sources=() if "generate" in name else (RED,))
+    shown = exhibit(BLUE if CARDS[name].shape == "pairwise" else None, sources=() if name in WITHOUT_SOURCE else (RED,))
     verdict = asyncio.run(judge.judge(shown))
     assert isinstance(verdict, Verdict)
     assert verdict.status is Status.UNPARSABLE
