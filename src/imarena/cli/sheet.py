@@ -23,15 +23,16 @@ class Sheet:
 
     def show(self, console: Console) -> None:
         """Print it, without columns that are empty throughout."""
-        table = Table(title=escape(self.title) or None, title_justify="left", box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
         used = [place for place in range(len(self.columns)) if any(row[place] != "" for row in self.rows)]
         for place in used:
-            numbers = all(not isinstance(row[place], str) for row in self.rows)
+            numbers = all(not isinstance(row[place], str) or row[place] == "" for row in self.rows)
             table.add_column(escape(self.columns[place]), justify="right" if numbers else "left", overflow="fold")
         for row in self.rows:
             table.add_row(*(escape(self._text(row[place])) for place in used))
         # A file or a pipe has no width: lines stay whole there.
         wide = console if console.is_terminal else Console(file=console.file, width=240, highlight=False)
+        wide.print(f"[bold]{escape(self.title)}[/]")
         wide.print(table)
         wide.print()
 

@@ -12,11 +12,14 @@ import numpy as np
 
 from imarena.stats.bootstrap import Interval, percentile_interval, resampled_counts
 from imarena.stats.figure import Figure, undefined
-from imarena.stats.ratings import FloatArray, IntArray, Ratings
+from imarena.stats.kappa import NO_PAIR, NO_VARIATION
+from imarena.stats.ratings import FloatArray, IntArray, Ratings, rounded
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
+PATTERN_CELLS = 20_000_000
+"""Above this many cells units are not looked through for equal ones."""
 BLOCK = 1024
 """Rows of a difference table held at once, so that many different values do not fill the memory."""
 
@@ -34,14 +37,15 @@ def krippendorff_alpha(
     reason = _misfit(pairable, level)
     if reason:
         return undefined(name, reason, n=pairable.n_units, method=method)
-    measure = _measure(pairable, level)
-    value = float(measure(np.ones((1, pairable.n_units)))[0])
+    patterns, counts = _patterns(pairable)
+    measure = _measure(patterns, level)
+    value = float(measure(counts[None, :])[0])
     if not np.isfinite(value):
         return undefined(name, "the expected disagreement is 0", n=pairable.n_units, method=method)
     found = Interval(None, None, "", "")
     if rounds:
-        counts = resampled_counts(pairable.n_units, rounds, seed)
-        draws = np.concatenate([measure(block) for block in counts])
+        blocks = resampled_counts(pairable.n_units, rounds, seed, shares=counts / pairable.n_units)
+        draws = np.concatenate([measure(block) for block in blocks])
         found = percentile_interval(draws, confidence, what=f"units, {rounds} rounds, seed {seed}")
     return Figure(
         name, value, pairable.n_units, method,
@@ -51,16 +55,40 @@ def krippendorff_alpha(
 
 def _misfit(pairable: Ratings, level: Level) -> str:
     if pairable.n_units == 0:
-        return "no unit has two ratings"
+        return NO_PAIR
     if pairable.scale == "label" and level != "nominal":
         return "the values are labels without an order"
     if pairable.scale == "order" and level in ("interval", "ratio"):
         return "the values have an order but no distances"
-    if np.ptp(pairable.value) == 0:
-        return "no variation: all ratings are equal, so that no disagreement can be expected by chance"
+    if np.ptp(rounded(pairable.value)) == 0:
+        return NO_VARIATION
     if level == "ratio" and pairable.value.min() < 0:
         return "a ratio scale has no negative values"
     return ""
+
+
+def _patterns(pairable: Ratings) -> tuple[Ratings, FloatArray]:
+    """Units with the same values as one unit, and how many there are of each: (patterns,).
+
+    Who gave a value does not matter to alpha, so that 60,000 units rated 1 to 5 are a few hundred patterns, and the
+    bootstrap over units costs no more than over those.
+    """
+    sizes = pairable.sizes()
+    if pairable.n_units * int(sizes.max()) > PATTERN_CELLS:
+        return pairable, np.ones(pairable.n_units)
+    _, places = pairable.categories()
+    order = np.lexsort((places, pairable.unit))
+    column = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    table = np.full((pairable.n_units, int(sizes.max())), -1, dtype=np.int64)
+    table[pairable.unit[order], column] = places[order]
+    _, first, counts = np.unique(table, axis=0, return_index=True, return_counts=True)
+    code = np.full(pairable.n_units, -1, dtype=np.int64)
+    code[first] = np.arange(len(first))
+    kept = code[pairable.unit] >= 0
+    return Ratings(
+        code[pairable.unit[kept]], pairable.rater[kept], pairable.value[kept], len(first), pairable.n_raters,
+        pairable.scale,
+    ), counts.astype(np.float64)  # fmt: skip
 
 
 def _measure(pairable: Ratings, level: Level) -> Callable[[FloatArray], FloatArray]:

@@ -23,13 +23,21 @@ class Interval:
     reason: str
 
 
-def resampled_counts(n: int, rounds: int, seed: int) -> Iterator[FloatArray]:
-    """How often each of `n` things is drawn in each round: blocks of (some rounds, n), `rounds` rows in all."""
+def resampled_counts(n: int, rounds: int, seed: int, *, shares: FloatArray | None = None) -> Iterator[FloatArray]:
+    """How often each thing is drawn in each round of `n` draws: blocks of (some rounds, things), `rounds` rows in all.
+
+    There are `n` things with equal chances, or one for each of `shares`, which add up to 1.
+    """
     random = np.random.default_rng(seed)
-    step = max(1, CELLS // max(n, 1))
-    shares = np.full(n, 1 / n)
+    things = n if shares is None else len(shares)
+    step = max(1, CELLS // max(things, 1))
     for first in range(0, rounds, step):
-        yield random.multinomial(n, shares, size=min(step, rounds - first)).astype(np.float64)
+        size = min(step, rounds - first)
+        if shares is None:
+            drawn = [np.bincount(random.integers(n, size=n), minlength=n) for _ in range(size)]
+            yield np.array(drawn, dtype=np.float64)
+        else:
+            yield random.multinomial(n, shares, size=size).astype(np.float64)
 
 
 def resampled_places(groups: IntArray, rounds: int, seed: int) -> Iterator[IntArray]:

@@ -1,13 +1,12 @@
 """What is odd about a rater or a judge: out of step with the others, constant, or using the scale backwards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from imarena.stats.correlation import spearman
 from imarena.stats.figure import Figure
-from imarena.stats.folds import means_without
-from imarena.stats.ratings import FloatArray, Ratings
+from imarena.stats.ratings import FloatArray, Ratings, rounded
 
 FEW_UNITS = 10
 """With fewer shared units nothing is said about a rater: the figures are too noisy to accuse anyone."""
@@ -36,38 +35,37 @@ class RaterReport:
 
 def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
     """A report on each rater, in the order of the raters' codes."""
-    table = ratings.matrix()
-    drafts = [_draft(table, rater, ratings.scale == "label") for rater in range(ratings.n_raters)]
+    others = ratings.means_of_others()
+    equal, company = ratings.others_equal(), ratings.sizes()[ratings.unit] - 1
+    drafts = []
+    for rater, rows in enumerate(ratings.rows_by_rater()):
+        draft = _draft(rater, rounded(ratings.value[rows]), others[rows])
+        if ratings.scale == "label":
+            agreement = _with_others(int(equal[rows].sum()), int(company[rows].sum()))
+            draft = replace(draft, with_others=agreement, mean_shift=None)
+        drafts.append(draft)
     known = [d.with_others.value for d in drafts if d.with_others.value is not None and d.n_shared >= FEW_UNITS]
     limit = _limit(np.array(known, np.float64))
     return tuple(_flagged(draft, limit) for draft in drafts)
 
 
-def _draft(table: FloatArray, rater: int, labels: bool) -> RaterReport:
-    own, others = table[:, rater], means_without(table, rater)
-    given = own[~np.isnan(own)]
-    shared = ~(np.isnan(own) | np.isnan(others))
-    common = float(np.unique(given, return_counts=True)[1].max() / len(given)) if len(given) else 0.0
-    if labels:
-        agreement, shift = _with_others(table, rater), None
-    else:
-        agreement = spearman(own[shared], others[shared])
-        shift = float((own[shared] - others[shared]).mean()) if shared.any() else None
+def _draft(rater: int, own: FloatArray, others: FloatArray) -> RaterReport:
+    """`own`: the rater's ratings; `others`: the mean of the others on the same units, NaN where there are none."""
+    shared = ~np.isnan(others)
+    common = float(np.unique(own, return_counts=True)[1].max() / len(own)) if len(own) else 0.0
+    shift = float((own[shared] - others[shared]).mean()) if shared.any() else None
     # One value only is odd where the others' ratings of the same units differ, and says nothing where they do not.
     odd = common == 1.0 and bool(shared.any()) and float(np.ptp(others[shared])) > 0
     flags = ("constant",) if odd else ()
-    return RaterReport(rater, len(given), int(shared.sum()), agreement, shift, common, flags)
+    return RaterReport(rater, len(own), int(shared.sum()), spearman(own[shared], others[shared]), shift, common, flags)
 
 
-def _with_others(table: FloatArray, rater: int) -> Figure:
+def _with_others(equal: int, pairs: int) -> Figure:
     """The share of pairs (this rater, another) on the same unit that are equal."""
-    own = table[:, [rater]]
-    others = np.delete(table, rater, axis=1)
-    both = ~(np.isnan(own) | np.isnan(others))
-    n, method = int(both.sum()), "equal pairs with the other raters"
-    if n == 0:
+    method = "equal pairs with the other raters"
+    if pairs == 0:
         return Figure("with_others", None, 0, method, reason="shares no unit with another rater")
-    return Figure("with_others", float(((own == others) & both).sum() / n), n, method)
+    return Figure("with_others", equal / pairs, pairs, method)
 
 
 def _limit(values: FloatArray) -> float:
@@ -88,6 +86,4 @@ def _flagged(draft: RaterReport, limit: float) -> RaterReport:
         flags.append("backwards")
     elif value is not None and value < limit:
         flags.append("out_of_step")
-    return RaterReport(
-        draft.rater, draft.n, draft.n_shared, draft.with_others, draft.mean_shift, draft.most_common_share, tuple(flags)
-    )
+    return replace(draft, flags=tuple(flags))

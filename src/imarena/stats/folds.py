@@ -42,26 +42,18 @@ class Folds:
 
 def human_folds(ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
     """Each rater against the mean of the other raters' ratings of the same unit."""
-    table = ratings.matrix()
-    pairs = [(table[:, rater], means_without(table, rater)) for rater in range(ratings.n_raters)]
+    others = ratings.means_of_others()
+    pairs = [(rounded(ratings.value[rows]), others[rows]) for rows in ratings.rows_by_rater()]
     return _folds(pairs, recipe, "each rater against the mean of the others that rated the unit")
 
 
 def judge_folds(scores: ArrayLike, ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
     """A judge against the mean of all raters but one; `scores`: (n_units,), NaN where the judge gave none."""
-    table, given = ratings.matrix(), rounded(scores)
+    given = rounded(scores)
     if given.shape != (ratings.n_units,):
         raise ValueError(f"expected {ratings.n_units} scores, one a unit, got shape {given.shape}")
-    pairs = [(given, means_without(table, rater)) for rater in range(ratings.n_raters)]
+    pairs = [(given, ratings.means_without(rater)) for rater in range(ratings.n_raters)]
     return _folds(pairs, recipe, "the judge against the mean of all raters but one")
-
-
-def means_without(table: FloatArray, rater: int | None) -> FloatArray:
-    """Each unit's mean rating without one rater (None: of all), rounded; NaN where nobody is left. `table`: (U, R)."""
-    others = table if rater is None else np.delete(table, rater, axis=1)
-    counts = (~np.isnan(others)).sum(axis=1)
-    sums = np.nansum(others, axis=1)
-    return rounded(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
 
 
 def _folds(pairs: list[tuple[FloatArray, FloatArray]], recipe: Recipe, method: str) -> Folds:

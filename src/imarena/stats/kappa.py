@@ -12,7 +12,7 @@ from imarena.stats.ratings import Ratings, rounded
 Weights = Literal["none", "linear", "quadratic"]
 
 NO_PAIR = "no unit has two ratings"
-NO_VARIATION = "no variation: all ratings are equal, so that agreement by chance is certain"
+NO_VARIATION = "no variation: all ratings are equal, so that chance alone would agree as well"
 
 
 def fleiss_kappa(ratings: Ratings) -> Figure:

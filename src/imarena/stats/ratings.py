@@ -46,8 +46,8 @@ class Tallies:
 class Ratings:
     """N ratings of `n_units` units by `n_raters` raters; a pair that is not there is missing.
 
-    `unit`, `rater`: (N,) codes from 0; `value`: (N,) finite numbers, rounded. `scale` says what the values are:
-    numbers, places in an order, or codes of labels that have no order.
+    `unit`, `rater`: (N,) codes from 0; `value`: (N,) finite numbers. `scale` says what the values are: numbers, places
+    in an order, or codes of labels that have no order.
     """
 
     unit: IntArray
@@ -62,28 +62,57 @@ class Ratings:
         """Cells of the units-by-raters table that hold no rating."""
         return self.n_units * self.n_raters - len(self.value)
 
+    def sizes(self) -> IntArray:
+        """How many ratings each unit has: (n_units,)."""
+        return np.bincount(self.unit, minlength=self.n_units).astype(np.int64)
+
     def categories(self) -> tuple[FloatArray, IntArray]:
-        """The different values in order (k,), and the place of each rating among them (N,)."""
-        values, places = np.unique(self.value, return_inverse=True)
+        """The different values in order (k,), rounded, and the place of each rating among them (N,)."""
+        values, places = np.unique(rounded(self.value), return_inverse=True)
         return values, places.astype(np.int64)
 
-    def tallies(self) -> "Tallies":
+    def tallies(self) -> Tallies:
         """How many raters gave a unit a value, one row for each unit and value that occur together."""
         values, places = self.categories()
         cells, counts = np.unique(self.unit * max(len(values), 1) + places, return_counts=True)
         unit, place = np.divmod(cells, max(len(values), 1))
         return Tallies(unit, place, counts.astype(np.float64), self.n_units, len(values))
 
+    def others_equal(self) -> IntArray:
+        """For each rating, how many other ratings of its unit are equal to it: (N,)."""
+        values, places = self.categories()
+        cells = self.unit * max(len(values), 1) + places
+        _, where, counts = np.unique(cells, return_inverse=True, return_counts=True)
+        return np.asarray(counts[where] - 1, dtype=np.int64)
+
+    def means_of_others(self) -> FloatArray:
+        """For each rating, the mean of the other ratings of its unit, rounded; NaN where it is alone: (N,)."""
+        sums = np.bincount(self.unit, weights=self.value, minlength=self.n_units)
+        others = self.sizes()[self.unit] - 1
+        return rounded(np.where(others > 0, (sums[self.unit] - self.value) / np.maximum(others, 1), np.nan))
+
+    def means_without(self, rater: int) -> FloatArray:
+        """Each unit's mean rating without one rater, rounded; NaN where nobody is left: (n_units,)."""
+        kept = self.rater != rater
+        sums = np.bincount(self.unit[kept], weights=self.value[kept], minlength=self.n_units)
+        counts = np.bincount(self.unit[kept], minlength=self.n_units)
+        return rounded(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+
+    def rows_by_rater(self) -> list[IntArray]:
+        """The places of each rater's ratings, in the order of the raters' codes."""
+        order = np.argsort(self.rater, kind="stable").astype(np.int64)
+        ends = np.cumsum(np.bincount(self.rater, minlength=self.n_raters))
+        return np.split(order, ends[:-1]) if self.n_raters else []
+
     def matrix(self) -> FloatArray:
-        """(n_units, n_raters) with NaN where a rating is missing."""
+        """(n_units, n_raters), rounded, with NaN where a rating is missing."""
         table = np.full((self.n_units, self.n_raters), np.nan)
-        table[self.unit, self.rater] = self.value
+        table[self.unit, self.rater] = rounded(self.value)
         return table
 
     def pairable(self) -> "Ratings":
         """Only units with two ratings or more, and units numbered anew."""
-        counts = np.bincount(self.unit, minlength=self.n_units)
-        kept = counts[self.unit] >= 2
+        kept = self.sizes()[self.unit] >= 2
         units, codes = np.unique(self.unit[kept], return_inverse=True)
         return Ratings(
             codes.astype(np.int64), self.rater[kept], self.value[kept], len(units), self.n_raters, self.scale
@@ -96,7 +125,7 @@ def from_matrix(values: ArrayLike, *, scale: Scale = "number") -> Ratings:
     if table.ndim != 2:
         raise ValueError(f"expected a (units, raters) table, got shape {table.shape}")
     unit, rater = np.nonzero(~np.isnan(table))
-    value = rounded(table[unit, rater])
+    value = table[unit, rater]
     return Ratings(unit.astype(np.int64), rater.astype(np.int64), value, table.shape[0], table.shape[1], scale)
 
 
@@ -119,5 +148,5 @@ def from_columns(
     cells = unit[given] * len(rater_names) + rater[given]
     if len(np.unique(cells)) < len(cells):
         raise ValueError("a rater rated one unit twice")
-    ratings = Ratings(unit[given], rater[given], rounded(value[given]), len(unit_names), len(rater_names), scale)
+    ratings = Ratings(unit[given], rater[given], value[given], len(unit_names), len(rater_names), scale)
     return ratings, unit_names, rater_names

@@ -92,6 +92,7 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         )
     limits = chosen.rating_range or _observed(people)
     groups = [_group(key, rows, chosen, limits) for key, rows in _by_group(matches).items()]
+    coverage = list(_coverage(matches, people))
     # A group is one model at most where `model` is grouped by, and a pair needs two.
     places = [place for place, name in enumerate(chosen.by) if name != "model"]
     pairs = list(pairs_document(matches, places, chosen)) if chosen.pairs or chosen.gaps else []
@@ -102,9 +103,9 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         excluded,
         tuple(groups),
         tuple(_averages(groups, chosen)),
-        tuple(_coverage(matches, people)),
+        tuple(coverage),
         tuple(pairs),
-        tuple(f"{group['judge']}, {_name(group)}: {group['reason']}" for group in groups if group["status"] != "ok"),
+        tuple(_warnings(groups, coverage)),
     )
 
 
@@ -158,10 +159,12 @@ def _matches(
             met = True
             criterion = theirs if theirs is not None else (own[row] if own else None)
             group = tuple(column[row] for column in by)
-            human = float(rounded(np.mean([value for _, value in sorted(given)])))
+            human = float(rounded(np.mean(sorted(value for _, value in given))))
             score = _signed(scores.score[row], judge, options)
             matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(given)))
         unrated += not met
+    # Sorted, so that the order of rows changes nothing, not even the last bit of a sum.
+    matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
     return matches, {"scores_without_rating": unrated}
 
 
@@ -182,7 +185,7 @@ def _refuse_repeat(scores: ScoreColumns, row: int, first: int, keys: Sequence[st
 
 def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
     groups: dict[tuple[Any, ...], list[Match]] = {}
-    for match in sorted(matches, key=lambda match: (match.judge, str(match.criterion), match.group)):
+    for match in matches:
         groups.setdefault((match.judge, match.criterion, match.group), []).append(match)
     return groups
 
@@ -229,6 +232,8 @@ def _bias(
     own = options.score_range.get(judge, options.score_range.get(""))
     if own and options.rating_range:
         low, high = options.rating_range
+        if score.min() < own[0] or score.max() > own[1]:
+            return None, None, f"scores reach from {score.min():g} to {score.max():g}, beyond --score-range"
         bias = ((score - own[0]) / (own[1] - own[0]) - (human - low) / (high - low)).mean()
         return float(bias), "0 to 1, after mapping both ranges", ""
     low, high = limits
@@ -327,6 +332,19 @@ def _settings(
         "interval": "percentile bootstrap over units, 95%" if options.rounds else None,
         "rounds": options.rounds, "seed": options.seed,
     }  # fmt: skip
+
+
+def _warnings(groups: Sequence[dict[str, Any]], coverage: Sequence[dict[str, Any]]) -> Iterable[str]:
+    for line in coverage:
+        if line["n_unscored"]:
+            name = f", {line['criterion']}" if line["criterion"] else ""
+            yield f"judge '{line['judge']}'{name} scored {line['n_scored']} of {line['n_rated']} rated outputs"
+    for group in groups:
+        if group["status"] != "ok":
+            yield f"judge '{group['judge']}', {_name(group)}: {group['reason']}"
+    biases = [(group["judge"], group["bias_reason"]) for group in groups if group["bias_reason"]]
+    for judge, reason in dict(biases).items():
+        yield f"judge '{judge}': bias is undefined: {reason}"
 
 
 def _name(group: Mapping[str, Any]) -> str:
