@@ -249,10 +249,8 @@ def _record(kind: str, model: type[Record], row: Mapping[str, Any]) -> Importabl
                 value = json.loads(value)
             except (TypeError, ValueError) as error:
                 raise UserError(f"the column {name} does not hold JSON") from error
-        elif column == "time" and value is not None:
-            value = value.isoformat()
         values[name] = value
-    return parse_record(kind, json.dumps(values), row.get("id"))
+    return parse_record(kind, values, row.get("id"))
 
 
 def _take_blobs(folder: Folder, admission: Admission) -> Iterator[Skip]:

@@ -1,6 +1,5 @@
 """What the native formats share: the kinds of records, their order, and one spelling of a record with its id."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,12 +71,11 @@ def images_of(record: Record) -> Iterator[ImageRef]:
 
 
 def parse_record(kind: object, body: object, claimed_id: object = None) -> Importable:
-    """A record from its JSON text or object. Raises `UserError` with the reason on one line."""
+    """A record from its decoded JSON. Raises `UserError` with the reason on one line."""
     if not isinstance(kind, str) or kind not in KINDS:
         raise UserError(f"the kind of record {kind!r} is not known (known: {', '.join(KINDS)})")
     try:
-        model = KINDS[kind]
-        record = model.from_json(body) if isinstance(body, str) else model.from_json(json.dumps(body))
+        record = KINDS[kind].model_validate(body)
     except (ValidationError, ValueError) as error:
         raise UserError(f"not a valid {kind} ({one_line(error)})") from error
     if claimed_id is not None and claimed_id != record_id(kind, record):
