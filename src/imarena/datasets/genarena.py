@@ -72,8 +72,8 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
     """The subsets below a folder (at most two levels down), by name."""
     found: dict[str, Subset] = {}
-    if folder.root.is_file():
-        return _single_file(folder.root, wanted)
+    if inside := _inside(folder.root, wanted):
+        return inside
     for place in (folder.root, *sorted(folder.root.glob("*")), *sorted(folder.root.glob("*/*"))):
         if not place.is_dir() or not place.resolve().is_relative_to(folder.base):
             continue
@@ -96,12 +96,21 @@ def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
     return [found[name] for name in sorted(found)]
 
 
-def _single_file(path: Path, wanted: str | None) -> list[Subset]:
-    if path.suffix == ".parquet":
-        return [Subset(wanted or path.parent.name, tables=[path])]
-    if path.suffix == ".jsonl":
-        above = path.parents[2] if len(path.parents) > 2 and path.parents[1].name == "pk_logs" else path.parent
-        return [Subset(wanted or above.name, logs=[path])]
+def _inside(path: Path, wanted: str | None) -> list[Subset]:
+    """A single file, or a folder from within a subset: `pk_logs`, one of its experiments, or `models`."""
+    names = [path.name, *(parent.name for parent in path.parents)]
+    if path.is_file() and path.suffix == ".parquet":
+        return [Subset(wanted or names[1], tables=[path])]
+    depth = names.index("pk_logs") if "pk_logs" in names[:4] else 0
+    if path.is_file():
+        log = path.suffix == ".jsonl"
+        return [Subset(wanted or names[depth + 1], logs=[path])] if log else []
+    if names[0] == "models":
+        return [Subset(wanted or names[1], models=[path])]
+    if names[0] == "pk_logs":
+        return [Subset(wanted or names[1], logs=[entry for entry in sorted(path.iterdir()) if entry.is_dir()])]
+    if names[1] == "pk_logs" and any(path.glob("*.jsonl")):
+        return [Subset(wanted or names[2], logs=[path])]
     return []
 
 

@@ -90,7 +90,15 @@ class _Place:
 
 def read_experiment(place: Path, subset: str, folder: Folder, shelf: Shelf, judge: str | None) -> Iterator[Importable]:
     """Judgments of one experiment (a folder of `pk_logs`, or a single log file)."""
-    home = place.parent if place.is_file() else place
+    battles: dict[str, Path] = {}
+    audits: dict[str, Path] = {}
+    if place.is_file() and place.parent.name == AUDIT:
+        home, audits = place.parent.parent, {place.name: place}
+    else:
+        home = place.parent if place.is_file() else place
+        battles = {path.name: path for path in ([place] if place.is_file() else sorted(home.glob("*.jsonl")))}
+        beside = {path.name: path for path in sorted((home / AUDIT).glob("*.jsonl"))}
+        audits = {name: path for name, path in beside.items() if place.is_dir() or name in battles}
     config = _config(home, folder)
     log = Log(
         subset=subset,
@@ -101,9 +109,7 @@ def read_experiment(place: Path, subset: str, folder: Folder, shelf: Shelf, judg
         stamp=now(),
         strict=shelf.is_described(f"{subset}/"),
     )
-    battles = {path.name: path for path in ([place] if place.is_file() else sorted(home.glob("*.jsonl")))}
-    audits = {path.name: path for path in sorted((home / AUDIT).glob("*.jsonl"))} if (home / AUDIT).is_dir() else {}
-    for name in sorted({*battles, *(audits if place.is_dir() else set())}):
+    for name in sorted({*battles, *audits}):
         covered: set[BattleKey] = set()
         for path, audit in ((audits.get(name), True), (battles.get(name), False)):
             if path is None:
@@ -118,7 +124,7 @@ def read_experiment(place: Path, subset: str, folder: Folder, shelf: Shelf, judg
 
 def _config(home: Path, folder: Folder) -> Mapping[str, Any]:
     path = home / "config.json"
-    if not path.is_file():
+    if not path.is_file() or not path.resolve().is_relative_to(folder.base):
         return {}
     try:
         config = read_json(folder.file(path))

@@ -124,6 +124,23 @@ def test_logs_alone_bring_items_and_outputs_without_pixels(tmp_path: Path) -> No
     assert {item.key for item in alone.all(Item)} == {"basic/0", "basic/1", "basic/2"}
 
 
+def test_any_part_of_a_subset_can_be_named(tmp_path: Path) -> None:
+    basic = make(tmp_path) / "arena/basic"
+    counts = {
+        basic / "pk_logs": 12,
+        basic / "pk_logs" / EXPERIMENT: 12,
+        basic / "pk_logs" / EXPERIMENT / "flux_vs_qwen_edit.jsonl": 8,
+        basic / "pk_logs" / EXPERIMENT / "raw_outputs/flux_vs_qwen_edit.jsonl": 8,
+        basic / "models": 0,
+    }
+    whole = import_all(read, basic)
+    for path, count in counts.items():
+        intake = import_all(read, path, judge="Qwen/Qwen3-VL-32B-Instruct-FP8")
+        assert intake.skips == [], path
+        assert len(intake.all(Judgment)) == count, path
+        assert {item.item_id for item in intake.all(Item)} <= ids(whole)["items"], path
+
+
 def test_an_export_imports_as_the_same_records(tmp_path: Path) -> None:
     before = import_all(read, make(tmp_path / "one"))
     assert list(write(tmp_path / "two", before, {})) == []
