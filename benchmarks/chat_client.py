@@ -102,6 +102,7 @@ async def run_case(case: Case) -> dict[str, float | str]:
 async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, float | str]:
     numbers = iter(range(case.requests))
     memory: list[float] = []
+    ends: list[float] = []
     failures = 0
 
     async def work() -> None:
@@ -109,6 +110,7 @@ async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, 
         for number in numbers:
             reply = await client.complete(question(number, case))
             failures += reply.status is not Status.OK
+            ends.append(time.perf_counter())
             if number % max(1, case.requests // 8) == 0:
                 memory.append(memory_mb())
 
@@ -116,7 +118,10 @@ async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, 
     await asyncio.gather(*(work() for _ in range(case.concurrency)))
     seconds = time.perf_counter() - started
     used, server_used = own_cpu() - cpu, cpu_of(server_pid) - server_cpu
-    # The first and the last wave fill and drain the pipe: the ideal for N requests is whole waves of the reply time.
+    # For N requests the ideal is whole waves of the reply time. Filling the pipe at the start costs once, so a short
+    # run looks worse than a long one: the steady rate leaves out the first two and the last wave.
+    kept = ends[2 * case.concurrency : len(ends) - case.concurrency]
+    steady = (len(kept) - 1) / (kept[-1] - kept[0]) if len(kept) > case.concurrency else float("nan")
     ideal_s = -(-case.requests // case.concurrency) * case.reply_s
     return {
         "case": case.name,
@@ -126,8 +131,10 @@ async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, 
         "rate_per_s": round(case.requests / seconds, 1),
         "ideal_per_s": round(case.requests / ideal_s, 1),
         "share_of_ideal": round(ideal_s / seconds, 3),
+        "steady_per_s": round(steady, 1),
         "client_cpu_ms_each": round(used / case.requests * 1e3, 3),
         "client_cpu_share": round(used / seconds, 3),
+        "client_fills_a_core_at_per_s": round(case.requests / used),
         "server_cpu_ms_each": round(server_used / case.requests * 1e3, 3),
         "memory_mb_quarter": round(memory[min(2, len(memory) - 1)], 1),
         "memory_mb_end": round(memory[-1], 1),

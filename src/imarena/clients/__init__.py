@@ -2,7 +2,7 @@
 
 from imarena.clients.budget import Budget, BudgetSpent
 from imarena.clients.chat import Chat, ChatClient, ChatReply, Totals
-from imarena.clients.endpoint import Endpoint
+from imarena.clients.endpoint import Endpoint, read_endpoint
 from imarena.clients.fetch import Fetched, FetchRefused, fetch
 from imarena.clients.messages import ChatRequest, ImagePart, ImageParts, Message, Part, ask, image_part
 from imarena.clients.secret import Secret, scrub
@@ -26,5 +26,6 @@ __all__ = [
     "ask",
     "fetch",
     "image_part",
+    "read_endpoint",
     "scrub",
 ]

@@ -18,7 +18,7 @@ from imarena.clients.messages import ChatRequest, body_pieces
 from imarena.clients.replies import Answer, Failure, Kind
 from imarena.clients.routes import Dispatcher, EndpointDown, Route
 from imarena.clients.secret import Secret, scrub
-from imarena.clients.transport import get_models, new_session, post
+from imarena.clients.transport import MAX_UPLOADS, get_models, new_session, post
 from imarena.core.errors import UserError
 from imarena.core.records import Status, Usage
 
@@ -111,6 +111,7 @@ class ChatClient:
         self._routes = tuple(Route(url, keys[name] if name else None, endpoint) for url, name in endpoint.pairs)
         self._structured = endpoint.structured_output == "auto"
         self._input_scale = 1.0  # how far true input tokens have exceeded the guess
+        self._gate = asyncio.Semaphore(MAX_UPLOADS)
         self._session: aiohttp.ClientSession | None = None
         self._dispatcher: Dispatcher | None = None
 
@@ -177,7 +178,7 @@ class ChatClient:
         route: Route | None = None
         try:
             route = await self._dispatcher.acquire(avoid)
-            result = await post(self._session, route, pieces)
+            result = await post(self._session, route, pieces, self._gate)
             if isinstance(result, Failure):
                 result = replace(result, error=scrub(result.error, self._secrets))
             self._teach(route, result)

@@ -1,10 +1,12 @@
 """The settings of an endpoint, checked on load. They hold the name of a key's variable, never a key."""
 
+from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 from yarl import URL
 
+from imarena.core.errors import UserError
 from imarena.core.records import JsonDict, Usage
 from imarena.core.records.base import Noun
 from imarena.images import JPEG, Preparation
@@ -123,3 +125,14 @@ class Endpoint(Noun):
             return None
         millionths = usage.input_tokens * self.input_usd_per_million + usage.output_tokens * self.output_usd_per_million
         return millionths / 1_000_000
+
+
+def read_endpoint(settings: Mapping[str, object], where: str = "the endpoint's settings") -> Endpoint:
+    """An endpoint from a table of a settings file. Raises `UserError`: one line that names `where` and the field."""
+    try:
+        return Endpoint.model_validate(dict(settings))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "all"
+        message = first["msg"].removeprefix("Value error, ")
+    raise UserError(f"In {where}, {field}: {message}.", hint="The settings are listed in docs/guide/endpoints.md.")

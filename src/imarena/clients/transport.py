@@ -15,25 +15,30 @@ from imarena.clients.routes import Route
 from imarena.core.version import VERSION
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
+MAX_UPLOADS = 32
+"""Bodies on their way at the same time. Hundreds of large bodies that share the line all arrive at its end together,
+and their replies come together too: the endpoint then idles between the waves. A few at a time keep it busy."""
 _CHUNK = 256 * 1024  # asyncio copies what the socket does not take at once, so it gets little at a time
 
 
 class Body(aiohttp.payload.Payload):
     """A JSON body in pieces, sent without joining them and as often as needed."""
 
-    def __init__(self, pieces: tuple[bytes, ...]) -> None:
+    def __init__(self, pieces: tuple[bytes, ...], gate: asyncio.Semaphore) -> None:
         super().__init__(pieces, content_type="application/json")
         self._pieces = pieces
+        self._gate = gate
         self._size = sum(len(piece) for piece in pieces)
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         return b"".join(self._pieces).decode(encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        for piece in self._pieces:
-            view = memoryview(piece)
-            for start in range(0, len(view), _CHUNK):
-                await writer.write(view[start : start + _CHUNK])
+        async with self._gate:
+            for piece in self._pieces:
+                view = memoryview(piece)
+                for start in range(0, len(view), _CHUNK):
+                    await writer.write(view[start : start + _CHUNK])
 
 
 def new_session(endpoint: Endpoint) -> aiohttp.ClientSession:
@@ -47,12 +52,14 @@ def new_session(endpoint: Endpoint) -> aiohttp.ClientSession:
     )
 
 
-async def post(session: aiohttp.ClientSession, route: Route, pieces: tuple[bytes, ...]) -> Answer | Failure:
+async def post(
+    session: aiohttp.ClientSession, route: Route, pieces: tuple[bytes, ...], gate: asyncio.Semaphore
+) -> Answer | Failure:
     """Send one chat request. Redirects are not followed: a key goes to the address that it was given for."""
     url = _at(route.url, "chat", "completions")
     started = asyncio.get_running_loop().time()
     try:
-        async with session.post(url, data=Body(pieces), headers=_key(route), allow_redirects=False) as response:
+        async with session.post(url, data=Body(pieces, gate), headers=_key(route), allow_redirects=False) as response:
             body = await _read(response)
             result = read_reply(response.status, response.headers, body)
     except TimeoutError:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from imarena.clients import Budget, BudgetSpent, ChatClient, Endpoint, Secret, scrub
+from imarena.clients import Budget, BudgetSpent, ChatClient, Endpoint, Secret, read_endpoint, scrub
 from imarena.core.errors import UserError
 from imarena.core.records import Usage
 
@@ -59,6 +59,15 @@ def test_addresses_and_keys_pair_up(settings: dict[str, object], pairs: list[tup
 def test_wrong_settings_are_refused(settings: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         made(**settings)
+
+
+def test_a_settings_table_fails_with_one_line_that_hides_keys() -> None:
+    assert read_endpoint({"base_url": "http://h/v1", "model": "m"}).model == "m"
+    wrong = {"base_url": "http://h/v1", "model": "m", "headers": {"Authorization": "Bearer sk-canary"}}
+    with pytest.raises(UserError, match=r"^In judges\.toml, headers: the header Authorization would be") as caught:
+        read_endpoint(wrong, "judges.toml")
+    assert "canary" not in str(caught.value)
+    assert caught.value.__context__ is None
 
 
 def test_costs() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image, ImageCms
-from tests.unit.images.made import chunk, deep_png, encode, photo, png
+from tests.unit.images.made import chunk, cmyk_profile, deep_png, encode, photo, png
 
 from imarena import images
 from imarena.core.errors import InvalidImage
@@ -142,6 +142,15 @@ def test_cmyk_without_a_profile(kind: str) -> None:
     assert np.abs(np.array(pixel(data)) - [255, 0, 0]).max() <= 4
     data = encode(Image.new("CMYK", (16, 16), (0, 0, 0, 255)), kind)
     assert max(pixel(data)) <= 4
+
+
+@pytest.mark.parametrize(("inks", "expected"), [((255, 0, 0, 0), 119), ((0, 0, 0, 0), 255), ((0, 0, 0, 255), 0)])
+@pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
+def test_cmyk_goes_through_its_profile(kind: str, inks: tuple[int, int, int, int], expected: int) -> None:
+    """Lab (50, 0, 0) is 119 in sRGB; without the profile pure cyan would be (0, 255, 255)."""
+    data = encode(Image.new("CMYK", (16, 16), inks), kind, icc_profile=cmyk_profile())
+    assert images.inspect(data).has_icc
+    assert np.abs(np.array(pixel(data)) - expected).max() <= 3
 
 
 def test_alpha_lies_on_white() -> None:
