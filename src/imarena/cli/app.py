@@ -14,6 +14,7 @@ from imarena.core.errors import ImarenaError, UserError
 from imarena.core.version import VERSION
 
 COMMANDS: dict[str, str] = {
+    "demo": "The whole path on the bundled benchmark, offline.",
     "init": "Make a workspace.",
     "status": "Where a workspace stands.",
     "import": "Bring items, outputs, judgments and votes in from a format.",
@@ -25,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "upgrade": "Bring a workspace to the newest schema; makes a backup first.",
     "gc": "Remove pictures that no record names.",
     "withdraw": "Remove an image's bytes or a rater's personal data; a tombstone stays.",
+    "report": "A workspace as a folder that opens in a browser.",
     "rank": "Leaderboard from a workspace or a table of battles.",
     "agree": "Agreement among raters.",
     "align": "A judge or a metric against people.",

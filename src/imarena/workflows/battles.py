@@ -38,7 +38,7 @@ class BattleTable:
 @dataclass(frozen=True)
 class _Shown:
     editor: str | None
-    item_id: str
+    turn: int
     mode: str
 
 
@@ -51,7 +51,7 @@ class _Context:
         asked: dict[str, set[tuple[str, int, str]]] = defaultdict(set)
         given: dict[str, set[tuple[str, int, str]]] = defaultdict(set)
         for row in workspace.store.rows(Output):
-            self.outputs[row["id"]] = _Shown(row["editor"], row["item_id"], row["mode"])
+            self.outputs[row["id"]] = _Shown(row["editor"], row["turn"], row["mode"])
             if row["editor"] is None:
                 continue
             slot = (row["item_id"], row["turn"], row["mode"])
@@ -120,7 +120,7 @@ def _from_judgments(
         if row["right_id"] is None:
             if row["status"] == Status.OK.value and row["score"] is not None:
                 shown = context.outputs[row["left_id"]]
-                points[*who, row["item_id"], shown.mode, row["repeat"]].append(row)
+                points[*who, row["item_id"], shown.turn, shown.mode, row["repeat"]].append(row)
             continue
         if row["order"] == Order.RIGHT_FIRST.value:
             swapped.add(who)

@@ -1,0 +1,36 @@
+"""``imarena demo``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit
+from imarena.cli.progress import progress
+
+
+def command(
+    context: typer.Context,
+    directory: Annotated[Path, typer.Argument(help="Where the demo's workspace goes.")] = Path("imarena-demo"),
+    full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
+) -> None:
+    """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
+    from imarena.workflows.demo import demo, next_steps
+
+    with progress("demo") as tell:
+        done = demo(directory, full=full, progress=tell)
+    document = {**done.__dict__, "workspace": str(done.workspace), "report": str(done.report)}
+
+    def show(console: Console) -> None:
+        console.print(
+            f"{done.items} of {done.of_items} items, {done.outputs} outputs by eight editors,"
+            f" {done.judgments} scores and {done.battles} battles by the builtin judge."
+        )
+        for title, value in done.tau.items():
+            console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f}")
+        console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:", markup=False)
+        for line in next_steps(directory):
+            console.print(f"  {line}", markup=False)
+
+    emit(context, document, show)

@@ -1,0 +1,73 @@
+"""Boards of a workspace: one for people, one for each judge and dimension; stored with what made them."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from imarena.core.records import Judgment, Ranking, Vote
+from imarena.ranking import Options
+from imarena.storage import Workspace
+from imarena.workflows.battles import BattleTable, battles
+from imarena.workflows.rank import load_battles, rank_table
+
+
+@dataclass(frozen=True)
+class Board:
+    """A ranking and the battles it was made from."""
+
+    title: str
+    ranking: Ranking
+    table: BattleTable
+
+
+def board(title: str, table: BattleTable, options: Options | None = None, **reading: Any) -> Board:
+    """Rank one table of battles; coverage and exclusions of the workspace go into the ranking."""
+    used = {name: column for name, column in table.columns.items() if any(value is not None for value in column)}
+    ranking = rank_table(load_battles(used), options or Options(), **reading)
+    standings = tuple(
+        standing.model_copy(update={"coverage": table.coverage.get(standing.model)}) for standing in ranking.models
+    )
+    excluded = {**ranking.excluded, **table.excluded}
+    warnings = (*ranking.warnings, *coverage_warnings(table.coverage, [s.model for s in standings]))
+    return Board(
+        title,
+        ranking.model_copy(update={"models": standings, "excluded": excluded, "warnings": warnings}),
+        table,
+    )
+
+
+def coverage_warnings(coverage: dict[str, float], models: list[str]) -> tuple[str, ...]:
+    """An editor that fails on hard items would rank high on the rest: say so."""
+    known = {model: coverage[model] for model in models if model in coverage}
+    low = {model: share for model, share in known.items() if share < max(known.values()) - 1e-9}
+    if not low:
+        return ()
+    told = ", ".join(f"{model} {share:.0%}" for model, share in sorted(low.items(), key=lambda pair: pair[1])[:5])
+    return (f"Coverage differs: {told}. Ratings compare only what was delivered; --missing loss counts the rest.",)
+
+
+def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
+    """Every board that the data allow: people first, then judges by name."""
+    made: list[Board] = []
+    chosen = options or Options()
+    if workspace.store.count(Vote).get((), 0):
+        table = battles(workspace, source="human")
+        if len(table):
+            made.append(board("people", table, chosen))
+    for judge, dimension in sorted(workspace.store.count(Judgment, "judge", "dimension", status="ok")):
+        table = battles(workspace, source="judge", judge=judge, dimension=dimension)
+        for title, part in _kinds(judge, dimension, table):
+            if len({*part.columns["left"], *part.columns["right"]}) > 1:
+                made.append(board(title, part, chosen))
+    return made
+
+
+def _kinds(judge: str, dimension: str, table: BattleTable) -> list[tuple[str, BattleTable]]:
+    """Scores and battles of one judge are different evidence: a board each."""
+    name = judge if dimension == "overall" else f"{judge}, {dimension}"
+    parts = []
+    for title, wanted in ((f"{name}, scores", True), (f"{name}, battles", False)):
+        rows = [n for n, score in enumerate(table.columns["score_left"]) if (score is not None) == wanted]
+        if rows:
+            columns = {key: [values[n] for n in rows] for key, values in table.columns.items()}
+            parts.append((title, replace(table, columns=columns)))
+    return parts

@@ -1,0 +1,170 @@
+"""demo: the whole path on the bundled benchmark, offline: items, outputs, judgments, battles, rankings, report."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from imarena.core.protocols import Progress
+from imarena.core.records import ImageRef, Item, Mode, Order, Output, Status
+from imarena.datasets.studio import DATASET, studio_items
+from imarena.editors.studio import QUALITY_ORDER, studio_editors
+from imarena.judges.catalog import JUDGES
+from imarena.reports.page import Grid, Section
+from imarena.stats import kendall
+from imarena.storage import Workspace, init_workspace
+from imarena.studio import DEMO_KEYS, true_quality
+from imarena.workflows.boards import boards
+from imarena.workflows.editing import EditSettings, edit_items
+from imarena.workflows.importing import WorkspaceIntake
+from imarena.workflows.judging import Board, Case, judge_cases, load_board, pointwise_cases, sides
+from imarena.workflows.reporting import report
+
+BATTLES_PER_PAIR = 2
+"""Battles for each pair of editors in the short demo; the full one fights them all."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo made."""
+
+    workspace: Path
+    report: Path
+    items: int
+    of_items: int
+    outputs: int
+    judgments: int
+    battles: int
+    tau: dict[str, float]
+    """Kendall's tau of each board with the known order of the editors."""
+
+
+def demo(root: Path, *, full: bool = False, progress: Progress | None = None) -> Demo:
+    """Run it in a new or an interrupted demo workspace; what is done already is not done again."""
+    keys = None if full else DEMO_KEYS
+    with init_workspace(root, name="imarena demo") as workspace:
+        items = _items(workspace, keys, progress)
+        settings = EditSettings(modes=(Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX), concurrency=2)
+        edit_items(workspace, items, studio_editors(), settings, progress=progress)
+        board = load_board(workspace, datasets=[DATASET])
+        judge = JUDGES.get("builtin")({}, None)
+        judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
+        cases = _battle_cases(board, None if full else BATTLES_PER_PAIR)
+        judge_cases(workspace, judge, cases, parents=board.parents, progress=progress)
+        truth, tau = _truth(workspace, items)
+        page = report(
+            workspace,
+            root / "report",
+            title="imarena demo: eight editors with known habits",
+            extra=(truth,),
+            next_steps=next_steps(root),
+            progress=progress,
+        )
+        counts = {kind: sum(row.values()) for kind, row in _tally(workspace).items()}
+    return Demo(root, page, len(items), _benchmark_size(), counts["outputs"], counts["scores"], counts["battles"], tau)
+
+
+def next_steps(root: Path) -> tuple[str, ...]:
+    """Three commands to try next."""
+    return (
+        f"imarena -w {root} status",
+        f"imarena -w {root} rank --judge builtin",
+        f"imarena -w {root} export table {root}-exported",
+    )
+
+
+def _items(workspace: Workspace, keys: tuple[str, ...] | None, progress: Progress | None) -> list[Item]:
+    intake = WorkspaceIntake(workspace)
+
+    def keep(data: bytes, name: str) -> ImageRef:
+        return intake.keep(data, name=name)
+
+    total = len(keys) if keys is not None else _benchmark_size()
+    items = []
+    for item in studio_items(keep, keys):
+        items.append(item)
+        if progress:
+            progress("items", len(items), total)
+    intake.flush()
+    workspace.store.add(items)
+    return items
+
+
+def _benchmark_size() -> int:
+    from imarena.studio import entries
+
+    return len(entries())
+
+
+def _battle_cases(board: Board, per_pair: int | None) -> list[Case]:
+    """Both orders of a fixed sample of battles for each pair of editors, spread over the items."""
+    fought: dict[tuple[str, str], int] = defaultdict(int)
+    cases: list[Case] = []
+    for turn, ((item_id, _, _), outputs) in enumerate(sorted(board.slots.items())):
+        pairs = list(combinations(sorted(outputs, key=lambda o: o.editor or ""), 2))
+        rotated = pairs[turn % max(len(pairs), 1) :] + pairs[: turn % max(len(pairs), 1)]
+        taken = 0
+        for one, other in rotated:
+            key = (one.editor or "", other.editor or "")
+            if per_pair is not None and (fought[key] >= per_pair or taken >= 4):
+                continue
+            fought[key] += 1
+            taken += 1
+            left, right = sides(one, other)
+            item = board.items[item_id]
+            cases += [Case(item, left, right, order) for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST)]
+    return cases
+
+
+def _truth(workspace: Workspace, items: list[Item]) -> tuple[Section, dict[str, float]]:
+    """What the oracle knows, beside what the boards say. Judges never see any of this."""
+    keys = {item.item_id: item.key for item in items}
+    quality: dict[str, list[float]] = defaultdict(list)
+    for output in workspace.store.records(Output, status=Status.OK.value):
+        if output.image is not None and output.editor is not None and output.item_id in keys:
+            complex_mode = output.mode is Mode.COMPLEX
+            truth = true_quality(
+                keys[output.item_id], workspace.load(output.image), turn=output.turn, complex_mode=complex_mode
+            )
+            quality[output.editor].append(truth.score)
+    means = {editor: sum(values) / len(values) for editor, values in quality.items()}
+    habits = {editor.name: editor.habit for editor in studio_editors()}
+    tau: dict[str, float] = {}
+    columns: list[tuple[str, dict[str, float]]] = []
+    for board in boards(workspace):
+        ratings = {standing.model: standing.rating for standing in board.ranking.models}
+        known = [name for name in ratings if habits.get(name) in QUALITY_ORDER and name in means]
+        value = kendall([ratings[name] for name in known], [means[name] for name in known]).value
+        if value is not None:
+            tau[board.title] = value
+        columns.append((board.title, ratings))
+
+    def rating(editor: str, ratings: dict[str, float]) -> str:
+        return f"{ratings[editor]:.0f}" if editor in ratings else ""
+
+    rows = tuple(
+        (editor, f"{means[editor]:.3f}", *(rating(editor, ratings) for _, ratings in columns))
+        for editor in sorted(means, key=lambda name: -means[name])
+    )
+    agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
+    section = Section(
+        "Known truth",
+        (
+            "The studio renders the exact answer to every instruction, so each editor's true quality is known."
+            " Judges see pixels and words only.",
+            f"Kendall's tau between each board and the true order of the {len(QUALITY_ORDER)} editors with a fixed"
+            f" habit: {agreement}.",
+        ),
+        grids=(Grid(("editor", "true quality", *(title for title, _ in columns)), rows),),
+    )
+    return section, tau
+
+
+def _tally(workspace: Workspace) -> dict[str, dict[str, int]]:
+    from imarena.core.records import Judgment
+
+    outputs = {str(key[0]): n for key, n in workspace.store.count(Output, "status").items()}
+    scores = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status", right_id=None).items()}
+    every = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status").items()}
+    battles = {state: (n - scores.get(state, 0)) // 2 for state, n in every.items()}
+    return {"outputs": outputs, "scores": scores, "battles": battles}

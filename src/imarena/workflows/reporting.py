@@ -1,0 +1,182 @@
+"""report: a workspace as a folder that opens in a browser."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from imarena.core.errors import ImarenaError
+from imarena.core.ids import content_id
+from imarena.core.protocols import Progress
+from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Status
+from imarena.images import preview
+from imarena.reports.page import Exhibit, Grid, Page, Picture, Section, write_html, write_markdown
+from imarena.reports.rank_plots import plot_ratings, plot_win_matrix
+from imarena.storage import Workspace
+from imarena.workflows.boards import Board, boards
+from imarena.workflows.status import WorkspaceStatus, status
+
+THUMBNAIL_PX = 320
+GALLERY_ITEMS = 12
+
+
+def report(
+    workspace: Workspace,
+    folder: Path,
+    *,
+    title: str = "",
+    extra: Sequence[Section] = (),
+    next_steps: Sequence[str] = (),
+    gallery: int = GALLERY_ITEMS,
+    progress: Progress | None = None,
+) -> Path:
+    """Write the report; returns the page. `extra` sections come before the gallery."""
+    tell = progress or (lambda *_: None)
+    stands = status(workspace)
+    made = boards(workspace)
+    tell("report", 1, 4)
+    sections: list[Section | None] = [
+        _overview(stands),
+        *(_board_section(board, folder, index) for index, board in enumerate(made)),
+    ]
+    tell("report", 2, 4)
+    sections += [*extra, _gallery(workspace, folder, gallery)]
+    lead = (
+        f"{stands.totals['item']:,} items, {len(stands.outputs)} editors, {stands.totals['output']:,} outputs,"
+        f" {stands.totals['judgment']:,} judgments, {stands.totals['vote']:,} votes."
+    )
+    page = Page(title or stands.name, lead, tuple(s for s in sections if s is not None), tuple(next_steps))
+    tell("report", 3, 4)
+    write_markdown(page, folder)
+    path = write_html(page, folder)
+    tell("report", 4, 4)
+    return path
+
+
+def _overview(stands: WorkspaceStatus) -> Section:
+    states = sorted({state for row in stands.outputs.values() for state in row}, key=lambda s: (s != "ok", s))
+    rows = tuple(
+        (editor, *(f"{row.get(state, 0):,}" for state in states), f"{row.get('ok', 0) / sum(row.values()):.0%}")
+        for editor, row in stands.outputs.items()
+    )
+    outputs = Grid(("editor", *states, "coverage"), rows, "Outputs by editor and status; only ok ones are judged.")
+    kinds = sorted({state for row in stands.judgments.values() for state in row}, key=lambda s: (s != "ok", s))
+    judged = Grid(
+        ("judge", *kinds),
+        tuple((judge, *(f"{row.get(k, 0):,}" for k in kinds)) for judge, row in stands.judgments.items()),
+        "Judgments by judge and status.",
+    )
+    return Section("What is here", grids=tuple(grid for grid in (outputs, judged) if grid.rows))
+
+
+def _board_section(board: Board, folder: Path, index: int) -> Section:
+    ranking = board.ranking
+    folder.mkdir(parents=True, exist_ok=True)
+    plots = []
+    for name, caption, draw in (
+        ("ratings", "Ratings with 95 % intervals", plot_ratings),
+        ("wins", "Share of battles that the row won against the column", plot_win_matrix),
+    ):
+        file = f"board-{index + 1}-{name}.png"
+        draw(ranking, folder / file)
+        plots.append(Picture(file, caption))
+    excluded = ", ".join(f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number)
+    text = [f"{ranking.n_battles:,} battles; method {ranking.method}."]
+    if excluded:
+        text.append(f"Left out: {excluded}.")
+    return Section(
+        f"Leaderboard: {board.title}",
+        tuple(text),
+        ranking.warnings,
+        grids=(standings_grid(ranking),),
+        plots=tuple(plots),
+    )
+
+
+def standings_grid(ranking: Ranking) -> Grid:
+    """A board as a table."""
+    header = ("model", "rank", "rating", "95 % interval", "battles", "won", "lost", "tied", "coverage")
+    rows = tuple(
+        (
+            standing.model,
+            _span(standing.rank, standing.rank_low, standing.rank_high),
+            f"{standing.rating:.0f}",
+            "" if standing.low is None or standing.high is None else f"{standing.low:.0f} to {standing.high:.0f}",
+            f"{standing.battles:,.0f}",
+            f"{standing.wins:,.0f}",
+            f"{standing.losses:,.0f}",
+            f"{standing.ties:,.0f}",
+            "" if standing.coverage is None else f"{standing.coverage:.0%}",
+        )
+        for standing in ranking.models
+    )
+    return Grid(header, rows)
+
+
+def _span(rank: int, low: int | None, high: int | None) -> str:
+    return str(rank) if low is None or high is None or low == high else f"{rank} ({low} to {high})"
+
+
+def _gallery(workspace: Workspace, folder: Path, count: int) -> Section | None:
+    """Some items with every editor's output, chosen by a fixed draw over the tasks."""
+    outputs: dict[str, list[Output]] = defaultdict(list)
+    for output in workspace.store.records(Output):
+        outputs[output.item_id].append(output)
+    items = [item for item in workspace.store.records(Item) if item.item_id in outputs]
+    scores = _scores(workspace)
+    chosen = _spread(items, count)
+    pictures = folder / "images"
+    exhibits = tuple(_exhibit(workspace, item, outputs[item.item_id], scores, pictures) for item in chosen)
+    if not exhibits:
+        return None
+    note = f"{len(exhibits)} of {len(items)} items; scores are the judges' own."
+    return Section("Gallery", (note,), exhibits=exhibits)
+
+
+def _scores(workspace: Workspace) -> dict[str, str]:
+    """Each output's pointwise scores, in words."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in workspace.store.rows(Judgment, status=Status.OK.value, right_id=None):
+        if row["score"] is not None:
+            found[row["left_id"]][row["judge"]] = f"{row['judge']} {row['score']:.0f}"
+    return {output_id: ", ".join(said.values()) for output_id, said in found.items()}
+
+
+def _spread(items: list[Item], count: int) -> list[Item]:
+    """Items from as many tasks as possible, by a draw that depends on nothing but the items."""
+    by_task: dict[str, list[Item]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: content_id("gallery", item.item_id)):
+        by_task[item.task or ""].append(item)
+    chosen: list[Item] = []
+    while by_task and len(chosen) < count:
+        for task in sorted(by_task):
+            chosen.append(by_task[task].pop(0))
+            if not by_task[task]:
+                del by_task[task]
+    return chosen[:count]
+
+
+def _exhibit(
+    workspace: Workspace, item: Item, outputs: Iterable[Output], scores: dict[str, str], folder: Path
+) -> Exhibit:
+    shown = [Picture(_thumbnail(workspace, image, folder), "source") for image in item.sources]
+    shown += [Picture(_thumbnail(workspace, image, folder), "reference") for image in item.references]
+    many = len(item.turns) > 1
+    for output in sorted(outputs, key=lambda o: (o.editor or "", o.mode.value, o.turn)):
+        name = output.editor or "(not named)"
+        if many:
+            name += f", turn {output.turn + 1}" if output.mode.value == "multi_turn" else ", all at once"
+        if output.image is not None:
+            shown.append(Picture(_thumbnail(workspace, output.image, folder), name, scores.get(output.output_id, "")))
+    instruction = " / ".join(turn.instruction for turn in item.turns)
+    return Exhibit(" · ".join(part for part in (item.key, item.task, item.topic) if part), instruction, tuple(shown))
+
+
+def _thumbnail(workspace: Workspace, image: ImageRef, folder: Path) -> str:
+    file = folder / f"{image.sha256[:20]}.jpg"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            file.write_bytes(preview(workspace.load(image), THUMBNAIL_PX).data)
+        except ImarenaError:
+            return ""  # withdrawn or missing: `verify` tells
+    return f"{folder.name}/{file.name}"
