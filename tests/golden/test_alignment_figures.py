@@ -120,6 +120,27 @@ def test_tifa(shared_data: Path, tmp_path: Path) -> None:
     assert group["kendall_accuracy"] == pytest.approx((0.4717 + 1) / 2, abs=5e-5)
 
 
+def test_genarena_ties_are_misses_where_people_decide(tmp_path: Path) -> None:
+    """GenArena, table 5 and section 5.3.1: the printed shares of a judge that may tie, on the votes of GenAI-Bench."""
+    printed = {
+        "left": (643, {"left": 55.8, "right": 6.2, "equal": 37.9}),
+        "right": (663, {"left": 6.8, "right": 54.0, "equal": 39.2}),
+        "tie": (429, {"left": 17.8, "right": 16.8, "equal": 65.4}),
+    }
+    votes: list[tuple[str, ...]] = []
+    verdicts: list[tuple[str, ...]] = []
+    for outcome, (n, shares) in printed.items():
+        for said, share in shares.items():
+            for _ in range(round(n * share / 100)):
+                votes.append((str(len(votes)), "A", "B", outcome))
+                verdicts.append((str(len(verdicts)), "A", "B", said))
+    columns = ("item", "left", "right", "winner")
+    people = write_table(tmp_path / "people.csv", columns, votes)
+    judge = write_table(tmp_path / "judge.csv", columns, verdicts)
+    (group,) = imarena("align", "--from", str(judge), "--against", str(people))["groups"]
+    assert round(100 * group["decisive_accuracy"], 1) == 54.9
+
+
 VOTES = {"leftvote": "left", "rightvote": "right", "tievote": "tie", "bothbad_vote": "both_bad"}
 REPLIES = {"[[A>B]]": "left", "[[B>A]]": "right", "[[A=B=Good]]": "tie", "[[A=B=Bad]]": "both_bad", "[[A=B]]": "equal"}
 

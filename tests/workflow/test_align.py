@@ -126,6 +126,17 @@ def test_leave_one_out_folds_of_a_judge() -> None:
     assert folds[0]["spearman"] == pytest.approx(stats.spearmanr(left, right).statistic, abs=1e-12)
 
 
+def test_a_folds_bias_is_on_the_groups_scale() -> None:
+    wide = scores({key: 10 * value for key, value in SCORED.items()})
+    (group,) = align(wide, ratings(), AlignOptions(leave_one_out=True, rounds=0)).groups
+    assert group["leave_one_out"]["bias"] is None
+    assert group["leave_one_out"]["spearman"] is not None
+    options = AlignOptions(leave_one_out=True, rounds=0, score_range={"": (10.0, 50.0)}, rating_range=(1.0, 5.0))
+    (mapped,) = align(wide, ratings(), options).groups
+    assert mapped["leave_one_out"]["bias"] == pytest.approx(mapped["bias"], abs=1e-8)
+    assert mapped["leave_one_out"]["spearman"] == pytest.approx(group["leave_one_out"]["spearman"], abs=1e-12)
+
+
 def test_pairs_within_units() -> None:
     (line,) = align(scores(), ratings(), AlignOptions(by=("model",), pairs=True, rounds=0)).pairs
     human = [means("A")[1][i] - means("B")[1][i] for i in range(30)]

@@ -45,33 +45,19 @@ def command(
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
     """A judge or a metric against people: correlations and bias, or accuracy on battles."""
-    from imarena.workflows.columns import is_battle_file
-
     if from_file is None or against is None:
         raise UserError("Name two tables.", hint="imarena align --from scores.csv --against ratings.csv")
     groups = tuple(by or ())
-    battles = [is_battle_file(path) for path in (from_file, against)]
-    if battles[0] != battles[1]:
-        raise UserError(
-            "One table holds battles and the other does not.",
-            hint="Compare scores with ratings, or a judge's battles with people's battles.",
-        )
-    if battles[0]:
+    if _both_battles(from_file, against):
         document = _verdicts(from_file, against, groups, missing)
         sheets = [_verdict_sheet(document, groups)]
     else:
         options = {
-            "by": groups,
-            "average": recipe(average),
-            "lower_is_better": frozenset(lower_is_better or ()),
+            "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
             "score_range": dict(_judge_range(text) for text in score_range or []),
-            "rating_range": _range(rating_range) if rating_range else None,
-            "leave_one_out": leave_one_out,
-            "pairs": pairs,
-            "gaps": _edges(gaps),
-            "rounds": rounds,
-            "seed": seed,
-        }
+            "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
+            "pairs": pairs, "gaps": _edges(gaps), "rounds": rounds, "seed": seed,
+        }  # fmt: skip
         document = _scores(from_file, against, options)
         sheets = _score_sheets(document, groups)
     if csv is not None:
@@ -80,6 +66,18 @@ def command(
         for warning in document.get("warnings", []):
             warn(warning)
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
+
+
+def _both_battles(from_file: Path, against: Path) -> bool:
+    from imarena.workflows.columns import is_battle_file
+
+    judge, people = is_battle_file(from_file), is_battle_file(against)
+    if judge != people:
+        raise UserError(
+            "One table holds battles and the other does not.",
+            hint="Compare scores with ratings, or a judge's battles with people's battles.",
+        )
+    return judge
 
 
 def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str, Any]:
@@ -146,11 +144,29 @@ def _score_sheets(document: dict[str, Any], by: tuple[str, ...]) -> list[Sheet]:
                "95% (Spearman)", "missing", "note")  # fmt: skip
     title = f"Against people (averages: {document['settings']['average']})"
     sheets = [Sheet(title, columns, tuple(rows))]
+    if any(group.get("leave_one_out") for group in document["groups"]):
+        sheets.append(_fold_sheet(document, names))
     if document["pairs"]:
         sheets.append(_pair_sheet(document))
     if any("by_gap" in line for line in document["pairs"]):
         sheets.append(_gap_sheet(document))
     return sheets
+
+
+def _fold_sheet(document: dict[str, Any], names: tuple[str, ...]) -> Sheet:
+    keys = ("spearman", "spearman_spread", "kendall_accuracy", "kendall_accuracy_spread", "bias", "bias_spread")
+    rows: list[tuple[Cell, ...]] = [
+        (
+            group["judge"],
+            group["criterion"] or "",
+            *(group["group"][name] for name in names),
+            *(group["leave_one_out"][key] for key in keys),
+        )
+        for group in document["groups"]
+        if group.get("leave_one_out")
+    ]
+    columns = ("judge", "criterion", *names, "Spearman", "spread", "Kendall accuracy", "spread", "bias", "spread")
+    return Sheet("Against the mean of all raters but one, averaged over raters", columns, tuple(rows))
 
 
 def _pair_sheet(document: dict[str, Any]) -> Sheet:

@@ -90,7 +90,7 @@ class GroupAgreement:
             "methods": {place: figure.method for place, figure in self.figures().items()},
         }
         if self.leave_one_out is not None:
-            document["leave_one_out"] = folds_document(self.leave_one_out, self.raters)
+            document["leave_one_out"] = folds_document(self.leave_one_out, self.raters, bias_scale="ratings as given")
         if self.rater_pairs:
             document["rater_pairs"] = [_pair_document(pair, self.raters) for pair in self.rater_pairs]
         return document
@@ -162,15 +162,20 @@ def agree(
     return Agreement(settings, len(columns), tuple(groups), averages, tuple(reports), tuple(_warnings(groups, reports)))
 
 
-def folds_document(folds: Folds, raters: Sequence[str]) -> dict[str, Any]:
-    """Leave-one-out folds as plain values; `raters` in the order of the folds."""
+def folds_document(folds: Folds, raters: Sequence[str], *, bias_scale: str | None) -> dict[str, Any]:
+    """Leave-one-out folds as plain values; `raters` in the order of the folds.
+
+    `bias_scale` says on which scale a bias is; None where judge and people share none, and then there is no bias.
+    """
+    known = bias_scale is not None
     return {
         "spearman": folds.spearman.value,
         "spearman_spread": folds.spearman_spread,
         "kendall_accuracy": folds.kendall_accuracy.value,
         "kendall_accuracy_spread": folds.kendall_accuracy_spread,
-        "bias": folds.bias,
-        "bias_spread": folds.bias_spread,
+        "bias": folds.bias if known else None,
+        "bias_spread": folds.bias_spread if known else None,
+        "bias_scale": bias_scale,
         "method": folds.method,
         "average": folds.spearman.method,
         "spread": "population standard deviation over folds",
@@ -181,7 +186,7 @@ def folds_document(folds: Folds, raters: Sequence[str]) -> dict[str, Any]:
                 "n": fold.n,
                 "spearman": fold.spearman.value,
                 "kendall_accuracy": fold.kendall_accuracy.value,
-                "bias": fold.bias,
+                "bias": fold.bias if known else None,
                 "reason": fold.spearman.reason or None,
             }
             for fold in folds.folds

@@ -5,7 +5,7 @@ unit is the mean of its ratings, rounded to nine decimals.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -210,7 +210,7 @@ def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limit
         "reason": "; ".join(dict.fromkeys(reasons.values())) or None,
     }  # fmt: skip
     if options.leave_one_out:
-        document["leave_one_out"] = _folds(given, options)
+        document["leave_one_out"] = _folds(given, options, judge, scale)
     return document
 
 
@@ -259,7 +259,8 @@ def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: A
     }
 
 
-def _folds(rows: list[Match], options: AlignOptions) -> dict[str, Any] | None:
+def _folds(rows: list[Match], options: AlignOptions, judge: str, scale: str | None) -> dict[str, Any] | None:
+    """Leave-one-out folds, with the bias on the same scale as the group's, or without one where that has none."""
     flat = [(row.key, rater, value) for row in rows for rater, value in row.ratings]
     if not flat:
         return None
@@ -267,7 +268,13 @@ def _folds(rows: list[Match], options: AlignOptions) -> dict[str, Any] | None:
     ratings, unit_names, raters = from_columns(units, names, np.array(values))
     own = {row.key: row.score for row in rows}
     scores = np.array([own[key] for key in unit_names], dtype=np.float64)
-    return folds_document(judge_folds(rounded(scores), ratings, recipe=options.average), [str(name) for name in raters])
+    own_range = options.score_range.get(judge, options.score_range.get(""))
+    if own_range and options.rating_range:  # both to 0 .. 1: ranks stay as they are
+        scores = (scores - own_range[0]) / (own_range[1] - own_range[0])
+        low, high = options.rating_range
+        ratings = replace(ratings, value=(ratings.value - low) / (high - low))
+    folds = judge_folds(scores, ratings, recipe=options.average)
+    return folds_document(folds, [str(name) for name in raters], bias_scale=scale)
 
 
 def _averages(groups: Sequence[dict[str, Any]], options: AlignOptions) -> Iterable[dict[str, Any]]:
