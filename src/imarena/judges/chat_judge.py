@@ -26,6 +26,8 @@ class ChatSettings(Noun):
     max_tokens: int = Field(default=2048, ge=1)
     temperature: float | None = Field(default=0.0, ge=0)
     seed: int | None = None
+    images: str = ""
+    """The label of the way in which pictures are made ready (`Preparation.label`): another way is other work."""
     structured: bool = True
     """Send the reply's JSON schema along; servers that do not know it ignore it or refuse it."""
 

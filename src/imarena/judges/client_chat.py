@@ -1,0 +1,43 @@
+"""The chat port on a real client: what turns a judge's question into a request to an endpoint or a local model."""
+
+from imarena.clients import Chat as Client
+from imarena.clients import ChatRequest, Endpoint, ImageParts, Message, Part
+from imarena.core.errors import InvalidImage
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt
+from imarena.core.records import JsonDict, Status
+from imarena.images import Preparation
+
+
+def chat_over(client: Client, preparation: Preparation, pictures: ImageParts | None = None) -> Chat:
+    """A `Chat` over `client`; each picture is made ready once by `preparation` and kept in `pictures`.
+
+    A spent budget is raised, because it ends the run; everything else comes back as a status.
+    """
+    kept = pictures or ImageParts()
+
+    async def ask(prompt: ChatPrompt) -> ChatAnswer:
+        try:
+            parts: list[Part] = [
+                part if isinstance(part, str) else await kept.get(part, sha256_hex(part), preparation)
+                for part in prompt.parts
+            ]
+        except InvalidImage as error:
+            return ChatAnswer(Status.INVALID_IMAGE, error=str(error))
+        reply = await client.complete(
+            ChatRequest(
+                (Message("system", (prompt.system,)), Message("user", tuple(parts))),
+                temperature=prompt.temperature,
+                max_tokens=prompt.max_tokens,
+                seed=prompt.seed,
+                schema=prompt.schema,
+            )
+        )
+        return ChatAnswer(reply.status, reply.text, reply.model, reply.usage, reply.error)
+
+    return ask
+
+
+def options_at(endpoint: Endpoint) -> JsonDict:
+    """The options that a judge at this endpoint has to be made with, so that they are in its judgments' identity."""
+    return {"model": endpoint.model, "images": endpoint.preparation.label}
