@@ -118,19 +118,18 @@ async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, 
     await asyncio.gather(*(work() for _ in range(case.concurrency)))
     seconds = time.perf_counter() - started
     used, server_used = own_cpu() - cpu, cpu_of(server_pid) - server_cpu
-    # For N requests the ideal is whole waves of the reply time. Filling the pipe at the start costs once, so a short
-    # run looks worse than a long one: the steady rate leaves out the first two and the last wave.
+    # Filling the pipe at the start costs once, so a short run looks worse than a long one: the steady rate leaves out
+    # the first two waves and the last.
     kept = ends[2 * case.concurrency : len(ends) - case.concurrency]
     steady = (len(kept) - 1) / (kept[-1] - kept[0]) if len(kept) > case.concurrency else float("nan")
-    ideal_s = -(-case.requests // case.concurrency) * case.reply_s
     return {
         "case": case.name,
         "requests": case.requests,
         "failures": failures,
         "picture_kb": round(sum(len(part.url) for part in case.pictures) * 0.75 / max(1, len(case.pictures)) / 1e3, 1),
         "rate_per_s": round(case.requests / seconds, 1),
-        "ideal_per_s": round(case.requests / ideal_s, 1),
-        "share_of_ideal": round(ideal_s / seconds, 3),
+        "ideal_per_s": round(case.ideal_per_s, 1),
+        "share_of_ideal": round(case.requests / seconds / case.ideal_per_s, 3),
         "steady_per_s": round(steady, 1),
         "client_cpu_ms_each": round(used / case.requests * 1e3, 3),
         "client_cpu_share": round(used / seconds, 3),
