@@ -31,7 +31,7 @@ class Result:
     covariance: FloatArray | None = None
     """(m, m) where it was computed directly; None: of the draws."""
     fixed: NDArray[np.bool_] | None = None
-    """(m,) anchored models: they have no interval."""
+    """(m,) models without an interval: anchored, or nothing to resample."""
 
 
 def assemble(battles: Battles, result: Result, options: Options, coverage: FloatArray | None) -> Ranking:

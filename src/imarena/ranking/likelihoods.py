@@ -42,6 +42,8 @@ class Likelihood(Protocol):
     """One way to read an outcome."""
 
     has_aux: bool
+    canonical: bool
+    """Fisher's information is the curvature itself."""
 
     def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:
         """Extra parameters for these counts (K, 3), whose cells belong to `group` (K,)."""
@@ -68,6 +70,7 @@ class BradleyTerry:
     """P(left wins) = sigma(eta); a tie is half a win for each side."""
 
     has_aux = False
+    canonical = True
 
     def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:  # noqa: ARG002
         return NO_AUX
@@ -98,6 +101,7 @@ class Davidson:
     """
 
     has_aux = True
+    canonical = True
 
     def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:
         """Log nu of each group: held at "no ties" where there are none, by a prior where there is nothing else."""
@@ -147,6 +151,7 @@ class Mixture:
     """
 
     has_aux = True
+    canonical = False
 
     def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:  # noqa: ARG002
         return aux

@@ -89,14 +89,16 @@ def _gap_bins(
 
 
 def expectation_maximisation(
-    cells: Cells, aux: Aux, *, anchors: FloatArray | None = None, limit: int = 500, tolerance: float = 1e-7
+    cells: Cells, aux: Aux, *, anchors: FloatArray | None = None, limit: int = 1000, tolerance: float = 1e-8
 ) -> tuple[FloatArray, FloatArray, int]:
     """Strengths (m,), reliabilities (G,) and the number of iterations."""
     q = sigmoid(aux.start)
     theta = fit(cells, BradleyTerry(), anchors=anchors).theta
     wins, losses = cells.counts[:, 0] + 0.5 * cells.counts[:, 1], cells.counts[:, 2] + 0.5 * cells.counts[:, 1]
     labels = np.bincount(cells.group, wins + losses, q.size)
-    for iteration in range(1, limit + 1):
+    iteration = 0
+    while iteration < limit:
+        iteration += 1
         p, held = sigmoid(theta[cells.left] - theta[cells.right]), q[cells.group]
         win = wins * held * p / (held * p + 0.5 * (1 - held))
         loss = losses * held * (1 - p) / (held * (1 - p) + 0.5 * (1 - held))

@@ -20,6 +20,8 @@ from imarena.ranking.replicate import Replicates, replicate
 from imarena.ranking.resample import Units, battle_units, grouped_units
 from imarena.ranking.sandwich import model_covariance, sandwich
 
+EM_STEPS = 20
+"""Expectation maximisation goes most of the way; Newton's method ends it, and gives the curvature."""
 LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
 
 
@@ -45,7 +47,9 @@ def model_board(battles: Battles, options: Options) -> Result:
     aux = setup.aux
     steps: JsonDict = {}
     if options.method == "mixture":
-        start, q, iterations = expectation_maximisation(setup.cells, aux, anchors=anchors)
+        start, q, iterations = expectation_maximisation(
+            setup.cells, aux, anchors=anchors, limit=EM_STEPS, tolerance=1e-3
+        )
         with np.errstate(divide="ignore"):
             aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
         steps["em_iterations"] = iterations
@@ -53,7 +57,8 @@ def model_board(battles: Battles, options: Options) -> Result:
     warnings = [*setup.warnings, *describe(setup.cells, base.blocks, battles.models)]
     if not base.converged:
         warnings.append(f"The fit did not converge in {base.solution.iterations} iterations: do not trust the board.")
-    interval = options.interval or ("sandwich" if battles.covariates is not None else "bootstrap")
+    costly = battles.covariates is not None or options.method == "mixture"
+    interval = options.interval or ("sandwich" if costly else "bootstrap")
     cluster = options.cluster or ("item" if battles.item is not None else "battle")
     settings = _settings(options, interval, cluster)
     details: JsonDict = {
@@ -125,7 +130,7 @@ def _with_sandwich(
     details: JsonDict,
     warnings: list[str],
 ) -> Result:
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     theta, beta = sandwich(base, units)
     covariance = centre.covariance(theta)
@@ -136,7 +141,7 @@ def _with_sandwich(
         warnings.append(
             f"Battles show no variation for {int(flat.sum())} of {flat.size} models: the model's own error is used."
         )
-    z = float(norm.ppf((1 + options.level) / 2))
+    z = float(ndtri((1 + options.level) / 2))
     half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     values, vectors = np.linalg.eigh(covariance)
     noise = np.random.default_rng(options.seed).standard_normal((max(options.rounds, 1000), centre.point.size))

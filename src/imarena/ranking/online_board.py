@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
 from imarena.core.records import JsonDict
@@ -57,7 +58,8 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         draws = _rounds(battles, options, cluster, play)
     after = state.after(battles.models, ratings, len(battles))
     details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles}}
-    return Result(ratings, draws, settings, details, _warnings(draws))
+    flat = None if draws is None else draws.std(axis=0) < 1e-9
+    return Result(ratings, draws, settings, details, _warnings(flat), fixed=flat)
 
 
 def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> FloatArray:
@@ -78,8 +80,8 @@ def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> Flo
     return np.concatenate(parts)
 
 
-def _warnings(draws: FloatArray | None) -> tuple[str, ...]:
+def _warnings(flat: NDArray[np.bool_] | None) -> tuple[str, ...]:
     told = ["Online ratings hang on the order of the battles; bt, davidson and mixture do not."]
-    if draws is not None and float(draws.std(axis=0).min()) < 1e-9:
-        told.append("Resampling shows no variation for some models: there are too few battles for an interval.")
+    if flat is not None and flat.any():
+        told.append(f"Too few battles for an interval of {int(flat.sum())} models: resampling shows no variation.")
     return tuple(told)

@@ -58,7 +58,7 @@ class Options:
     rounds: int = 1000
     seed: int = 0
     interval: str | None = None
-    """bootstrap, sandwich or none. None: sandwich with covariates (a refit a round would cost too much), else bootstrap."""
+    """bootstrap, sandwich or none. None: sandwich for mixtures and covariates (refits cost much), else bootstrap."""
     cluster: str | None = None
     """What is resampled. None: items where they are given, else battles."""
     level: float = 0.95

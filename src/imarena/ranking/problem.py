@@ -119,13 +119,12 @@ def outcomes_of(counts: FloatArray) -> Outcomes:
 
 
 def solve(problem: Problem, outcomes: Outcomes, start: FloatArray, *, limit: int = 100) -> Solution:
-    """Newton's method (Fisher scoring) with step halving. Converged when no parameter moves by more than 1e-10."""
+    """Newton's method with step halving. Converged when no parameter moves by more than 1e-10 (1e-8 by differences)."""
     parameters = start.copy()
     value = problem.value(parameters, outcomes)
+    settled = 1e-10 if problem.likelihood.canonical else 1e-8
     for iteration in range(1, limit + 1):
-        inverse: FloatArray = np.linalg.inv(problem.information(parameters, outcomes) + problem.gauge).astype(
-            np.float64
-        )
+        inverse = _inverse(problem, parameters, outcomes)
         step = inverse @ problem.gradient(parameters, outcomes)
         largest = float(np.max(np.abs(step), initial=0.0))
         if largest > 4.0:
@@ -136,9 +135,35 @@ def solve(problem: Problem, outcomes: Outcomes, start: FloatArray, *, limit: int
                 break
             step *= 0.5
         parameters, value = parameters + step, moved
-        if largest < 1e-10:
+        if largest < settled:
             return Solution(parameters, inverse, iteration, True, value)
     return Solution(parameters, inverse, limit, False, value)
+
+
+def _inverse(problem: Problem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+    """Of the curvature where the likelihood is curved downwards there, else of Fisher's information."""
+    if not problem.likelihood.canonical:
+        curvature = _curvature(problem, parameters, outcomes) + problem.gauge
+        try:
+            np.linalg.cholesky(curvature)
+            return np.asarray(np.linalg.inv(curvature), np.float64)
+        except np.linalg.LinAlgError:
+            pass
+    return np.asarray(np.linalg.inv(problem.information(parameters, outcomes) + problem.gauge), np.float64)
+
+
+def _curvature(problem: Problem, parameters: FloatArray, outcomes: Outcomes, step: float = 1e-5) -> FloatArray:
+    """(P + A, P + A) minus the second derivatives, by central differences of the gradient, in slices to save memory."""
+    size = parameters.size
+    wide = (outcomes[0][:, None], outcomes[1][:, None], outcomes[2][:, None])
+    width = max(1, 2_000_000 // max(outcomes[0].size, 1))
+    columns = []
+    for begin in range(0, size, width):
+        shift = step * np.eye(size)[:, begin : begin + width]
+        up = problem.gradient(parameters[:, None] + shift, wide)
+        columns.append((problem.gradient(parameters[:, None] - shift, wide) - up) / (2 * step))
+    full = np.concatenate(columns, axis=1)
+    return np.asarray(0.5 * (full + full.T))
 
 
 def pair_matrix(cells: Cells, place: IntArray) -> Any:

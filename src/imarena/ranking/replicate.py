@@ -79,8 +79,10 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     values[base.aux_free] = parameters[linear:]
     alone = np.flatnonzero(~settled)
     anchors = np.where(free, np.nan, base.theta) if not free.all() else None
+    warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
     for r in alone:
-        refit = fit(replace(base.cells, counts=counts[:, :, r]), base.problem.likelihood, aux=aux, anchors=anchors)
+        drawn = replace(base.cells, counts=counts[:, :, r])
+        refit = fit(drawn, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within)
         theta[:, r] = (
             refit.theta[:m] if anchors is not None else refit.theta - refit.theta[base.blocks.reference].mean()
         )

@@ -38,6 +38,11 @@ def model_covariance(base: Fit) -> FloatArray:
     free = np.flatnonzero(base.place >= 0)
     theta = np.zeros((base.cells.n_models,) * 2)
     theta[np.ix_(free, free)] = base.solution.inverse[: free.size, : free.size]
+    for block in np.unique(base.blocks.of[free]):  # the gauge's own variance, a common shift of a block, is not error
+        members = base.blocks.of == block
+        if not (base.place[members] < 0).any():
+            turn = np.eye(members.size) - np.outer(members, members) / members.sum()
+            theta = turn @ theta @ turn.T
     return theta + base.offset_covariance[np.ix_(base.blocks.of, base.blocks.of)]
 
 

@@ -1,26 +1,30 @@
 """How stable a board is: CV-Arena appendix H, equations 28 to 31, with RankStd counted in ranks."""
 
+from typing import Literal
+
 import numpy as np
 
 from imarena.ranking.battles import TIE, Battles, FloatArray, IntArray
 
+DECIMALS = 6
+"""Ratings that agree to this are equal."""
 
-def ranks(ratings: FloatArray, decimals: int = 6) -> IntArray:
+
+def ranks(ratings: FloatArray) -> IntArray:
     """1 is best; equal ratings (after rounding, so that float noise breaks no tie) share the better rank."""
-    rounded = np.round(np.atleast_2d(ratings), decimals)
-    ordered = -np.sort(-rounded, axis=1)
-    places = np.stack(
-        [np.searchsorted(-row, -values, side="left") for row, values in zip(ordered, rounded, strict=True)]
-    )
-    found = places.astype(np.int64) + 1
+    found = np.asarray(_ahead(ratings, "left") + 1)
     return found[0] if ratings.ndim == 1 else found
 
 
 def mid_ranks(ratings: FloatArray) -> FloatArray:
     """(R, m) ranks with ties averaged, as Spearman's correlation needs them."""
-    from scipy.stats import rankdata
+    return np.asarray(0.5 * (_ahead(ratings, "left") + _ahead(ratings, "right") + 1))
 
-    return np.asarray(rankdata(-np.round(np.atleast_2d(ratings), 6), axis=1))
+
+def _ahead(ratings: FloatArray, side: Literal["left", "right"]) -> IntArray:
+    """(R, m) how many models stand above ("left") or not below ("right")."""
+    falling = -np.round(np.atleast_2d(ratings), DECIMALS)
+    return np.stack([np.searchsorted(np.sort(row), row, side=side) for row in falling]).astype(np.int64)
 
 
 def mean_spearman(ratings: FloatArray, draws: FloatArray) -> float | None:

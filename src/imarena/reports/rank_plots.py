@@ -1,0 +1,107 @@
+"""Plots of a board: ratings with their intervals, and who beat whom. Saved as PNG, SVG and HTML."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.records import Ranking
+
+LABEL_LIMIT = 260
+FORMS = ("png", "svg", "html")
+
+
+def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
+    """Write ``ratings`` and, where the pairwise tables are there, ``wins``, each as PNG, SVG and HTML."""
+    if not ranking.models:
+        return []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"Cannot write plots into {folder}: {error.strerror}.") from error
+    suffix = "".join(f"-{_plain(key)}-{_plain(value)}" for key, value in ranking.scope.items())
+    charts = {"ratings": ratings_chart(ranking), "wins": wins_chart(ranking)}
+    saved = []
+    for name, chart in charts.items():
+        for form in FORMS if chart is not None else ():
+            path = folder / f"{name}{suffix}.{form}"
+            if form == "png":
+                chart.save(str(path), scale_factor=2)
+            else:
+                chart.save(str(path))
+            saved.append(path)
+    return saved
+
+
+def ratings_chart(ranking: Ranking) -> Any:
+    """A point for each model with its interval, best on top."""
+    import altair as alt
+
+    names = _names([standing.model for standing in ranking.models])
+    rows = [
+        {"model": name, "rating": s.rating, "low": s.low, "high": s.high, "battles": s.battles}
+        for name, s in zip(names, ranking.models, strict=True)
+    ]
+    base = alt.Chart(_data(rows)).encode(
+        y=alt.Y("model:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False)),
+        tooltip=["model:N", alt.Tooltip("rating:Q", format=".1f"), "low:Q", "high:Q", "battles:Q"],
+    )
+    level = ranking.settings.get("level")
+    title = f"rating, {level:.0%} interval" if isinstance(level, float) else "rating"
+    scale = alt.Scale(zero=False, nice=True, padding=12)
+    lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, color="#8aa4c8")
+    points = base.mark_circle(size=70, opacity=1, color="#1f4e8c").encode(x=alt.X("rating:Q", title=title, scale=scale))
+    spans = lines.encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
+    return (spans + points).properties(width=520, height={"step": 20}, title=_title(ranking))
+
+
+def wins_chart(ranking: Ranking) -> Any:
+    """Share of points of the row model against the column model; pairs that never met stay empty."""
+    import altair as alt
+
+    pairs = ranking.details.get("pairs")
+    if not isinstance(pairs, dict) or not isinstance(pairs.get("win_matrix"), list):
+        return None
+    found: Any = pairs
+    names = _names([str(model) for model in found["models"]])
+    rows = [
+        {"row": names[i], "column": names[j], "share": share}
+        for i, line in enumerate(found["win_matrix"])
+        for j, share in enumerate(line)
+        if share is not None and i != j
+    ]
+    axis = alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False, labelAngle=-60)
+    base = alt.Chart(_data(rows)).encode(
+        x=alt.X("column:N", sort=names, title="against", axis=axis),
+        y=alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False)),
+    )
+    colour = alt.Color("share:Q", scale=alt.Scale(scheme="purpleorange", domain=[0, 1]), title="share of wins")
+    cells = base.mark_rect().encode(color=colour, tooltip=["row:N", "column:N", alt.Tooltip("share:Q", format=".1%")])
+    chart: Any = cells
+    if len(names) <= 20:
+        shade = alt.condition("abs(datum.share - 0.5) > 0.3", alt.value("white"), alt.value("#222"))
+        chart = cells + base.mark_text(fontSize=9).encode(text=alt.Text("share:Q", format=".0%"), color=shade)
+    size = {"step": 30 if len(names) <= 20 else 16}
+    return chart.properties(width=size, height=size, title=_title(ranking))
+
+
+def _data(rows: list[dict[str, Any]]) -> Any:
+    import altair as alt
+
+    return alt.InlineData(values=rows)
+
+
+def _title(ranking: Ranking) -> list[str]:
+    scope = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
+    return [*([scope] if scope else []), f"{ranking.method}, {ranking.n_battles} battles"]
+
+
+def _names(models: list[str]) -> list[str]:
+    """Printable, and still different from each other when cut."""
+    shown = ["".join(letter if letter.isprintable() else "·" for letter in model)[:60] for model in models]
+    return [name if shown.count(name) == 1 else f"{name} ({index + 1})" for index, name in enumerate(shown)]
+
+
+def _plain(text: str) -> str:
+    """Safe in a file name."""
+    return re.sub(r"[^A-Za-z0-9_.]+", "_", text).strip("._")[:60] or "group"
