@@ -17,7 +17,7 @@ from typing import Any
 from imarena.core.errors import UserError
 from imarena.core.ids import canonical_json
 from imarena.core.protocols import Importable, Intake, Skip
-from imarena.core.records import Item, Judgment, Origin, Output, Reply, Status, Turn
+from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Reply, Status, Turn
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
@@ -51,14 +51,12 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             f"{path} has no {' or '.join(_LISTS)}.", hint="Give the folder that holds the list and the outputs."
         )
     origins: set[Path] = set()
-    keys: set[str] = set()
     for file in lists:
-        items = _read_list(file, files, folder, shelf, intake, options.get("licence"), origins, keys)
+        items = _read_list(file, files, folder, shelf, intake, options.get("licence"), origins)
         yield from or_skip_file(folder, folder.name(file), items)
-    known = keys | set(intake.items(shelf.dataset))
     for file in files:
         if file.suffix.lower() in IMAGE_SUFFIXES and file not in origins:
-            yield from _read_output(file, folder, shelf, intake, known)
+            yield from _read_output(file, folder, shelf, intake)
     for file in files:
         if file.name == _RESULTS:
             yield from _read_results(file, folder, shelf, options.get("judge") or UNRECORDED)
@@ -72,7 +70,6 @@ def _read_list(
     intake: Intake,
     licence: str | None,
     origins: set[Path],
-    keys: set[str],
 ) -> Iterator[Importable]:
     name = folder.name(path)
     entries = _object(path, name)
@@ -80,39 +77,47 @@ def _read_list(
     by_tail = _by_tail(files)
     for key, entry in entries.items():
         row = f"entry {key}"
-        if (
-            not isinstance(entry, dict)
-            or not isinstance(entry.get("id"), str)
-            or not isinstance(entry.get("prompt"), str)
-        ):
-            yield Skip(name, row, "expected an object with id and prompt")
-            continue
-        keys.add(key)
-        tail = Path(entry["id"]).parts
-        source = by_tail.get(tail[-2:]) or by_tail.get(tail[-1:])
         try:
-            check_storable([key, entry])
-            if ".." in tail or Path(entry["id"]).is_absolute():
-                raise UserError(f"the path '{entry['id']}' leads out of the folder")
-            images = (keep_file(intake, folder, source),) if source else ()
+            path_text = _source_path(key, entry)
+            tail = Path(path_text).parts
+            source = by_tail.get(tail[-2:]) or by_tail.get(tail[-1:])
+            image = keep_file(intake, folder, source) if source else None
+            origin = Origin(source=SOURCE, file=name, file_sha256=sha256, row=row)
+            item = _item(key, entry, image, shelf.dataset, licence, origin)
         except BAD_ROW as error:
-            yield Skip(name, row, one_line(error))
+            yield Skip(name, row.encode("utf-8", "replace").decode(), one_line(error))
             continue
         if source is not None:
             origins.add(source)
-        item = Item(
-            dataset=shelf.dataset,
-            key=key,
-            turns=(Turn(instruction=entry["prompt"]),),
-            sources=images,
-            absent=() if images else (entry["id"],),
-            task=entry.get("edit_type") or None,
-            track="basic" if entry.get("edit_type") else "uge",
-            licence=licence,
-            provenance={"source_image": entry["id"]},
-            origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"entry {key}"),
-        )
         yield shelf.place_item(item, name, row)
+
+
+def _source_path(key: str, entry: Any) -> str:
+    """The path of the source picture, as the list gives it. Raises where the entry is no entry."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not isinstance(entry.get("prompt"), str):
+        raise UserError("expected an object with id and prompt")
+    check_storable([key, entry])
+    path: str = entry["id"]
+    if ".." in Path(path).parts or Path(path).is_absolute():
+        raise UserError(f"the path '{path}' leads out of the folder")
+    return path
+
+
+def _item(
+    key: str, entry: Mapping[str, Any], image: ImageRef | None, dataset: str, licence: str | None, origin: Origin
+) -> Item:
+    return Item(
+        dataset=dataset,
+        key=key,
+        turns=(Turn(instruction=entry["prompt"]),),
+        sources=(image,) if image else (),
+        absent=() if image else (entry["id"],),
+        task=entry.get("edit_type") or None,
+        track="basic" if entry.get("edit_type") else "uge",
+        licence=licence,
+        provenance={"source_image": entry["id"]},
+        origin=origin,
+    )
 
 
 def _object(path: Path, name: str) -> dict[str, Any]:
@@ -137,12 +142,11 @@ def _by_tail(files: list[Path]) -> dict[tuple[str, ...], Path]:
     return {tail: file for tail, file in found.items() if tail not in doubled}
 
 
-def _read_output(path: Path, folder: Folder, shelf: Shelf, intake: Intake, known: set[str]) -> Iterator[Importable]:
+def _read_output(path: Path, folder: Folder, shelf: Shelf, intake: Intake) -> Iterator[Importable]:
     name, key, model = folder.name(path), path.stem, path.parent.name
     item_id = shelf.item_id(key)
     if item_id is None:
-        reason = f"the item '{key}' was left out" if key in known else f"there is no item '{key}'"
-        yield Skip(name, "", reason)
+        yield Skip(name, "", f"there is no item '{key}'")
         return
     try:
         image = keep_file(intake, folder, path)

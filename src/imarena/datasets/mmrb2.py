@@ -172,7 +172,7 @@ class _Pairs:
 
     def _votes(self, pair: Mapping[str, Any]) -> list[tuple[str, Outcome, dict[str, float]]]:
         chosen = pair.get("chosen")
-        if chosen not in _SIDES:
+        if not isinstance(chosen, str) or chosen not in _SIDES:
             raise UserError(f"unknown outcome {chosen!r}: expected 'A' or 'B'")
         marks = pair.get("human_annotations")
         if self._options.get("votes") == "chosen" or not isinstance(marks, list) or not marks:
