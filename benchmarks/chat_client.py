@@ -87,7 +87,7 @@ def question(number: int, case: Case) -> ChatRequest:
     return ask(f"Which output follows the instruction better? ({number})", *case.pictures)
 
 
-async def run_case(case: Case) -> dict[str, float | str]:
+async def run_case(case: Case) -> dict[str, float | str | None]:
     server, base_url = start_server(case.reply_s)
     try:
         settings = Endpoint(base_url=(base_url,), model="fake-vlm", max_concurrency=case.concurrency, timeout_s=60)
@@ -99,7 +99,7 @@ async def run_case(case: Case) -> dict[str, float | str]:
         server.wait(10)
 
 
-async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, float | str]:
+async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, float | str | None]:
     numbers = iter(range(case.requests))
     memory: list[float] = []
     ends: list[float] = []
@@ -121,7 +121,7 @@ async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, 
     # Filling the pipe at the start costs once, so a short run looks worse than a long one: the steady rate leaves out
     # the first two waves and the last.
     kept = ends[2 * case.concurrency : len(ends) - case.concurrency]
-    steady = (len(kept) - 1) / (kept[-1] - kept[0]) if len(kept) > case.concurrency else float("nan")
+    steady = round((len(kept) - 1) / (kept[-1] - kept[0]), 1) if len(kept) > case.concurrency else None
     return {
         "case": case.name,
         "requests": case.requests,
@@ -130,7 +130,7 @@ async def measure(client: ChatClient, case: Case, server_pid: int) -> dict[str, 
         "rate_per_s": round(case.requests / seconds, 1),
         "ideal_per_s": round(case.ideal_per_s, 1),
         "share_of_ideal": round(case.requests / seconds / case.ideal_per_s, 3),
-        "steady_per_s": round(steady, 1),
+        "steady_per_s": steady,
         "client_cpu_ms_each": round(used / case.requests * 1e3, 3),
         "client_cpu_share": round(used / seconds, 3),
         "client_fills_a_core_at_per_s": round(case.requests / used),

@@ -47,6 +47,8 @@ def test_retry_after_pauses_everyone(as_date: bool) -> None:
         ):
             started = time.monotonic()
             first = asyncio.create_task(client.complete(ask("one")))
+            while not server.counts.faults:
+                await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)
             server.faults = Faults()
             rest = await ask_all(client, questions(5))
@@ -114,7 +116,7 @@ def test_the_breaker_pauses_and_then_goes_on() -> None:
     async def run() -> tuple[list[ChatReply], int]:
         async with FakeServer(faults=Faults({Fault.SERVER_ERROR: 1.0})) as server:
             settings = endpoint(
-                server.base_url, max_concurrency=2, breaker_failures=4, breaker_pause_s=0.3, max_attempts=10
+                server.base_url, max_concurrency=2, breaker_failures=4, breaker_pause_s=0.6, max_attempts=10
             )
             async with ChatClient(settings, rng=seeded()) as client:
                 waiting = asyncio.create_task(ask_all(client, questions(10)))
