@@ -35,8 +35,8 @@ def timid(work: Work) -> Made:
 def over_editing(work: Work) -> Made:
     """Does what was asked, then also recolours something else and grades the whole picture."""
     rng, scene = work.rng, work.after
-    others = [thing for thing in scene.things if thing.uid not in work.asked.entry.steps[work.asked.first].edit.uids]
-    if others and work.before is not None:
+    others = [thing for thing in scene.things if work.before is not None and thing in work.before.things]
+    if others:
         victim = others[int(rng.integers(len(others)))]
         colour = list(COLOURS)[int(rng.integers(len(COLOURS)))]
         scene = apply(scene, Edit(op="set", uids=(victim.uid,), values={"colour": colour}))

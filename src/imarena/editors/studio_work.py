@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from imarena.core.errors import InvalidImage
 from imarena.core.protocols import EditRequest
 from imarena.core.records import Status
 from imarena.studio import Asked, Scene, asked, is_photo, picture, render
@@ -79,7 +78,7 @@ def work_for(request: EditRequest, salt: str) -> Work | None:
     """The request, understood; None where it is not about the benchmark."""
     try:
         found = asked(request.instruction, request.sources)
-    except (OSError, InvalidImage):
+    except OSError:  # the source is not a picture
         return None
     if found is None:
         return None

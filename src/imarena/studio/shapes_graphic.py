@@ -1,6 +1,6 @@
 """Shapes of graphic layouts: posters, charts, windows of programs. They are flat on purpose."""
 
-from imarena.studio.palette import darker, ink_on, lighter
+from imarena.studio.palette import darker, ink_on, lighter, mix
 from imarena.studio.pen import Look, Pen
 
 PAPER = (250, 250, 252)
@@ -23,7 +23,7 @@ def banner(pen: Pen, look: Look) -> None:
     pen.rect((0.08, 0.0, 0.92, 0.8), colour, radius=0.04, body=True)
     ink = ink_on(colour)
     if look.state == "faded":
-        ink = tuple(round(c * 0.84 + i * 0.16) for c, i in zip(colour, ink, strict=True))  # type: ignore[assignment]
+        ink = mix(look.colour, ink, 0.16)
     pen.text((0.5, 0.4), look.text, 0.46, ink, max_width=0.76, weight=2)
 
 

@@ -1,6 +1,6 @@
 """Shapes of things found out of doors."""
 
-from imarena.studio.palette import darker, ink_on, lighter
+from imarena.studio.palette import darker, ink_on, lighter, mix
 from imarena.studio.pen import Look, Pen
 
 TRUNK = (110, 80, 58)
@@ -64,7 +64,7 @@ def sign(pen: Pen, look: Look) -> None:
     pen.rect((0.03, 0.04, 0.97, 0.06), ink)
     pen.rect((0.03, 0.44, 0.97, 0.46), ink)
     if look.state == "faded":
-        ink = tuple(round(c * 0.82 + i * 0.18) for c, i in zip(look.colour, ink, strict=True))  # type: ignore[assignment]
+        ink = mix(look.colour, ink, 0.18)
     pen.text((0.5, 0.25), look.text or "STOP", 0.24, ink, max_width=0.84, weight=2)
 
 

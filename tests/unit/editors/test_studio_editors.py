@@ -13,6 +13,8 @@ from imarena.core.records import Mode, Status
 from imarena.editors.studio import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
 from imarena.studio import DEMO_KEYS, entry_of, picture, true_quality
 
+KEYS = [key for key in DEMO_KEYS if key != "photo-mountains"]  # that one photograph takes as long as all the rest
+
 
 def request_for(key: str, turn: int = 0, source: bytes | None = None, seed: int = 42) -> EditRequest:
     entry = entry_of(key)
@@ -32,9 +34,7 @@ def result(habit: str, key: str) -> EditResult:
 
 
 def mean_quality(habit: str) -> float:
-    scores = [
-        true_quality(key, made.image).score for key in DEMO_KEYS if (made := result(habit, key)).image is not None
-    ]
+    scores = [true_quality(key, made.image).score for key in KEYS if (made := result(habit, key)).image is not None]
     return float(np.mean(scores))
 
 
@@ -49,8 +49,8 @@ def test_order_of_quality_is_as_stated() -> None:
 
 def test_only_flaky_fails_and_says_how() -> None:
     for habit in QUALITY_ORDER:
-        assert all(result(habit, key).status is Status.OK for key in DEMO_KEYS)
-    flaky = [result("flaky", key) for key in DEMO_KEYS]
+        assert all(result(habit, key).status is Status.OK for key in KEYS)
+    flaky = [result("flaky", key) for key in KEYS]
     failed = [made for made in flaky if made.status is not Status.OK]
     assert 3 <= len(failed) <= 12
     assert all(made.image is None and made.error for made in failed)
@@ -127,3 +127,18 @@ def test_strangers_are_refused() -> None:
 
 def test_there_are_eight() -> None:
     assert len(studio_editors()) == len({editor.name for editor in studio_editors()}) == 8
+
+
+@pytest.mark.parametrize("key", ["cv-object-insertion-1", "edival-04", "cv-functional-state-change-1"])
+def test_over_editing_does_what_was_asked_and_more(key: str) -> None:
+    made = result("over-editing", key).image
+    assert made is not None
+    truth = true_quality(key, made)
+    assert truth.made > 0.5
+    assert truth.kept < 0.9
+
+
+def test_chance_follows_the_seed() -> None:
+    key = "cv-object-insertion-2"
+    images = {asyncio.run(studio_editor("artefacts").edit(request_for(key, seed=seed))).image for seed in (1, 1, 2)}
+    assert len(images) == 2
