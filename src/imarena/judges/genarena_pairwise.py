@@ -12,11 +12,14 @@ from imarena.core.protocols import Chat, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.chat_judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.options import read_options
-from imarena.judges.parse import check_score_agrees, field, is_not_applicable, read_choice, read_number
+from imarena.judges.parse import Unreadable, check_score_agrees, field, is_not_applicable, read_choice, read_number
 from imarena.judges.prompt import load_prompt
 
 LOWEST, HIGHEST = 1.0, 6.0
 """6 to 4: the first is better, from clearly to barely; 3 to 1: the second is, from barely to clearly."""
+
+UNSURE = (3.0, 4.0)
+"""The two scores that mean 'barely': the only ones that a called tie goes with."""
 
 CRITERIA = ("text_faithfulness", "image_faithfulness", "overall_image_quality", "text_rendering")
 
@@ -61,8 +64,10 @@ def read_pair(text: str, *, ties: bool = False) -> Verdict:
     choice = read_choice(text, ties=ties)
     scores: dict[str, float] = {}
     stated = field(choice.fields, "score")
-    if stated is not None and not (ties and choice.outcome is Outcome.TIE):
+    if stated is not None:
         score = read_number(stated, LOWEST, HIGHEST, "score", whole=True)
+        if choice.outcome is Outcome.TIE and score not in UNSURE:
+            raise Unreadable(f"the score {score:g} contradicts the tie")
         check_score_agrees(score, choice.outcome, LOWEST, HIGHEST)
         scores = {"left.preference": score, "right.preference": LOWEST + HIGHEST - score}
     confidence = field(choice.fields, "confidence")

@@ -150,8 +150,14 @@ def _python_literal(text: str) -> JsonDict | None:
 
 
 def field(fields: Mapping[str, Any], *names: str) -> Any:
-    """The value under the first of `names` that is there, spelt with any case, spaces or dashes; None if none is."""
-    spelt = {_key(name): value for name, value in fields.items()}
+    """The value under the first of `names` that is there, spelt with any case, spaces or dashes; None if none is.
+
+    Two spellings of one name with two values ('winner', 'Winner') raise.
+    """
+    spelt: dict[str, Any] = {}
+    for name, value in fields.items():
+        if spelt.setdefault(_key(name), value) != value:
+            raise Unreadable(f"{name!r} is given twice, with two values")
     for name in names:
         if _key(name) in spelt:
             return spelt[_key(name)]

@@ -155,6 +155,8 @@ def test_genarena_leaves_out_what_the_reply_leaves_out() -> None:
 def test_genarena_explicit_tie_is_another_judge() -> None:
     tie = genarena_pairwise.make({"variant": "explicit-tie"}, always({**PAIR_REPLY, "winner": "tie", "score": None}))
     assert run(tie, exhibit(BLUE)).preference is Outcome.TIE
+    loud = genarena_pairwise.make({"variant": "explicit-tie"}, always({**PAIR_REPLY, "winner": "tie", "score": 6}))
+    assert run(loud, exhibit(BLUE)).status is Status.UNPARSABLE
     forced = genarena_pairwise.make({}, always({**PAIR_REPLY, "winner": "tie", "score": None}))
     assert run(forced, exhibit(BLUE)).status is Status.UNPARSABLE
     assert tie.name != forced.name
