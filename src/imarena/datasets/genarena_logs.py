@@ -161,9 +161,10 @@ def _read_file(path: Path, folder: Folder, log: Log, covered: set[BattleKey], *,
 
 def _record(battle: Battle, calls: tuple[Call, Call] | None, file: str, row: str, log: Log) -> Iterator[Importable]:
     """The records of one battle, with what they refer to; or why there are none."""
-    home = log.homes.setdefault((battle.left, battle.right), Path(file).name)
+    here = file.rpartition("/")[2]
+    home = log.homes.setdefault((battle.left, battle.right), here)
     key = f"{log.subset}/{battle.index}"
-    if home != Path(file).name:
+    if home != here:
         yield Skip(file, row, f"the battles of '{battle.left}' and '{battle.right}' are in {home} already")
     elif log.strict and log.shelf.item_id(key) is None:
         yield Skip(file, row, f"there is no item '{key}'")
