@@ -59,6 +59,8 @@ def test_a_criterion_column_always_splits() -> None:
     rows = [("u", "x", 1.0), ("u", "y", 1.0), ("u", "x", 2.0), ("u", "y", 3.0)]
     found = agree(columns(rows, criterion=["SC", "SC", "PQ", "PQ"]), rounds=0)
     assert [group.criterion for group in found.groups] == ["PQ", "SC"]
+    again = agree(columns(rows, criterion=["SC", "SC", "PQ", "PQ"]), by=["criterion"], rounds=0)
+    assert again.to_json() == found.to_json()
 
 
 def test_words_are_labels_unless_their_order_is_named() -> None:

@@ -153,6 +153,8 @@ def test_criteria_meet_criteria() -> None:
     people = RatingColumns(["a", "b", "a", "b"], ["x"] * 4, [1, 2, 1, 2], {"criterion": ["SC", "SC", "PQ", "PQ"]})
     found = align(both, people, AlignOptions(rounds=0))
     assert {group["criterion"]: group["spearman"] for group in found.groups} == {"SC": 1.0, "PQ": -1.0}
+    again = align(both, people, AlignOptions(by=("criterion", "model"), rounds=0, pairs=True))
+    assert [group["group"] for group in again.groups] == [{"model": "m"}] * 2
     # One score without a criterion meets every criterion that people rated.
     one = ScoreColumns(["a", "b"], ["j"] * 2, [1, 2], {"model": ["m"] * 2})
     assert [group["criterion"] for group in align(one, people, AlignOptions(rounds=0)).groups] == ["PQ", "SC"]

@@ -47,11 +47,12 @@ def command(
         pairs=rater_pairs,
     )
     document = found.to_json()
-    sheets = [_figures(document, tuple(by or ()))]
+    names = tuple(document["settings"]["by"])
+    sheets = [_figures(document, names)]
     if leave_one_out:
-        sheets.append(_folds(document, tuple(by or ())))
+        sheets.append(_folds(document, names))
     if rater_pairs:
-        sheets.append(_pairs(document, tuple(by or ())))
+        sheets.append(_pairs(document, names))
     if csv is not None:
         sheets[0].write_csv(csv)
     if not session(context).json:

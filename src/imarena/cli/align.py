@@ -59,7 +59,7 @@ def command(
             "pairs": pairs, "gaps": _edges(gaps), "rounds": rounds, "seed": seed,
         }  # fmt: skip
         document = _scores(from_file, against, options)
-        sheets = _score_sheets(document, groups)
+        sheets = _score_sheets(document)
     if csv is not None:
         sheets[0].write_csv(csv)
     if not session(context).json:
@@ -128,9 +128,9 @@ def _edges(text: str) -> tuple[float, ...]:
 FIGURES = ("spearman", "pearson", "kendall", "kendall_accuracy", "bias", "n")
 
 
-def _score_sheets(document: dict[str, Any], by: tuple[str, ...]) -> list[Sheet]:
+def _score_sheets(document: dict[str, Any]) -> list[Sheet]:
     rows: list[tuple[Cell, ...]] = []
-    names = tuple(name for name in by if name != "criterion")
+    names = tuple(document["settings"]["by"])
     for group in document["groups"]:
         interval = (group["interval"] or {}).get("spearman") or {}
         ends = "" if interval.get("low") is None else f"{interval['low']:.3f} to {interval['high']:.3f}"

@@ -38,7 +38,7 @@ from imarena.stats.pairs import (
 from imarena.stats.power import SampleSize, battles_needed, detectable_elo
 from imarena.stats.ratings import Ratings, from_columns, from_matrix, rounded
 from imarena.stats.significance import SignificanceTest, mcnemar, paired_t, permutation, welch_t, wilcoxon
-from imarena.stats.verdicts import VerdictFigures, verdict_figures
+from imarena.stats.verdicts import VerdictFigures, f1_score, verdict_figures
 
 __all__ = [
     "LEVELS",
@@ -68,6 +68,7 @@ __all__ = [
     "cohen_kappa",
     "decisive_accuracy",
     "detectable_elo",
+    "f1_score",
     "fleiss_kappa",
     "footrule",
     "from_columns",

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from imarena.stats.correlation import midranks
 from imarena.stats.figure import Figure, undefined
 from imarena.stats.ratings import rounded
 
@@ -48,9 +49,7 @@ def rank_biserial(left: ArrayLike, right: ArrayLike) -> Figure:
     method = "matched-pairs rank-biserial correlation"
     if len(moved) == 0:
         return undefined("rank_biserial", "no pair differs", n=0, method=method)
-    from scipy.stats import rankdata
-
-    ranks = rankdata(np.abs(moved))
+    ranks = midranks(np.abs(moved))
     return Figure("rank_biserial", float((ranks * np.sign(moved)).sum() / ranks.sum()), len(moved), method)
 
 

@@ -138,8 +138,9 @@ def agree(
     if not len(columns):
         raise UserError(f"{columns.source} holds no ratings.", hint="A ratings table has columns unit, rater, value.")
     values, scale = _numbers(columns, order)
-    keys = [name for name in ("criterion", *by) if name in columns.labels]
+    by = [name for name in by if name != "criterion"]  # a criterion always splits
     check_groups(columns.labels, by, columns.source)
+    keys = [name for name in ("criterion", *by) if name in columns.labels]
     identity = [name for name in IDENTITY if name in columns.labels]
     units = list(zip(columns.unit, *(columns.labels[name] for name in identity), strict=True))
     _refuse_repeats(columns, units)
@@ -149,7 +150,7 @@ def agree(
             [units[row] for row in rows], [columns.rater[row] for row in rows], values[rows], scale=scale
         )
         named = dict(zip(keys, key, strict=True))
-        criterion = named.pop("criterion", None) if "criterion" not in by else named.get("criterion")
+        criterion = named.pop("criterion", None)
         options = {"rounds": rounds, "seed": seed, "leave_one_out": leave_one_out, "recipe": recipe, "pairs": pairs}
         groups.append(_group(ratings, tuple(map(str, raters)), criterion, named, options))
         reports += [_report(report, raters, criterion, named) for report in rater_reports(ratings)]

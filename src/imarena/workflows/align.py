@@ -79,8 +79,9 @@ class Alignment:
 
 def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | None = None) -> Alignment:
     """Every judge in `scores` against the people in `ratings`, per criterion and group and averaged over groups."""
-    chosen = options or AlignOptions()
-    check_groups(scores.labels, [name for name in chosen.by if name != "criterion"], scores.source)
+    given = options or AlignOptions()
+    chosen = replace(given, by=tuple(name for name in given.by if name != "criterion"))  # a criterion always splits
+    check_groups(scores.labels, chosen.by, scores.source)
     _known_judges(scores, chosen)
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
     people = _people(ratings, keys)
@@ -142,7 +143,7 @@ def _matches(
     shared = [scores.labels[name] for name in keys if name != "criterion"]
     own = scores.labels.get("criterion")
     criteria = sorted({criterion for criterion, _ in people}, key=str)
-    by = [scores.labels[name] for name in options.by if name != "criterion"]
+    by = [scores.labels[name] for name in options.by]
     matches: list[Match] = []
     seen: dict[tuple[Any, ...], int] = {}
     unrated = 0
@@ -198,9 +199,8 @@ def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limit
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
     bias, scale, bias_reason = _bias(score, human, judge, options, limits)
     reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
-    names = [name for name in options.by if name != "criterion"]
     document = {
-        "judge": judge, "criterion": criterion, "group": dict(zip(names, group, strict=True)),
+        "judge": judge, "criterion": criterion, "group": dict(zip(options.by, group, strict=True)),
         "spearman": rho.value, "pearson": r.value, "kendall": tau.value,
         "kendall_accuracy": None if tau.value is None else (tau.value + 1) / 2,
         "bias": bias, "bias_scale": scale, "bias_reason": bias_reason or None,

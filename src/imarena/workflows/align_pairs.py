@@ -38,7 +38,7 @@ def pairs_document(matches: Sequence[Scored], places: Sequence[int], options: Pa
     """One document for each judge, criterion and group; `places` are the group columns that a pair may share."""
     groups: dict[tuple[Any, ...], list[Scored]] = {}
     for match in matches:
-        group = tuple((options.by[place], match.group[place]) for place in places if options.by[place] != "criterion")
+        group = tuple((options.by[place], match.group[place]) for place in places)
         groups.setdefault((match.judge, match.criterion, group), []).append(match)
     for (judge, criterion, group), rows in sorted(groups.items(), key=str):
         yield {"judge": judge, "criterion": criterion, "group": dict(group), **_figures(rows, options)}
