@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pydantic import Field, JsonValue
 
@@ -62,6 +63,10 @@ class ChatJudge:
     @property
     def params(self) -> JsonDict:
         """All that changes what is asked or how the reply is used, the prompts' hashes included."""
+        return dict(self._identity)
+
+    @cached_property
+    def _identity(self) -> JsonDict:
         hashes: JsonDict = {name: prompt.sha256 for name, prompt in self.prompts.items()}
         return {**self.settings.model_dump(mode="json", exclude={"prompt"}), "prompt_sha256": hashes}
 

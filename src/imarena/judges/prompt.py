@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -90,11 +90,17 @@ class Prompt(Noun):
 
 @dataclass(frozen=True)
 class Rendered:
-    """A question, ready to be sent. `sha256` covers every word and every picture in it."""
+    """A question, ready to be sent."""
 
     system: str
     parts: tuple[str | bytes, ...]
-    sha256: str
+    output: JsonDict
+
+    @cached_property
+    def sha256(self) -> str:
+        """Covers every word and every picture, and the reply that is asked for."""
+        digests = [sha256_hex(part) if isinstance(part, bytes) else part for part in self.parts]
+        return sha256_hex(canonical_json([self.system, digests, self.output]).encode("utf-8", "surrogatepass"))
 
 
 @cache
@@ -141,7 +147,7 @@ def read_prompt(text: str, name: str) -> Prompt:
 
 def quoted(text: str) -> str:
     """Text from outside, between marks that it cannot contain: they carry its own hash."""
-    mark = sha256_hex(text.encode("utf-8", "replace"))[:12]
+    mark = sha256_hex(text.encode("utf-8", "surrogatepass"))[:12]
     return f"<<<DATA {mark}\n{text}\n{mark} DATA>>>"
 
 
@@ -169,8 +175,7 @@ def render(prompt: Prompt, exhibit: Exhibit) -> Rendered:
             counted = f" {number} of {len(shown)}" if len(shown) > 1 else ""
             parts += [f"{part.label or part.image}{counted}:", picture]
     system = f"{fill(prompt.system)}\n\n{guard()}"
-    digests = [sha256_hex(part) if isinstance(part, bytes) else part for part in parts]
-    return Rendered(system, tuple(parts), sha256_hex(canonical_json([system, digests, prompt.output]).encode()))
+    return Rendered(system, tuple(parts), prompt.output)
 
 
 def pictures(exhibit: Exhibit, slot: Slot) -> tuple[bytes, ...]:

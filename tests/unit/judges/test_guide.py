@@ -88,9 +88,8 @@ def test_the_server_example_runs(
         assert ready.wait(10)
         (program,) = blocks("judges.md", "python")
         assert "http://localhost:8000/v1" in program
-        exec(
-            compile(program.replace("http://localhost:8000/v1", address[0]), "judges.md", "exec"), {"__name__": "guide"}
-        )  # noqa: S102
+        code = compile(program.replace("http://localhost:8000/v1", address[0]), "judges.md", "exec")
+        exec(code, {"__name__": "guide"})  # noqa: S102
     finally:
         stop.set()
         thread.join()
