@@ -22,8 +22,18 @@ from imarena.judges.builtin_generation import judge_generation
 from imarena.judges.builtin_rules import check
 from imarena.judges.cv_score import SUCCESS_THRESHOLD, WEIGHTS, CVScore, combine
 from imarena.judges.options import read_options
-from imarena.language import Reading, read_instruction
-from imarena.vision import Line, compare, find_injections, frame_of, may_hold_text, read_lines
+from imarena.language import EditKind, Reading, read_instruction
+from imarena.vision import (
+    Difference,
+    Line,
+    Region,
+    compare,
+    find_injections,
+    frame_of,
+    may_hold_text,
+    read_lines,
+    text_match,
+)
 
 VERSION = "1"
 _BLIND = (
@@ -60,6 +70,13 @@ def _flags(lines: tuple[Line, ...] | None) -> list[JsonValue]:
     ]
 
 
+def _around(regions: tuple[Region, ...]) -> tuple[float, float, float, float]:
+    """One box around all changes, or around the largest one where they lie far apart."""
+    lefts, tops, rights, bottoms = zip(*(region.box for region in regions), strict=True)
+    box = (min(lefts), min(tops), max(rights), max(bottoms))
+    return box if (box[2] - box[0]) * (box[3] - box[1]) < 0.25 else regions[0].box
+
+
 class BuiltinJudge:
     """Scores one output, or compares two by the same scores. Deterministic, and exactly symmetric in its sides."""
 
@@ -71,6 +88,7 @@ class BuiltinJudge:
 
     def __init__(self, settings: BuiltinSettings | None = None) -> None:
         self.settings = settings or BuiltinSettings()
+        self._source_lines: dict[bytes, tuple[Line, ...]] = {}
         combine(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
     @property
@@ -82,11 +100,15 @@ class BuiltinJudge:
         """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, never a score."""
         try:
             source = decode(exhibit.sources[0]) if exhibit.sources else None
+            references = [decode(data) for data in exhibit.references] if source is None else []
             outputs = [decode(data) for data in (exhibit.left, exhibit.right) if data is not None]
         except InvalidImage as error:
             return Verdict(status=Status.INVALID_IMAGE, error=str(error))
         reading = read_instruction(exhibit.instruction)
-        assessed = [self._assess(reading, source, output) for output in outputs]
+        if source is None:
+            assessed = [self._assess_generated(reading, output, references) for output in outputs]
+        else:
+            assessed = [self._assess(reading, source, output) for output in outputs]
         shared = self._shared(exhibit, reading)
         if len(assessed) == 1:
             return self._pointwise(assessed[0], shared)
@@ -136,16 +158,11 @@ class BuiltinJudge:
             model=f"builtin-{VERSION}",
         )
 
-    def _assess(self, reading: Reading, source: Image.Image | None, output: Image.Image) -> Assessment:
-        if source is None:
-            return self._assess_generated(reading, output)
+    def _assess(self, reading: Reading, source: Image.Image, output: Image.Image) -> Assessment:
         difference = compare(frame_of(source), output)
         facts = measure(difference)
-        must_read = self.settings.ocr == "always" or (
-            self.settings.ocr == "auto" and (reading.about_text or may_hold_text(difference))
-        )
-        lines = read_lines(output) if must_read else None
-        old_lines = read_lines(source) if must_read and reading.about_text else None
+        lines = self._read(reading, difference, output)
+        old_lines = self._read_source(reading, source) if lines is not None else None
         scene = Scene(difference, facts, lines, old_lines)
         checks = tuple(check(edit, scene) for edit in reading.edits)
         dimensions = dimensions_of(reading, scene, checks)
@@ -158,7 +175,34 @@ class BuiltinJudge:
         certain = max(trust, 0.9) if facts.returned_input else trust
         return Assessment(self._combined(dimensions), round(certain, 3), evidence)
 
-    def _assess_generated(self, reading: Reading, output: Image.Image) -> Assessment:
+    def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[Line, ...] | None:
+        """Text in the output, and again enlarged where it changed if the asked words were not found at once."""
+        if self.settings.ocr == "never":
+            return None
+        if not (reading.about_text or self.settings.ocr == "always" or may_hold_text(difference)):
+            return None
+        lines = read_lines(output)
+        wanted = [edit.text for edit in reading.edits if edit.text]
+        if difference.regions and any(text_match(text, lines) < 1.0 for text in wanted):
+            lines = (*lines, *read_lines(output, _around(difference.regions)))
+        return lines
+
+    def _read_source(self, reading: Reading, source: Image.Image) -> tuple[Line, ...] | None:
+        """Text in the source, where the edit's words may have been there before. Remembers the last few."""
+        if not any(e.kind is EditKind.TEXT and not e.old_text for e in reading.edits):
+            return None
+        key = source.tobytes()
+        if key not in self._source_lines:
+            if len(self._source_lines) >= 4:
+                self._source_lines.clear()
+            self._source_lines[key] = read_lines(source)
+        return self._source_lines[key]
+
+    def _assess_generated(self, reading: Reading, output: Image.Image, references: list[Image.Image]) -> Assessment:
+        for reference in references:
+            if measure(compare(frame_of(reference), output)).returned_input:
+                copied = Dimensions(0.0, 0.0, 0.0, 1000.0)
+                return Assessment(self._combined(copied), 0.9, {"facts": {"returned_reference": True}, "injection": []})
         must_read = self.settings.ocr == "always" or (self.settings.ocr == "auto" and reading.about_text)
         lines = read_lines(output) if must_read else None
         dimensions, confidence, evidence = judge_generation(reading.instruction, frame_of(output), lines)

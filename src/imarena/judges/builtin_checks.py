@@ -7,7 +7,7 @@ import numpy as np
 from imarena.core.records import JsonDict
 from imarena.judges.builtin_curves import fall, floored, ramp
 from imarena.judges.builtin_facts import Facts
-from imarena.language import Edit
+from imarena.language import Edit, EditKind
 from imarena.vision import Difference, Line, is_named, text_match
 
 
@@ -33,20 +33,38 @@ class Check:
 
 def visible_change(facts: Facts) -> float:
     """A change that stands out from the rest of the picture and that a person would notice."""
-    strength = floored(ramp(facts.structure_contrast, 0.3, 1.0), 0.1) * floored(ramp(facts.joint_contrast, 0.5, 2.0), 0.1)
+    strength = floored(ramp(facts.structure_contrast, 0.3, 1.0), 0.1) * floored(
+        ramp(facts.joint_contrast, 0.5, 2.0), 0.1
+    )
     return strength * ramp(facts.colour_top, 3.0, 12.0)
 
 
 def check_object(edit: Edit, scene: Scene) -> Check:
     """Something new, another thing or another pose: a strong local change. What it shows cannot be told."""
     done = visible_change(scene.facts)
-    named = edit.colours[0] if edit.colours else ""
     evidence: JsonDict = {"visible_change": round(done, 3)}
-    if named:
-        gained = _gained(scene.difference, named)
+    if edit.colours:
+        gained = _gained(scene.difference, edit.colours[0])
         evidence["colour_gained"] = round(gained, 4)
-        done *= floored(ramp(gained, 0.0005, 0.01), 0.4)
-    return Check(done, 0.3, "sees that something changed in one place, not what it is", evidence)
+        done *= floored(ramp(gained, 0.0005, 0.01), 0.3)
+    done *= aimed(edit, scene, evidence)
+    trust = 0.15 if edit.kind in _HARD_TO_SEE else 0.3
+    return Check(done, trust, "sees that something changed in one place, not what it is", evidence)
+
+
+_HARD_TO_SEE = frozenset({EditKind.ACTION, EditKind.OTHER})
+
+
+def aimed(edit: Edit, scene: Scene, evidence: JsonDict) -> float:
+    """Did the change hit the thing that the words point at by its colour? 0.3 to 1; 1 where they name none."""
+    if not edit.old_colours or not scene.difference.mask.any():
+        return 1.0
+    difference = scene.difference
+    pointed = is_named(difference.source, edit.old_colours[0])
+    inside = float((pointed & difference.mask).sum()) / float(difference.mask.sum())
+    reached = float((pointed & difference.mask).sum()) / max(1.0, float(pointed.sum()))
+    evidence["aim"] = round(max(inside, reached), 3)
+    return floored(ramp(max(inside, reached), 0.02, 0.3), 0.3)
 
 
 def _gained(difference: Difference, colour: str) -> float:
@@ -63,23 +81,21 @@ def check_colour(edit: Edit, scene: Scene) -> Check:
     changed = difference.colour > max(8.0, 2.0 * scene.facts.colour_median)
     gained = max(_gained(difference, colour) for colour in edit.colours)
     share = gained / max(float(changed.mean()), 1e-4)
-    done = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2)
     evidence: JsonDict = {"gained": round(gained, 4), "share_of_change": round(min(share, 1.0), 3)}
+    done = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2) * aimed(edit, scene, evidence)
     return Check(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
 
 
-def check_remove(_: Edit, scene: Scene) -> Check:
+def check_remove(edit: Edit, scene: Scene) -> Check:
     """A local change after which the place is no busier than before."""
     inside = scene.difference.mask
-    done = visible_change(scene.facts)
     busier = 0.0
     if inside.sum() > 60:
         after, before = scene.difference.output.slope[inside].mean(), scene.difference.source.slope[inside].mean()
         busier = float(np.log((after + 1.0) / (before + 1.0)))
-    done *= floored(fall(busier, 0.25, 0.1), 0.15)
-    return Check(
-        done, 0.4, "sees whether the changed place became calmer, not what is gone", {"busier": round(busier, 3)}
-    )
+    evidence: JsonDict = {"busier": round(busier, 3)}
+    done = visible_change(scene.facts) * floored(fall(busier, 0.25, 0.1), 0.15) * aimed(edit, scene, evidence)
+    return Check(done, 0.4, "sees whether the changed place became calmer, not what is gone", evidence)
 
 
 def check_text(edit: Edit, scene: Scene) -> Check:
@@ -90,6 +106,9 @@ def check_text(edit: Edit, scene: Scene) -> Check:
     if edit.text:
         match = text_match(edit.text, scene.lines)
         evidence["match"] = round(match, 3)
+        before = text_match(edit.text, scene.source_lines or ())
+        if before >= match > 0.8:
+            return Check(visible_change(scene.facts), 0.3, f"'{edit.text}' was legible before too", evidence)
         return Check(ramp(match, 0.4, 1.0), 0.8, f"reads for '{edit.text}'", evidence)
     old = edit.old_text or " ".join(line.text for line in scene.source_lines or ())
     left_over = text_match(old, scene.lines) if old else 0.0

@@ -45,6 +45,7 @@ def clean(facts: Facts) -> float:
             floored(plateau(a.contrast, -0.05, 0.08, 0.10, 0.10), 0.15),
             floored(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.15),
             floored(harsh, 0.12),
+            floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.4),
         )
     )
 
@@ -54,7 +55,7 @@ def local_dimensions(facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
     same, tidy, whole = kept(facts), clean(facts), compact(facts)
     done = mean(c.done for c in checks)
     editing = done * floored(same, 0.2)
-    prompt = done * same * floored(whole, 0.2) * floored(tidy, 0.3)
+    prompt = done * same * floored(whole, 0.2) * floored(tidy, 0.4)
     return Dimensions(SCALE * same**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
@@ -63,7 +64,7 @@ def global_dimensions(reading: Reading, scene: Scene, checks: tuple[Check, ...])
     same = kept_globally(reading.kinds, scene)
     done = mean(c.done for c in checks)
     a = scene.facts.artefacts
-    tidy = product((plateau(a.blocking, -9.0, 0.3, 1.0, 0.6), plateau(a.edges_peak, -0.3, 0.5, 0.3, 0.4)))
+    tidy = product((floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.4), plateau(a.noise, -99.0, 0.5, 1.0, 2.0)))
     return Dimensions(SCALE * same, SCALE * done * floored(same, 0.2), SCALE * done * same, SCALE * tidy)
 
 

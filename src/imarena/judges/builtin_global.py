@@ -110,11 +110,35 @@ def check_style(edit: Edit, scene: Scene) -> Check:
     return Check(done, 0.2, "sees that the whole picture changed, not into which style", evidence)
 
 
-def check_background(_: Edit, scene: Scene) -> Check:
+def check_background(edit: Edit, scene: Scene) -> Check:
     """Much of the picture changed while some whole part of it, the subject, did not."""
+    if edit.operation == "blur":
+        before, after = (np.quantile(f.curve, 0.75) for f in (scene.difference.source, scene.difference.output))
+        drop = float(np.log((before + 0.3) / (after + 0.3)))
+        return Check(ramp(drop, 0.05, 0.7), 0.5, "looks whether most fine detail is gone", {"drop": round(drop, 3)})
     changed = float((scene.difference.colour_blocks > 6.0).mean())
     done = ramp(changed, 0.1, 0.5)
     return Check(done, 0.3, "sees that most of the picture changed, not into what", {"changed": round(changed, 3)})
+
+
+def check_view(edit: Edit, scene: Scene) -> Check:
+    """The frame itself changed: other lines everywhere, or another shape for an extended picture."""
+    facts = scene.facts
+    if edit.kind is EditKind.EXTEND:
+        return Check(ramp(facts.aspect_change, 0.02, 0.15), 0.4, "sees whether the shape of the picture changed", {})
+    done = ramp(facts.structure_median, 0.02, 0.2)
+    return Check(
+        done, 0.2, "sees that all lines moved, not where to", {"structure_median": round(facts.structure_median, 3)}
+    )
+
+
+def same_palette(difference: Difference) -> float:
+    """Share of the colours that both pictures have in common, 0 to 1: survives a turned or shifted camera."""
+    counts = []
+    for frame in (difference.source, difference.output):
+        histogram, _ = np.histogramdd(frame.lab.reshape(-1, 3), bins=(8, 8, 8), range=((0, 100), (-64, 64), (-64, 64)))
+        counts.append(histogram / max(1.0, histogram.sum()))
+    return float(np.minimum(counts[0], counts[1]).sum())
 
 
 def kept_subject(difference: Difference) -> float:
@@ -127,6 +151,8 @@ def kept_globally(kinds: frozenset[EditKind], scene: Scene) -> float:
     """What a global edit must keep: the layout, or for a new background the subject."""
     if EditKind.BACKGROUND in kinds:
         return kept_subject(scene.difference)
+    if kinds & {EditKind.EXTEND, EditKind.VIEW}:
+        return ramp(same_palette(scene.difference), 0.35, 0.75)
     strict = EditKind.ENHANCE in kinds
     layout = same_layout(scene.difference)
     structure = fall(scene.facts.structure_median, 0.45, 0.1) if strict else 1.0

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from imarena.judges.builtin_checks import Check, Scene, check_colour, check_object, check_remove, check_text
-from imarena.judges.builtin_global import check_background, check_enhance, check_style
+from imarena.judges.builtin_global import check_background, check_enhance, check_style, check_view
 from imarena.language import Edit, EditKind
 
 Rule = Callable[[Edit, Scene], Check]
@@ -15,6 +15,8 @@ RULES: dict[EditKind, Rule] = {
     EditKind.BACKGROUND: check_background,
     EditKind.STYLE: check_style,
     EditKind.ENHANCE: check_enhance,
+    EditKind.EXTEND: check_view,
+    EditKind.VIEW: check_view,
 }
 
 

@@ -99,6 +99,8 @@ def _becoming(old: str, new: str, clause: str) -> Edit:
     size = _sized(bare)
     if size and not has_article(new):
         return Edit(EditKind.SIZE, target=target, value=value, operation=size, places=places)
+    if re.match(r"(?:more|much|less) ", new):
+        return Edit(EditKind.ACTION, target=target, value=value, places=places)
     number = count_in(new)
     if (
         number is not None

@@ -17,7 +17,7 @@ _ASPECT_TOLERANCE = 0.03
 _FLOOR = 10.0
 """Smallest colour distance (CIE76) that counts as a change; recompression and latent round trips stay below."""
 _OVER_MEDIAN = 2.5
-_SMALLEST = 0.002
+_SMALLEST = 0.0005
 _C_STRUCTURE = 9.0
 
 

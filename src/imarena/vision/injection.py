@@ -95,6 +95,6 @@ def may_hold_text(difference: Difference) -> bool:
     count, _, stats, _ = cv2.connectedComponentsWithStats(bars)
     for i in range(1, count):
         _, _, width, height, area = (int(v) for v in stats[i])
-        if width >= 3 * height and width >= 24 and height >= 3 and area >= 0.5 * width * height:
+        if width >= 5 * height and width >= 40 and height >= 3 and area >= 0.6 * width * height:
             return True
     return False

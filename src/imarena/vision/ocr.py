@@ -11,10 +11,13 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 LONG_SIDE = 768
 _SMALLEST = 384
+_SMALLEST_PART = 480
+Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Line:
 
     text: str
     confidence: float
-    box: tuple[float, float, float, float]
+    box: Box
 
 
 @lru_cache(maxsize=1)
@@ -34,30 +37,44 @@ def _engine() -> Any:
     return RapidOCR(params={"Global.log_level": "error"})
 
 
-def _readable(image: Image.Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _readable(image: Image.Image, smallest: int) -> NDArray[np.uint8]:
     array = np.asarray(image.convert("RGB"), dtype=np.uint8)[:, :, ::-1]
     longest = max(array.shape[:2])
-    target = min(max(longest, _SMALLEST), LONG_SIDE)
+    target = min(max(longest, smallest), LONG_SIDE)
     if target != longest:
         scale = target / longest
         size = (max(1, round(array.shape[1] * scale)), max(1, round(array.shape[0] * scale)))
-        array = cv2.resize(array, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
+        array = np.asarray(
+            cv2.resize(array, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC), dtype=np.uint8
+        )
     return np.ascontiguousarray(array)
 
 
-def read_lines(image: Image.Image) -> tuple[Line, ...]:
-    """All lines of text found in the picture, top to bottom. About 0.4 s a picture on one core."""
-    array = _readable(image)
+def _cut(image: Image.Image, box: Box) -> tuple[Image.Image, Box]:
+    """The part of the picture in `box` and some margin; and the box really taken."""
+    margin_x, margin_y = 0.15 * (box[2] - box[0]) + 0.02, 0.15 * (box[3] - box[1]) + 0.02
+    left, top = max(0.0, box[0] - margin_x), max(0.0, box[1] - margin_y)
+    right, bottom = min(1.0, box[2] + margin_x), min(1.0, box[3] + margin_y)
+    width, height = image.size
+    corners = (int(left * width), int(top * height), max(int(right * width), 1), max(int(bottom * height), 1))
+    return image.crop(corners), (left, top, right, bottom)
+
+
+def read_lines(image: Image.Image, box: Box | None = None) -> tuple[Line, ...]:
+    """All lines of text found in the picture, or enlarged in a `box` of it, top to bottom. About 0.4 s a picture."""
+    part, taken = (image, (0.0, 0.0, 1.0, 1.0)) if box is None else _cut(image, box)
+    array = _readable(part, _SMALLEST if box is None else _SMALLEST_PART)
     height, width = array.shape[:2]
     found = _engine()(array)
     if found is None or found.txts is None or found.boxes is None:
         return ()
     lines = []
-    for text, confidence, box in zip(found.txts, found.scores, found.boxes, strict=True):
-        corners = np.asarray(box, dtype=np.float64)
+    for text, confidence, corners_ in zip(found.txts, found.scores, found.boxes, strict=True):
+        corners = np.asarray(corners_, dtype=np.float64) / (width, height)
+        corners = corners * (taken[2] - taken[0], taken[3] - taken[1]) + (taken[0], taken[1])
         left, top = corners.min(axis=0)
         right, bottom = corners.max(axis=0)
-        lines.append(Line(str(text), float(confidence), (left / width, top / height, right / width, bottom / height)))
+        lines.append(Line(str(text), float(confidence), (float(left), float(top), float(right), float(bottom))))
     return tuple(sorted(lines, key=lambda line: (line.box[1], line.box[0])))
 
 

@@ -11,7 +11,7 @@ from imarena.vision.frame import Floats, Frame
 
 @dataclass(frozen=True)
 class Quality:
-    """What one picture looks like by itself. `noise` and `blocking` are in lightness units (0 to 100)."""
+    """What one picture looks like by itself. `noise` is in lightness units (0 to 100), `blocking` a log ratio."""
 
     sharpness: float
     noise: float
@@ -30,16 +30,20 @@ def noise_level(light: Floats) -> float:
     return float(np.sqrt(np.pi / 2.0) / 6.0 * response[flat].mean())
 
 
-def blocking(light: Floats) -> float:
-    """Mean step across the lines of an 8-pixel raster beyond the step elsewhere: JPEG blocks at their own scale."""
+def blocking(detail: Floats) -> float:
+    """How much stronger steps are across one line in eight than across the others: JPEG blocks. 0 is none, 1 is plain.
+
+    `detail` is lightness at the picture's own size; a resized picture has no such raster any more.
+    """
 
     def excess(steps: Floats) -> float:
-        at = [float(np.median(steps[:, phase::8])) for phase in range(8) if steps[:, phase::8].size]
-        return max(at) - float(np.median(at)) if len(at) > 1 else 0.0
+        # Steps are cut off at 8: a block border is a small step, an object's edge a large one.
+        at = [float(np.minimum(steps[:, phase::8], 8.0).mean()) for phase in range(8) if steps[:, phase::8].size]
+        return float(np.log((max(at) + 0.02) / (np.median(at) + 0.02))) if len(at) == 8 else 0.0
 
-    across = np.abs(np.diff(light, axis=1))
-    down = np.abs(np.diff(light, axis=0)).T
-    return max(0.0, (excess(across) + excess(np.ascontiguousarray(down))) / 2.0)
+    across = np.abs(np.diff(detail, axis=1))
+    down = np.ascontiguousarray(np.abs(np.diff(detail, axis=0)).T)
+    return (excess(across) + excess(down)) / 2.0
 
 
 def measure_quality(frame: Frame) -> Quality:
@@ -47,7 +51,7 @@ def measure_quality(frame: Frame) -> Quality:
     return Quality(
         sharpness=float(np.log1p(frame.curve.var())),
         noise=noise_level(frame.light),
-        blocking=blocking(frame.light),
+        blocking=blocking(frame.detail),
         clipped=float(((frame.rgb < 0.01) | (frame.rgb > 0.99)).all(axis=2).mean()),
         contrast=float(frame.light.std()),
         colourfulness=float(frame.chroma.mean()),
@@ -105,5 +109,5 @@ def measure_artefacts(difference: Difference) -> Artefacts:
         edges_beyond_source=float((output.slope[inside] > steep).mean()) if inside.sum() > 60 else 0.0,
         seam=_seam(difference),
         noise=noise_level(output.light) - noise_level(source.light),
-        blocking=blocking(output.light) - blocking(source.light),
+        blocking=blocking(output.detail) - blocking(source.detail),
     )
