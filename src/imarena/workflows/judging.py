@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from imarena.core.ids import content_id
 from imarena.core.protocols import Exhibit, Judge, Progress, Verdict
-from imarena.core.records import Item, JsonDict, Judgment, Order, Output, Record, Reply, Status
+from imarena.core.records import Item, JsonDict, Judgment, Order, Output, Record, Reply, Status, Usage, now
 from imarena.engine import Plan, processes, run
-from imarena.judges.orders import recorded, shown
+from imarena.judges.orders import mirrored_scores, recorded, shown
 from imarena.storage import Workspace
 from imarena.workflows.exhibits import exhibit_of, references_of, sources_of
 from imarena.workflows.runs import noted
@@ -84,7 +84,8 @@ def judge_cases(
     before = parents or {}
     noting: JsonDict = {"judge": judge.name, "dimension": dimension, "params": judge.params}
     with noted(workspace, "judge", noting) as ongoing:
-        work = list(_missing(workspace, judge, cases, before, report))
+        twins: list[CaseWork] = []
+        work = list(_missing(workspace, judge, cases, before, report, twins))
         pool: AbstractContextManager[Executor | None] = processes() if _computes(judge) else nullcontext()
         with pool as executor:
 
@@ -107,6 +108,7 @@ def judge_cases(
                 work, do, failed, write, total=len(work), stage=f"judgments by {judge.name}", concurrency=concurrency
             )
             report.stopped = run(plan, progress=progress).stopped
+        _share(workspace, judge, twins, report, ongoing.run_id)
         ongoing.counts = dict(report.judgments)
         ongoing.cost_usd = report.cost_usd
         ongoing.partial = bool(report.stopped) or any(status != "ok" for status in report.judgments)
@@ -123,21 +125,68 @@ def _ask(judge: Judge, exhibit: Exhibit) -> Verdict:
 
 
 def _missing(
-    workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output], report: JudgeReport
+    workspace: Workspace,
+    judge: Judge,
+    cases: Iterable[Case],
+    parents: dict[str, Output],
+    report: JudgeReport,
+    twins: list[CaseWork],
 ) -> Iterator[CaseWork]:
+    """What was never answered. A case with the pixels of an answered one is a twin: it shares the answer."""
     done: set[str] = set()
+    told: set[tuple[str, str, str | None]] = set()
     attempts: Counter[str] = Counter()
     for row in workspace.store.rows(Judgment, judge=judge.name):
         attempts[row["work_id"]] += 1
         if row["status"] == Status.OK.value:
             done.add(row["work_id"])
+            told.add((row["work_id"], row["left_id"], row["right_id"]))
     for case in cases:
         identity = work_id(judge, case, parents)
-        if identity in done:
+        one = CaseWork(case, identity, attempts[identity])
+        if (identity, case.left.output_id, case.right.output_id if case.right else None) in told:
             report.done_before += 1
-            continue
-        done.add(identity)
-        yield CaseWork(case, identity, attempts[identity])
+        elif identity in done:
+            twins.append(one)
+        else:
+            done.add(identity)
+            yield one
+
+
+def _share(workspace: Workspace, judge: Judge, twins: list[CaseWork], report: JudgeReport, run_id: str) -> None:
+    """Give outputs with the same pixels the same verdict, for nothing."""
+    wanted = {twin.work_id for twin in twins}
+    if not wanted:
+        return
+    answered = {
+        found.work_id: found
+        for found in workspace.store.records(Judgment, judge=judge.name, status=Status.OK.value)
+        if found.work_id in wanted
+    }
+    copies: list[Record] = []
+    for twin in twins:
+        original = answered.get(twin.work_id)
+        if original is None:
+            continue  # its answer failed: both are tried again by the next run
+        case = twin.case
+        swapped = original.order is not case.order
+        preference = original.preference.mirrored() if swapped and original.preference else original.preference
+        copies.append(
+            original.model_copy(
+                update={
+                    "item_id": case.item.item_id,
+                    "left_id": case.left.output_id,
+                    "right_id": case.right.output_id if case.right else None,
+                    "order": case.order,
+                    "preference": preference,
+                    "scores": mirrored_scores(original.scores) if swapped else original.scores,
+                    "usage": Usage(),
+                    "run_id": run_id,
+                    "created_at": now(),
+                }
+            )
+        )
+    report.judgments["ok"] += workspace.store.add(copies).new
 
 
 def _write(

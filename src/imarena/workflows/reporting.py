@@ -10,7 +10,7 @@ from imarena.core.protocols import Progress
 from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Status
 from imarena.images import preview
 from imarena.reports.page import Exhibit, Grid, Page, Picture, Section, write_html, write_markdown
-from imarena.reports.rank_plots import plot_ratings, plot_win_matrix
+from imarena.reports.rank_plots import ratings_chart, wins_chart
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, boards
 from imarena.workflows.status import WorkspaceStatus, status
@@ -73,12 +73,14 @@ def _board_section(board: Board, folder: Path, index: int) -> Section:
     folder.mkdir(parents=True, exist_ok=True)
     plots = []
     for name, caption, draw in (
-        ("ratings", "Ratings with 95 % intervals", plot_ratings),
-        ("wins", "Share of battles that the row won against the column", plot_win_matrix),
+        ("ratings", "Ratings with 95 % intervals", ratings_chart),
+        ("wins", "Share of points that the row took from the column", wins_chart),
     ):
-        file = f"board-{index + 1}-{name}.png"
-        draw(ranking, folder / file)
-        plots.append(Picture(file, caption))
+        chart = draw(ranking)
+        if chart is not None:
+            file = f"board-{index + 1}-{name}.png"
+            chart.save(str(folder / file), scale_factor=2)
+            plots.append(Picture(file, caption))
     excluded = ", ".join(f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number)
     text = [f"{ranking.n_battles:,} battles; method {ranking.method}."]
     if excluded:

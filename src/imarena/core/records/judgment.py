@@ -96,5 +96,7 @@ class Judgment(Record):
 
     @cached_property
     def judgment_id(self) -> str:
-        """This attempt, read by this parser."""
-        return content_id("judgment", self.work_id, self.attempt, self.parser_version)
+        """This attempt, read by this parser, about these outputs: two outputs with the same pixels share the work."""
+        return content_id(
+            "judgment", self.work_id, self.attempt, self.parser_version, self.left_id, self.right_id, self.order
+        )
