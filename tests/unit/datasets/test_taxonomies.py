@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from imarena.core.errors import UnknownName, UserError
 from imarena.core.records import Item, Turn
 from imarena.datasets.taxonomy import load_taxonomy, parse_taxonomy, taxonomy_names
+from imarena.studio import entries
 
 ALL = ["cv_arena", "edival", "genarena", "geditbench_v2", "imagenworld"]
 
@@ -116,6 +117,21 @@ def test_an_unknown_name_in_an_item_gets_a_suggestion() -> None:
     assert "task 'juggle' is not in edival. Known: subject_add" in (taxonomy.check(turn) or "")
     world = load_taxonomy("imagenworld")
     assert "subtopic 'Mems'" in (world.check(item(topic="T", subtopic="Mems")) or "")
+
+
+def test_the_bundled_benchmark_speaks_the_taxonomies_and_covers_every_task() -> None:
+    covered: dict[str, set[str]] = {}
+    for entry in entries():
+        taxonomy = load_taxonomy(entry.taxonomy)
+        given = {"family": entry.family, "topic": entry.topic, "subtopic": entry.subtopic, "track": entry.track}
+        turns = [Turn(instruction="x", task=step.task) for step in entry.steps]
+        made = {"dataset": "d", "key": entry.key, "turns": turns, "task": entry.task}
+        assert (
+            taxonomy.check(Item.model_validate(made | {name: value for name, value in given.items() if value})) is None
+        )
+        covered.setdefault(entry.taxonomy, set()).add(entry.task)
+    for name in ("cv_arena", "edival", "imagenworld"):
+        assert covered[name] >= {task.name for task in load_taxonomy(name).tasks}
 
 
 def test_a_users_own_file_needs_no_code(tmp_path: Path) -> None:
