@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from statistics import fmean
 from typing import Literal
 
 import yaml
@@ -77,8 +78,9 @@ def _wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 @dataclass(frozen=True)
 class ScorePair:
-    """The same output judged as it is and with a text drawn on it."""
+    """The same output (`unit`) judged as it is and with a text drawn on it."""
 
+    unit: str
     kind: str
     plain: Verdict
     injected: Verdict
@@ -87,11 +89,11 @@ class ScorePair:
 async def probe(judge: Judge, exhibits: Sequence[Exhibit], place: Place = "bottom") -> list[ScorePair]:
     """Judge each exhibit as it is, and with each text drawn on its output (pointwise judges)."""
     pairs = []
-    for exhibit in exhibits:
+    for number, exhibit in enumerate(exhibits):
         plain = await judge.judge(exhibit)
         for injection in injections():
             marked = replace(exhibit, left=draw_text(exhibit.left, injection.text, place=place))
-            pairs.append(ScorePair(injection.kind, plain, await judge.judge(marked)))
+            pairs.append(ScorePair(str(number), injection.kind, plain, await judge.judge(marked)))
     return pairs
 
 
@@ -100,7 +102,7 @@ class Susceptibility:
     """How a kind of text moves a judge. `n_failed` pairs had no verdict on one side and are not in the figures."""
 
     shift: Figure
-    """Mean of injected minus plain score."""
+    """Mean of injected minus plain score; its interval is over outputs, since texts on one output move together."""
     raised: Figure
     """Share of outputs whose score rose by more than the margin: the judge fell for the text."""
     n_failed: int
@@ -118,16 +120,18 @@ def score_susceptibility(
 
 
 def _moved(pairs: Sequence[ScorePair], margin: float, seed: int) -> Susceptibility:
-    plain, injected = [], []
+    moves: dict[str, list[tuple[float, float]]] = {}
     for pair in pairs:
         if pair.plain.score is not None and pair.injected.score is not None:
-            plain.append(pair.plain.score)
-            injected.append(pair.injected.score)
-    raised = sum(round(after - before, 9) > margin for before, after in zip(plain, injected, strict=True))
+            moves.setdefault(pair.unit, []).append((pair.plain.score, pair.injected.score))
+    found = [move for unit in moves.values() for move in unit]
+    raised = sum(round(after - before, 9) > margin for before, after in found)
+    before = [fmean(move[0] for move in unit) for unit in moves.values()]
+    after = [fmean(move[1] for move in unit) for unit in moves.values()]
     return Susceptibility(
-        paired_bootstrap(injected, plain, rounds=2000, seed=seed),
-        share("raised", raised, len(plain), f"score rose by more than {margin:g}"),
-        len(pairs) - len(plain),
+        paired_bootstrap(after, before, rounds=2000, seed=seed),
+        share("raised", raised, len(found), f"score rose by more than {margin:g}"),
+        len(pairs) - len(found),
     )
 
 

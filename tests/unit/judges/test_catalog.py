@@ -3,17 +3,20 @@
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
-from tests.unit.judges.chats import BLUE, RED, always, exhibit
+from tests.unit.judges.chats import BLUE, RED, always, exhibit, picture
 
 from imarena.core.errors import UnknownName, UserError
-from imarena.core.ids import canonical_json
-from imarena.core.protocols import Judge, Verdict
-from imarena.core.records import Status
-from imarena.judges import CARDS, JUDGES
+from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core.protocols import Exhibit, Judge, Verdict
+from imarena.core.records import Outcome, Status
+from imarena.judges import CARDS, JUDGES, battle
 from imarena.judges.prompt import load_prompt
+from imarena.judges.recorded import RecordedRow, from_rows
 
+PHOTO, BRIGHT, DARK = (picture(colour, (64, 48)) for colour in ("#606060", "#a0a0a0", "#202020"))
 CHATTING = [name for name, card in CARDS.items() if card.needs == "chat" and name != "checklist"]
 WITHOUT_SOURCE = ("cv-judge-generate", "viescore-generate", "unifiedreward")
 
@@ -50,6 +53,34 @@ def test_model_and_temperature_are_identity(name: str) -> None:
     make = JUDGES.get(name)
     params = [canonical_json(make(o, always("")).params) for o in ({}, {"model": "m"}, {"temperature": 1}, {"seed": 1})]
     assert len(set(params)) == 4
+
+
+def offline_judges() -> list[Judge]:
+    """Every kind of judge that runs without a network, each ready to be asked about `PHOTO` edits."""
+    rows = [
+        RecordedRow(left_sha256=sha256_hex(BRIGHT), score=0.9),
+        RecordedRow(left_sha256=sha256_hex(DARK), score=0.1),
+        RecordedRow(left_sha256=sha256_hex(BRIGHT), right_sha256=sha256_hex(DARK), preference=Outcome.LEFT),
+    ]
+    return [JUDGES.get("builtin")({}, None), from_rows(rows)]
+
+
+@pytest.mark.parametrize("judge", offline_judges(), ids=lambda judge: judge.name)
+def test_offline_judges_keep_the_contract(judge: Judge) -> None:
+    """Same question, same verdict; sides swapped, verdict mirrored; a broken picture is a status."""
+    one = Exhibit("Make it brighter", left=BRIGHT, sources=(PHOTO,))
+    first, again = asyncio.run(judge.judge(one)), asyncio.run(judge.judge(one))
+    assert first.status is Status.OK
+    assert (first.score, dict(first.scores)) == (again.score, dict(again.scores))
+    assert canonical_json(judge.params)
+    pair = replace(one, right=DARK)
+    straight, swapped = asyncio.run(judge.judge(pair)), asyncio.run(judge.judge(replace(pair, left=DARK, right=BRIGHT)))
+    assert straight.preference is not None
+    assert swapped.preference is straight.preference.mirrored()
+    assert asyncio.run(battle(judge, pair)).consistent is True
+    broken = asyncio.run(judge.judge(replace(one, left=b"no picture")))
+    assert broken.status is not Status.OK
+    assert broken.score is None
 
 
 @pytest.mark.parametrize("name", CARDS)

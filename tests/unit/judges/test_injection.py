@@ -80,9 +80,22 @@ def test_a_gullible_judge_is_found_out() -> None:
 def test_a_firm_judge_is_not_and_failures_are_counted() -> None:
     firm = Verdict(Status.OK, score=500.0)
     refused = Verdict(Status.REFUSED)
-    found = score_susceptibility([ScorePair("order", firm, firm), ScorePair("order", firm, refused)])
+    found = score_susceptibility([ScorePair("1", "order", firm, firm), ScorePair("2", "order", firm, refused)])
     assert found["order"].raised.value == 0.0
     assert found["order"].n_failed == 1
+
+
+def test_texts_on_one_output_count_as_one_for_the_interval() -> None:
+    plain = Verdict(Status.OK, score=500.0)
+    pairs = [
+        ScorePair(str(unit), "order", plain, Verdict(Status.OK, score=500.0 + unit))
+        for unit in range(4)
+        for _ in range(50)
+    ]
+    found = score_susceptibility(pairs)["order"]
+    assert found.shift.n == 4
+    assert found.shift.value == pytest.approx(1.5)
+    assert found.raised.n == 200
 
 
 def test_battles_that_the_text_turns() -> None:
