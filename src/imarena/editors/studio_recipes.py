@@ -28,8 +28,8 @@ def exact(work: Work) -> Made:
 
 def timid(work: Work) -> Made:
     """Goes most of the way: colours stay paler, removed things leave a trace."""
-    given, wanted = _floats(work.given), _floats(work.applied(work.after))
-    return work.encode(given + TIMID_SHARE * (wanted - given))
+    start, wanted = _floats(work.start), _floats(work.applied(work.after))
+    return work.encode(start + TIMID_SHARE * (wanted - start))
 
 
 def over_editing(work: Work) -> Made:
@@ -130,5 +130,5 @@ def flaky(work: Work) -> Made:
             Failed(Status.TIMEOUT, "No answer within 60 s."),
             Failed(Status.API_ERROR, "The service answered with error 503."),
         )[int(rng.integers(3))]
-    given, wanted = _floats(work.given), _floats(work.applied(work.after))
-    return work.encode(given + 0.93 * (wanted - given))
+    start, wanted = _floats(work.start), _floats(work.applied(work.after))
+    return work.encode(start + 0.93 * (wanted - start))

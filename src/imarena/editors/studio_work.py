@@ -51,6 +51,11 @@ class Work:
         return laid_over(source, self.before, self.after, (self.target.shape[0], self.target.shape[1]))
 
     @property
+    def start(self) -> Pixels:
+        """What the change starts from: the source, or the empty place where there is none."""
+        return self.given if self.request.sources else render(self.after.with_things(())).pixels
+
+    @property
     def untouched(self) -> bool:
         """Whether the source is the exact picture before the turn, byte for byte."""
         return self.before is None or (bool(self.request.sources) and self.request.sources[0] == picture(self.before))

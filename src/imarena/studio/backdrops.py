@@ -50,7 +50,7 @@ def backdrop_of(name: str) -> Backdrop:
     return BACKDROPS[name]
 
 
-@lru_cache(maxsize=24)
+@lru_cache(maxsize=12)
 def painted(name: str, mood: str, width: int, height: int, seed: int) -> Floats:
     """The empty background, (height, width, 3) in 0..1, read-only."""
     canvas = Canvas(width, height, seed)

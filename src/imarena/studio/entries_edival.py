@@ -51,6 +51,12 @@ def _colours(scene: Scene) -> list[str]:
     return [thing.colour for thing in scene.things]
 
 
+def _all_of(scene: Scene, thing: Thing) -> str:
+    """What to call a thing, or all that look like it: ``red balloon``, ``red balloons``."""
+    alike = sum(other.name == thing.name for other in scene.things)
+    return thing.name if alike == 1 else f"{thing.colour} {plural(thing.kind)}"
+
+
 def _add(rng: np.random.Generator, scene: Scene) -> Written:
     kind = _fresh_kind(rng, scene, small=True)
     probe = new_thing(scene, kind, pick_colour(rng, kind, _colours(scene)))
@@ -84,7 +90,7 @@ def _recolour(rng: np.random.Generator, scene: Scene) -> Written:
     thing = _pick(rng, list(scene.things))
     colour = pick_colour(rng, "ball", _colours(scene))
     uids = tuple(t.uid for t in scene.things if t.name == thing.name)
-    words = f"Change the color of the {thing.name} to {colour}."
+    words = f"Change the color of the {_all_of(scene, thing)} to {colour}."
     return words, Edit(op="set", uids=uids, values={"colour": colour}), f"the {thing.kind} is {colour}"
 
 
@@ -94,7 +100,7 @@ def _rematerial(rng: np.random.Generator, scene: Scene) -> Written:
     options = [m for m in VISIBLE_MATERIALS if m != thing.material]
     material = options[int(rng.integers(len(options)))]
     uids = tuple(t.uid for t in scene.things if t.name == thing.name)
-    words = f"Change the material of the {thing.name} to {material}."
+    words = f"Change the material of the {_all_of(scene, thing)} to {material}."
     return words, Edit(op="set", uids=uids, values={"material": material}), f"the {thing.kind} is made of {material}"
 
 

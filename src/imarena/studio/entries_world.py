@@ -138,7 +138,7 @@ def _six(topic: Topic) -> Iterator[tuple[str, Scene | None, tuple[Scene, ...], s
     grown = topic.scene.with_things((*topic.scene.things, first))
     two = Edit(op="add", things=(first, _settled(grown, second)))
     words = (
-        f"Add {article(first.colour)} {first.kind} like the one in image 2 and {article(second.colour)} {second.kind} "
+        f"Add {article(first.kind)} {first.kind} like the one in image 2 and {article(second.kind)} {second.kind} "
         f"like the one in image 3 to image 1. Keep the {target.name}."
     )
     yield "MRIE", topic.scene, refs, words, two

@@ -2,7 +2,8 @@
 
 Only tests and reports use it. It knows the scene; judges never do. It compares with the one exact picture, so it is
 meant for editors that work on the picture they get, such as the built-in ones: a good answer to a generation task
-that looks different from the exact picture scores low.
+that looks different from the exact picture scores low. For a generation task "before" is the empty place: `made` is
+about the things in it, `kept` about the place.
 """
 
 from dataclasses import dataclass
@@ -41,16 +42,17 @@ def true_quality(key: str, image: bytes, *, turn: int = 0, complex_mode: bool = 
     before, after = entry.scene_after(first), entry.scene_after(last)
     if after is None:
         return Truth(0.0, 0.0, 0.0)
+    before = before if before is not None else after.with_things(())
     base, target, region, (height, width) = _exact(before, after)
     shown = _fitted(laid_over(decoded(image), before, after, (height, width)))
     return Truth(_made(base, target, shown, region), _kept(target, shown, region), _clean(base, target, shown))
 
 
-@lru_cache(maxsize=32)
-def _exact(before: Scene | None, after: Scene) -> tuple[Floats, Floats, npt.NDArray[np.bool_], tuple[int, int]]:
+@lru_cache(maxsize=8)
+def _exact(before: Scene, after: Scene) -> tuple[Floats, Floats, npt.NDArray[np.bool_], tuple[int, int]]:
     target = render(after).pixels
     height, width = target.shape[:2]
-    base = laid_over(render(before).pixels if before is not None else None, before, after, (height, width))
+    base = laid_over(render(before).pixels, before, after, (height, width))
     region = _shrunk(change_mask(base, target).astype(np.uint8)) > 0
     return _fitted(base), _fitted(target), region, (height, width)
 

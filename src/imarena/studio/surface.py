@@ -14,7 +14,7 @@ from imarena.studio.pen import ZOOM, Look, Pen
 Floats = npt.NDArray[np.float32]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=96)
 def sprite(
     kind: str, width: int, height: int, colour: str, material: str, text: str, state: str, light: str
 ) -> tuple[Floats, Floats]:
