@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -172,12 +173,21 @@ def need_chat(chat: Chat | None, kind: str) -> Chat:
     return chat
 
 
-def reasons_text(value: JsonValue) -> JsonValue:
-    """Reasons as given, cut to a size that a record can hold."""
+def reasons_text(value: JsonValue, depth: int = 0) -> JsonValue:
+    """Reasons as given, cut to what a record can hold: no half characters, no endless text, no endless nesting."""
     if isinstance(value, str):
-        return value[:4000]
+        return _storable(value[:4000])
+    if isinstance(value, dict | list) and depth >= 3:
+        return "(nested further)"
     if isinstance(value, dict):
-        return {str(key)[:80]: reasons_text(item) for key, item in list(value.items())[:40]}
+        return {_storable(str(key)[:80]): reasons_text(item, depth + 1) for key, item in list(value.items())[:40]}
     if isinstance(value, list):
-        return [reasons_text(item) for item in value[:40]]
+        return [reasons_text(item, depth + 1) for item in value[:40]]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value
+
+
+def _storable(text: str) -> str:
+    """JSON may spell half a surrogate pair or a NUL, which no database takes."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")

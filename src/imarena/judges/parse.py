@@ -21,6 +21,7 @@ PARSER_VERSION = "1"
 
 _MAX_CHARACTERS = 200_000
 _MAX_OBJECTS = 64
+_MAX_DEPTH = 32
 _FENCE = re.compile(r"^\s*```[a-zA-Z0-9]*\s*\n?(.*?)\n?\s*```\s*$", re.DOTALL)
 _OPENS_OBJECT = re.compile(r"\s*(?:[\"']|$)")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
@@ -96,9 +97,24 @@ def _objects(text: str) -> tuple[list[JsonDict], bool]:
             end, looks_like_json = _skip_broken(text, position)
             broken = broken or looks_like_json
         else:
-            found.append(value)
+            found.append(_shallow(value))
         position = text.find("{", end)
     return found, broken
+
+
+def _shallow(value: JsonDict) -> JsonDict:
+    """The object itself, unless it is nested so deep that comparing or storing it would fail."""
+    level: list[Any] = [value]
+    for _ in range(_MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return value
+    raise Unreadable(f"the reply's JSON is nested more than {_MAX_DEPTH} deep")
 
 
 def _skip_broken(text: str, start: int) -> tuple[int, bool]:

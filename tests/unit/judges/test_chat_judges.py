@@ -12,7 +12,7 @@ from tests.unit.judges.chats import BLUE, RED, ScriptedChat, always, exhibit, fa
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Exhibit, Verdict
-from imarena.core.records import Outcome, Status
+from imarena.core.records import Judgment, Outcome, Status
 from imarena.judges import cv_judge, genarena_pairwise, viescore
 from imarena.judges.parse import Unreadable
 
@@ -168,6 +168,30 @@ def test_genarena_scores_add_to_seven(score: int) -> None:
     verdict = genarena_pairwise.read_pair(json.dumps({"winner": "A" if score > 3 else "B", "score": score}))
     assert sum(verdict.scores.values()) == 7
     assert verdict.preference is (Outcome.LEFT if score > 3 else Outcome.RIGHT)
+
+
+ODD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(alphabet=st.characters(categories=None), max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(ODD, ODD)
+def test_whatever_the_reasons_are_a_record_can_hold_them(reasons: Any, confidence: Any) -> None:
+    """Half characters, NUL, infinities, deep nests: the verdict is read or not, and the record goes to JSON and back."""
+    text = json.dumps({"winner": "A", "score": 5, "reasons": reasons, "confidence_reason": confidence})
+    verdict = run(genarena_pairwise.make({}, always(text)), exhibit(BLUE))
+    record = Judgment(
+        work_id="w", judge="j", item_id="i", left_id="l", right_id="r", status=verdict.status, preference=verdict.preference,
+        scores=dict(verdict.scores), reasons=dict(verdict.reasons), error=verdict.error,
+    )  # fmt: skip
+    assert Judgment.from_json(record.to_json()).same_fact(record)
+    assert "\x00" not in str(record.reasons)
 
 
 # ---------------------------------------------------------------- VIEScore

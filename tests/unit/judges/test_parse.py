@@ -107,7 +107,8 @@ def test_objects_come_back_equal(value: dict[str, Any]) -> None:
 
 
 def test_deep_and_long_replies_end_with_a_status() -> None:
-    for text in ('{"a":' * 20_000, "{" * 150_000, '{"a": 1}' * 5_000, "[" * 100_000 + '{"a":[' * 30_000, "x" * 300_000):
+    for text in ('{"a":' * 20_000, "{" * 150_000, '{"a": 1}' * 5_000, "[" * 100_000 + '{"a":[' * 30_000, "x" * 300_000,
+                 '{"winner": "A", "reasons": ' + "[" * 500 + "]" * 500 + "}"):  # fmt: skip
         assert reading(text) == "unparsable"
 
 
