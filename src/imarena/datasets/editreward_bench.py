@@ -23,7 +23,7 @@ from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, V
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
 from imarena.datasets.pairs import Pairs, side_of_winner
-from imarena.datasets.rows import files_of, named_picture, picture_in, rows_of, text_in
+from imarena.datasets.rows import files_of, named_picture, picture_in, rows_of, strays_of, text_in
 
 DATASET = "editreward/EditReward-Bench"
 LETTERS = "ABCD"
@@ -42,6 +42,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("editreward_bench", options, dataset=None)
     folder = Folder(path)
     known: dict[str, Pairs] = {}
+    yield from strays_of(folder)
     for file in files_of(folder):
         training = _is_training(folder, file)
         dataset = options.get("dataset") or (f"editreward/{file.stem}" if training else DATASET)

@@ -16,7 +16,7 @@ from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, V
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
 from imarena.datasets.pairs import Pairs, side_of_winner
-from imarena.datasets.rows import files_of, picture_in, rows_of, text_in
+from imarena.datasets.rows import files_of, picture_in, rows_of, strays_of, text_in
 
 DATASET = "editscore/EditReward-Bench"
 DIMENSIONS = ("prompt_following", "consistency", "overall")
@@ -31,6 +31,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     rater = Rater(rater_id=f"{pairs.dataset}/people", origin=Origin(source=pairs.dataset))
     yield rater
     seen: set[str] = set()
+    yield from strays_of(folder)
     for file in files_of(folder):
         name = folder.name(file)
         for row in rows_of(folder, file, _FIELDS):

@@ -38,8 +38,8 @@ class Folder:
         candidate = self.base / relative
         try:
             resolved = candidate.resolve()
-        except (OSError, RuntimeError) as error:
-            raise UserError(f"the path '{text}' cannot be followed ({error})") from error
+        except (OSError, RuntimeError, ValueError) as error:
+            raise UserError(f"the path {text[:200]!a} cannot be followed ({type(error).__name__})") from error
         if not resolved.is_relative_to(self.base):
             how = "is a link that leads" if ".." not in Path(text).parts and not Path(text).is_absolute() else "leads"
             raise UserError(f"the path '{text}' {how} out of the folder")
@@ -61,6 +61,15 @@ class Folder:
             if path.is_file() and path.resolve().is_relative_to(self.base):
                 yield path
 
+    def strays(self, pattern: str = "*") -> Iterator[Skip]:
+        """What `walk` left out: links that lead out of the folder, or nowhere."""
+        for path in sorted(self.root.rglob(pattern)) if self.root.is_dir() else ():
+            if path.is_symlink():
+                try:
+                    self.file(path.relative_to(self.root))
+                except UserError as error:
+                    yield Skip(self.name(path), "", str(error).splitlines()[0])
+
     def images(self, below: Path | None = None) -> Iterator[Path]:
         """Picture files directly in a folder, in name order. Open them by `read_bytes`, which refuses links out."""
         for path in sorted((below or self.root).iterdir()):
@@ -69,10 +78,16 @@ class Folder:
 
     def read_bytes(self, relative: str | Path) -> bytes:
         """The bytes of a file below the root; a missing one raises `UserError`."""
-        path = self.file(relative)
-        if not path.is_file():
-            raise UserError(f"the file '{relative}' is not there")
-        return path.read_bytes()
+        if not self.has(relative):
+            raise UserError(f"the file '{str(relative)[:200]}' is not there")
+        return self.file(relative).read_bytes()
+
+    def has(self, relative: str | Path) -> bool:
+        """Is there a file of that name? Raises `UserError` where the name leads out of the folder."""
+        try:
+            return self.file(relative).is_file()
+        except OSError as error:  # a name longer than the file system takes
+            raise UserError(f"the path '{str(relative)[:40]}...' cannot be followed ({error.strerror})") from error
 
 
 def decode_text(data: bytes) -> str:
@@ -98,6 +113,8 @@ def read_json(path: Path) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise UserError(f"line {error.lineno} is not JSON ({error.msg})") from error
+    except (RecursionError, ValueError) as error:  # nested beyond reason, or a number of thousands of digits
+        raise UserError(f"not JSON that can be read ({type(error).__name__})") from error
 
 
 def read_jsonl(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]] | Skip]:
@@ -110,9 +127,12 @@ def read_jsonl(path: Path, name: str) -> Iterator[tuple[int, dict[str, Any]] | S
             empty = False
             try:
                 value = json.loads(decode_text(raw))
-            except (json.JSONDecodeError, UserError) as error:
-                reason = f"not JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else "not UTF-8"
-                yield Skip(name, f"line {number}", reason)
+            except UserError:
+                yield Skip(name, f"line {number}", "not UTF-8")
+                continue
+            except (RecursionError, ValueError) as error:
+                reason = error.msg if isinstance(error, json.JSONDecodeError) else type(error).__name__
+                yield Skip(name, f"line {number}", f"not JSON ({reason})")
                 continue
             if not isinstance(value, dict):
                 yield Skip(name, f"line {number}", f"expected an object, got {type(value).__name__}")

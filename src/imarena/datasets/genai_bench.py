@@ -34,7 +34,7 @@ from imarena.core.records import (
 from imarena.datasets.folder import Folder
 from imarena.datasets.imported import imported_work_id
 from imarena.datasets.options import check_options
-from imarena.datasets.rows import files_of, picture_in, rows_of, text_in
+from imarena.datasets.rows import files_of, picture_in, rows_of, strays_of, text_in
 
 CONFIGURATIONS = ("image_generation", "image_edition", "video_generation")
 HUMAN = {
@@ -64,6 +64,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("genai_bench", options, config=CONFIGURATIONS, judge=None)
     folder = Folder(path)
     shelves: dict[str, _Shelf] = {}
+    yield from strays_of(folder)
     for file in files_of(folder):
         name = folder.name(file)
         config = options.get("config") or _config(file)
@@ -134,7 +135,7 @@ class _Shelf:
 
     def _row(self, key: str, values: Mapping[str, Any], file: str, judge: str) -> Iterator[Importable]:
         vote = values.get("vote_type") or values.get("human_vote")
-        if vote is not None and vote not in HUMAN:
+        if vote is not None and not (isinstance(vote, str) and vote in HUMAN):
             raise UserError(f"the vote is {vote!r}, not one of {', '.join(HUMAN)}")
         item = self._items.get(key)
         made = self._make(key, values) if item is None or not self._is_result(values) else None

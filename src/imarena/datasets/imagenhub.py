@@ -18,7 +18,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.folder import Folder, read_json, read_table
-from imarena.datasets.imported import file_sha256
+from imarena.datasets.imported import check_storable, file_sha256
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -41,6 +41,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             hint=f"A tree has a folder input/ or a {LOOKUP}; rating tables end in .tsv.",
         )
     shelves: dict[str, Shelf] = {}
+    yield from folder.strays("*.tsv")
     for tree in trees:
         yield from _read_tree(folder, tree, dataset_of(options.get("task") or tree.name), intake, shelves)
     raters: set[str] = set()
@@ -117,6 +118,12 @@ def _lookup(folder: Folder, tree: Path) -> dict[str, Any]:
 def _item(
     folder: Folder, dataset: str, uid: str, entry: object, source: Path | None, intake: Intake, file: str
 ) -> Item | Skip:
+    try:
+        check_storable([uid, entry])
+    except UserError as error:
+        return Skip(file, ascii(uid), str(error))
+    if not uid:
+        return Skip(file, "", "a uid is empty")
     words = entry if isinstance(entry, dict) else {}
     if entry is not None and not isinstance(entry, dict):
         return Skip(file, uid, f"expected an object, got {type(entry).__name__}")

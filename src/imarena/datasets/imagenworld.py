@@ -23,7 +23,7 @@ from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Issue, Item, JsonDict, Judgment, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imagenworld_masks import segments
-from imarena.datasets.imported import imported_work_id
+from imarena.datasets.imported import check_storable, imported_work_id
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -42,6 +42,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     entries = [file.parent for file in folder.walk("metadata.json")]
     if not entries:
         raise UserError(f"{path} holds no metadata.json.", hint="Name the folder that holds the tasks' folders.")
+    yield from folder.strays("*.json")
     shelf = Shelf(intake, options.get("dataset", DATASET))
     for file in folder.walk("human_eval.json"):
         if file.parent not in entries:
@@ -88,6 +89,7 @@ class _Entry:
         metadata = read_json(self._directory / "metadata.json")
         if not isinstance(metadata, dict):
             raise UserError("expected an object")
+        check_storable(metadata)
         written, refined = metadata.get("prompt"), metadata.get("prompt_refined")
         instruction = refined or written
         if not isinstance(instruction, str) or not instruction.strip():
@@ -104,7 +106,7 @@ class _Entry:
         return Item(
             dataset=self._shelf.dataset,
             key=self._key,
-            turns=(Turn(instruction=instruction, original_instruction=written if written != instruction else None),),
+            turns=(Turn(instruction=instruction, original_instruction=_before(written, instruction)),),
             sources=tuple(images[:1] if edits else ()),
             references=tuple(images[1:] if edits else images),
             taxonomy="imagenworld",
@@ -163,6 +165,11 @@ class _Entry:
             return
         for who, editors in content.items():
             for editor, given in editors.items() if isinstance(editors, dict) else ((None, None),):
+                try:
+                    check_storable([who, editor, given])
+                except UserError as error:
+                    yield Skip(where, ascii(f"{who}/{editor}"), str(error))
+                    continue
                 if editor is None or not isinstance(given, dict):
                     yield Skip(where, f"{who}/{editor}" if editor else who, "expected an object")
                 else:
@@ -253,6 +260,10 @@ def issues_of(given: Mapping[str, Any]) -> tuple[Issue, ...]:
         raise UserError("segments is not a list of numbers")
     named = [Issue(kind="object", label=name) for name in objects]
     return (*named, *(Issue(kind="segment", segment=number) for number in marked))
+
+
+def _before(written: object, instruction: str) -> str | None:
+    return written if isinstance(written, str) and written != instruction else None
 
 
 def _unreadable(path: Path) -> str:

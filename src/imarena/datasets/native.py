@@ -17,6 +17,7 @@ from imarena.core.protocols import Archive, Importable, Intake, Skip
 from imarena.core.records import ImageRef, Record
 from imarena.core.version import VERSION as SOFTWARE
 from imarena.datasets.folder import Folder, read_json, read_jsonl
+from imarena.datasets.imported import check_storable
 from imarena.datasets.native_records import (
     FORMAT,
     KINDS,
@@ -40,6 +41,7 @@ def record_of(value: Mapping[str, Any]) -> Importable:
     """The record on a line that `line_of` wrote. Raises `UserError` with the reason."""
     if "record" not in value:
         raise UserError("the field record is missing")
+    check_storable(value["record"])
     return parse_record(value.get("kind"), value["record"], value.get("id"))
 
 

@@ -21,6 +21,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Archive, Importable, Intake, Skip
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder
+from imarena.datasets.imported import check_storable
 from imarena.datasets.native import finder, read_manifest, write_manifest
 from imarena.datasets.native_records import (
     KINDS,
@@ -249,6 +250,7 @@ def _record(kind: str, model: type[Record], row: Mapping[str, Any]) -> Importabl
                 value = json.loads(value)
             except (TypeError, ValueError) as error:
                 raise UserError(f"the column {name} does not hold JSON") from error
+            check_storable(value)
         values[name] = value
     return parse_record(kind, values, row.get("id"))
 

@@ -94,7 +94,8 @@ def one_line(error: ValueError) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        return f"{where}: {first['msg']}" if where else str(first["msg"])
+        reason = str(first["msg"]).removeprefix("Value error, ")
+        return f"{where}: {reason}" if where else reason
     return " ".join(str(error).split())[:200]
 
 

@@ -9,6 +9,7 @@ from imarena.core.protocols import Intake, Skip
 from imarena.core.records import ImageRef
 from imarena.datasets.folder import Folder, read_json, read_jsonl, read_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
+from imarena.datasets.imported import check_storable
 
 ENDINGS = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
@@ -19,6 +20,11 @@ def files_of(folder: Folder) -> list[Path]:
     if not files:
         raise UserError(f"{folder.root} holds no rows.", hint=f"Known endings: {', '.join(ENDINGS)}.")
     return files
+
+
+def strays_of(folder: Folder) -> Iterator[Skip]:
+    """Files that look like rows but are links out of the folder."""
+    return (skip for skip in folder.strays() if Path(skip.file).suffix.lower() in ENDINGS)
 
 
 def rows_of(
@@ -32,6 +38,12 @@ def rows_of(
                 yield row
                 continue
             where, values = row
+            try:
+                if file.suffix.lower() in {".json", ".jsonl"}:
+                    check_storable(values)
+            except UserError as error:
+                yield Skip(name, where, str(error))
+                continue
             missing = [field for field in required if field not in values]
             if missing:
                 yield Skip(name, where, f"the field {', '.join(missing)} is missing")
@@ -92,7 +104,7 @@ def picture_in(row: Mapping[str, Any], field: str, folder: Folder, intake: Intak
 
 def named_picture(path: str, folder: Folder, intake: Intake) -> ImageRef | None:
     """The picture of that name, or None where the folder has no such file. Raises where it cannot be used."""
-    if not folder.file(path).is_file():
+    if not folder.has(path):
         return None
     try:
         return intake.keep(folder.read_bytes(path), name=path)

@@ -53,8 +53,9 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     elif folder.file("outputs").is_dir():
         for directory in _folders(folder.file("outputs")):
             yield from outputs_from_folder(directory, directory.name, intake, shelf, within=folder)
-    yield from read_votes(folder, shelf)
-    yield from read_ratings(folder, shelf, options.get("scale"))
+    raters: set[str] = set()
+    yield from read_votes(folder, shelf, raters)
+    yield from read_ratings(folder, shelf, options.get("scale"), raters)
 
 
 # ---------------------------------------------------------------- items

@@ -26,19 +26,19 @@ _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SCALE = re.compile(rf"({_NUMBER})-({_NUMBER})")
 
 
-def read_votes(folder: Folder, shelf: Shelf) -> Iterator[Importable]:
-    """The votes of votes.csv, each rater before the first of their votes."""
-    yield from _read(folder, shelf, "votes.csv", ("key", "left", "right", "winner"), _vote)
+def read_votes(folder: Folder, shelf: Shelf, raters: set[str]) -> Iterator[Importable]:
+    """The votes of votes.csv, each rater before the first of their votes. `raters` are those that were told before."""
+    yield from _read(folder, shelf, "votes.csv", ("key", "left", "right", "winner"), _vote, raters)
 
 
-def read_ratings(folder: Folder, shelf: Shelf, scale: str | None) -> Iterator[Importable]:
+def read_ratings(folder: Folder, shelf: Shelf, scale: str | None, raters: set[str]) -> Iterator[Importable]:
     """The ratings of ratings.csv; `scale` (such as 1-5) holds where a row names none."""
     default = parse_scale(scale) if scale else None
 
     def rating(cells: Mapping[str, str], shelf: Shelf) -> dict[str, Any]:
         return _rating(cells, shelf, default)
 
-    yield from _read(folder, shelf, "ratings.csv", ("key", "editor"), rating)
+    yield from _read(folder, shelf, "ratings.csv", ("key", "editor"), rating, raters)
 
 
 def parse_scale(text: str) -> tuple[float, float]:
@@ -55,12 +55,12 @@ def _read(
     name: str,
     required: tuple[str, ...],
     parse: Callable[[Mapping[str, str], Shelf], dict[str, Any]],
+    raters: set[str],
 ) -> Iterator[Importable]:
     path = folder.file(name)
     if not path.is_file():
         return
     seen: Counter[tuple[str, ...]] = Counter()
-    raters: set[str] = set()
     try:
         for row in read_table(path, name, required=required):
             if isinstance(row, Skip):

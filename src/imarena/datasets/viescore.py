@@ -21,7 +21,7 @@ from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import Judgment, Origin
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imagenhub import dataset_of, place, without_pixels
-from imarena.datasets.imported import file_sha256, imported_work_id
+from imarena.datasets.imported import check_storable, file_sha256, imported_work_id
 from imarena.datasets.options import check_options
 from imarena.datasets.shelf import Shelf
 
@@ -42,6 +42,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     if not files:
         raise UserError(f"{path} holds no JSON files.", hint="Name a result file or the folder of result files.")
     shelves: dict[str, Shelf] = {}
+    yield from folder.strays("*.json")
     for file in files:
         name = folder.name(file)
         try:
@@ -73,18 +74,23 @@ class _Reader:
         self._intake = intake
         self._shelves = shelves
 
+    def _skip(self, row: str, reason: str) -> Skip:
+        """Names come from the file: what UTF-8 cannot write is spelt out."""
+        where, why = (text.encode("utf-8", "backslashreplace").decode() for text in (row, reason))
+        return Skip(self._file, where, why)
+
     def scores(self, content: Mapping[str, Any], judge: str) -> Iterator[Importable]:
         for task, editors in content.items():
             if not isinstance(editors, dict):
-                yield Skip(self._file, task, "expected an object with one entry per editor")
+                yield self._skip(task, "expected an object with one entry per editor")
                 continue
             for editor, criteria in editors.items():
                 if not isinstance(criteria, dict) or not all(isinstance(v, dict) for v in criteria.values()):
-                    yield Skip(self._file, f"{task}/{editor}", "expected SC and PQ with one entry per uid")
+                    yield self._skip(f"{task}/{editor}", "expected SC and PQ with one entry per uid")
                     continue
                 unknown = sorted(set(criteria) - {"SC", "PQ"})
                 if unknown:
-                    yield Skip(self._file, f"{task}/{editor}", f"the criterion {', '.join(unknown)} is not SC or PQ")
+                    yield self._skip(f"{task}/{editor}", f"the criterion {', '.join(unknown)} is not SC or PQ")
                 yield from self._editor(task, editor, criteria, judge)
 
     def _editor(self, task: str, editor: str, criteria: Mapping[str, Any], judge: str) -> Iterator[Importable]:
@@ -95,7 +101,7 @@ class _Reader:
             try:
                 scores = _scores({name: criteria[name][uid] for name in ("SC", "PQ") if uid in criteria.get(name, {})})
             except UserError as error:
-                yield Skip(self._file, row, str(error))
+                yield self._skip(row, str(error))
                 continue
             overall = math.sqrt(scores["SC"] * scores["PQ"]) if {"SC", "PQ"} <= set(scores) else None
             yield from self._judgment(
@@ -107,15 +113,15 @@ class _Reader:
         for place_name, uids in content.items():
             task, _, editor = place_name.removesuffix(".json").partition("/")
             if not isinstance(uids, dict):
-                yield Skip(self._file, place_name, "expected an object with one entry per uid")
+                yield self._skip(place_name, "expected an object with one entry per uid")
                 continue
             for uid, values in uids.items():
                 if not isinstance(values, dict):
-                    yield Skip(self._file, f"{place_name}/{uid}", "expected an object with one entry per metric")
+                    yield self._skip(f"{place_name}/{uid}", "expected an object with one entry per metric")
                     continue
                 for metric, value in values.items():
                     if not _is_number(value):
-                        yield Skip(self._file, f"{place_name}/{uid}", f"{metric} is {value!r}, not a number")
+                        yield self._skip(f"{place_name}/{uid}", f"{metric} is {value!r}, not a number")
                         continue
                     yield from self._judgment(
                         task, editor, uid, metric, score=float(value), scores={metric: float(value)},
@@ -123,13 +129,21 @@ class _Reader:
                     )  # fmt: skip
 
     def _judgment(self, task: str, editor: str, uid: str, judge: str, **verdict: Any) -> Iterator[Importable]:
+        row = f"{task}/{editor}/{uid}"
+        try:
+            check_storable([row, judge])
+        except UserError as error:
+            yield self._skip(row, str(error))
+            return
         task_name, editor_name = names_of(task, editor)
+        if not uid or not task_name:
+            yield self._skip(row, "the uid or the task is empty")
+            return
         shelf = place(self._intake, dataset_of(task_name), self._shelves)
         yield from without_pixels(uid, editor_name, shelf)
         item_id, output_id = shelf.item_id(uid), shelf.output_id(uid, editor_name)
-        row = f"{task}/{editor}/{uid}"
         if item_id is None or output_id is None:
-            yield Skip(self._file, row, f"the item '{uid}' cannot be placed")
+            yield self._skip(row, f"the item '{uid}' cannot be placed")
             return
         origin = Origin(source="viescore", file=self._file, file_sha256=self._digest, row=row)
         yield Judgment(

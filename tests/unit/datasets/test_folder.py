@@ -31,7 +31,8 @@ def folder(tmp_path: Path) -> Folder:
 
 
 @pytest.mark.parametrize(
-    "path", ["../secret.txt", "x/../../secret.txt", "/etc/hostname", "out.txt", "a\x00b", "loop.txt"]
+    "path",
+    ["../secret.txt", "x/../../secret.txt", "/etc/hostname", "out.txt", "a\x00b", "loop.txt", "\ud800", "x" * 5000],
 )
 def test_what_leads_out_or_nowhere_is_refused(folder: Folder, path: str) -> None:
     with pytest.raises(UserError):
@@ -42,6 +43,11 @@ def test_what_is_inside_is_read(folder: Folder) -> None:
     assert folder.read_bytes("a.txt") == b"a"
     assert folder.read_bytes("x/../a.txt") == b"a"
     assert [folder.name(path) for path in folder.walk()] == ["a.txt"]
+
+
+def test_links_that_lead_out_or_nowhere_are_told(folder: Folder) -> None:
+    assert [skip.file for skip in folder.strays()] == ["loop.txt", "out.txt"]
+    assert "out of the folder" in str(next(folder.strays("out*")))
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -60,6 +66,16 @@ def test_broken_json_names_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{\n"a": }')
     with pytest.raises(UserError, match="line 2 is not JSON"):
         read_json(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "9" * 5000])
+def test_json_that_python_will_not_read_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(UserError, match="not JSON that can be read"):
+        read_json(tmp_path / "a.json")
+    (tmp_path / "a.jsonl").write_text(content)
+    (skip,) = read_jsonl(tmp_path / "a.jsonl", "a.jsonl")
+    assert "line 1: not JSON" in str(skip)
 
 
 def test_json_lines_keep_what_is_good(tmp_path: Path) -> None:

@@ -211,6 +211,16 @@ def test_a_link_out_of_the_folder_is_not_read(museum: Path) -> None:
     assert told(intake) == ["Ed/a.jpg: the path 'Ed/a.jpg' is a link that leads out of the folder"]
 
 
+def test_a_table_that_is_a_link_out_is_told(tmp_path: Path) -> None:
+    ratings(tmp_path / "elsewhere", 1, "a.jpg\t[0,0]\t[1,1]")
+    ratings(tmp_path / "votes", 2, "a.jpg\t[0,0]\t[1,1]")
+    name = f"{TASK}_rater1.tsv"
+    (tmp_path / "votes" / name).symlink_to(tmp_path / "elsewhere" / name)
+    intake = import_all(imagenhub.read, tmp_path / "votes")
+    assert told(intake) == [f"{name}: the path '{name}' is a link that leads out of the folder"]
+    assert len(intake.all(Vote)) == 2
+
+
 def test_an_instruction_that_is_missing_or_no_text_is_told(museum: Path) -> None:
     (museum / "dataset_lookup.json").write_text(json.dumps({"a.jpg": {"instruction": 7}, "b.jpg": "x"}))
     intake = import_all(imagenhub.read, museum)
