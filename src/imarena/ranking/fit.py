@@ -51,13 +51,15 @@ def fit(
     aux: Aux = NO_AUX,
     anchors: FloatArray | None = None,
     start: FloatArray | None = None,
+    coefficient_prior: float = 0.0,
 ) -> Fit:
     """Fit all blocks at once, then place them.
 
     `anchors` (m,) holds fixed strengths, NaN where a model is free; `start` (m,) where to begin.
+    `coefficient_prior` are pseudo wins and losses that hold the covariates' coefficients where nothing else does.
     """
     m = cells.n_models
-    aux = likelihood.ready(aux, cells.group, cells.counts)
+    aux = likelihood.ready(aux, cells)
     held = np.full(m, np.nan) if anchors is None else anchors
     blocks = find_blocks(cells, None if anchors is None else np.isfinite(held))
     inside = blocks.inside(cells)
@@ -65,6 +67,7 @@ def fit(
     place = np.full(m, -1, np.int64)
     place[~np.isfinite(held)] = np.arange(int((~np.isfinite(held)).sum()))
     problem = _problem(inner, likelihood, aux, blocks, held, place)
+    problem.prior[:, int((place >= 0).sum()) : problem.n_linear] = coefficient_prior
     first = np.concatenate([np.zeros(problem.n_linear), aux.start[aux.free]])
     if start is not None:
         first[: int((place >= 0).sum())] = start[place >= 0]

@@ -11,7 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.battles import FloatArray
+from imarena.ranking.cells import Cells
 
 Outcomes = tuple[FloatArray, FloatArray, FloatArray]
 """Numbers of left wins, ties and right wins, each (K,) or (K, R)."""
@@ -45,8 +46,8 @@ class Likelihood(Protocol):
     canonical: bool
     """Fisher's information is the curvature itself."""
 
-    def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:
-        """Extra parameters for these counts (K, 3), whose cells belong to `group` (K,)."""
+    def ready(self, aux: Aux, cells: Cells) -> Aux:
+        """Extra parameters for these counts."""
         ...
 
     def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes) -> float: ...
@@ -72,7 +73,7 @@ class BradleyTerry:
     has_aux = False
     canonical = True
 
-    def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:  # noqa: ARG002
+    def ready(self, aux: Aux, cells: Cells) -> Aux:  # noqa: ARG002
         return NO_AUX
 
     def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes) -> float:  # noqa: ARG002
@@ -103,15 +104,15 @@ class Davidson:
     has_aux = True
     canonical = True
 
-    def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:
-        """Log nu of each group: held at "no ties" where there are none, by a prior where there is nothing else."""
+    def ready(self, aux: Aux, cells: Cells) -> Aux:
+        """Log nu of each group: held at "no ties" where there are none, by a prior where it would run off."""
         n = aux.start.size
-        ties = np.bincount(group, counts[:, 1], n)
-        decisive = np.bincount(group, counts[:, 0] + counts[:, 2], n)
-        only = (decisive == 0) & (ties > 0)
+        ties = np.bincount(cells.group, cells.counts[:, 1], n)
+        decisive = np.bincount(cells.group, cells.counts[:, 0] + cells.counts[:, 2], n)
         with np.errstate(divide="ignore", invalid="ignore"):
-            start = np.where(only, 2.0, np.log(2 * ties / decisive))
-        prior = np.where(only, 1.0, 0.0)
+            start = np.where(decisive == 0, 2.0, np.log(2 * ties / decisive))
+        loose = np.array([ties[g] > 0 and not _wins_go_round(cells, g) for g in range(n)])
+        prior = np.where(loose, 1.0, 0.0)
         return Aux(np.where(ties == 0, -np.inf, start), ties > 0, np.stack([prior, prior]))
 
     @staticmethod
@@ -144,6 +145,36 @@ class Davidson:
         )
 
 
+def _wins_go_round(cells: Cells, group: int) -> bool:
+    """Is there a cycle with more wins than ties? Without one the likelihood grows with nu and the strengths together.
+
+    Then wins need a lead of at least 2 log nu and ties one of at most that, which some strengths satisfy for every nu.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import NegativeCycleError, bellman_ford
+
+    here = cells.group == group
+    left, tie, right = (cells.counts[here] > 0).T
+    if (left & right).any():
+        return True
+    i, j = cells.left[here], cells.right[here]
+    heads = np.concatenate([i[tie], j[tie], i[left], j[right]])
+    tails = np.concatenate([j[tie], i[tie], j[left], i[right]])
+    lengths = np.concatenate([np.ones(2 * int(tie.sum())), -np.ones(int(left.sum() + right.sum()))])
+    # one pair may hold a win and a tie in the same direction: the shorter edge is the binding one
+    order = np.argsort(-lengths, kind="stable")
+    n = cells.n_models
+    shortest = np.full((n, n), np.inf)
+    shortest[heads[order], tails[order]] = lengths[order]
+    rows, columns = np.nonzero(np.isfinite(shortest))
+    graph = coo_matrix((shortest[rows, columns], (rows, columns)), shape=(n, n)).tocsr()
+    try:
+        bellman_ford(graph)
+    except NegativeCycleError:
+        return True
+    return False
+
+
 class Mixture:
     """CV-Arena eq. 18-19: with probability q the label follows Bradley-Terry, else it is a coin; aux is logit q.
 
@@ -153,7 +184,7 @@ class Mixture:
     has_aux = True
     canonical = False
 
-    def ready(self, aux: Aux, group: IntArray, counts: FloatArray) -> Aux:  # noqa: ARG002
+    def ready(self, aux: Aux, cells: Cells) -> Aux:  # noqa: ARG002
         return aux
 
     @staticmethod

@@ -20,6 +20,8 @@ from imarena.ranking.replicate import Replicates, replicate
 from imarena.ranking.resample import Units, battle_units, grouped_units
 from imarena.ranking.sandwich import model_covariance, sandwich
 
+RUNAWAY = 15.0
+"""A coefficient beyond this has no maximum: the outcome follows it without exception."""
 EM_STEPS = 20
 """Expectation maximisation goes most of the way; Newton's method ends it, and gives the curvature."""
 LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
@@ -54,6 +56,11 @@ def model_board(battles: Battles, options: Options) -> Result:
             aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
         steps["em_iterations"] = iterations
     base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
+    if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
+        base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
+        setup = replace(
+            setup, warnings=(*setup.warnings, "The data do not bound a coefficient: a weak prior holds it.")
+        )
     warnings = [*setup.warnings, *describe(setup.cells, base.blocks, battles.models)]
     if not base.converged:
         warnings.append(f"The fit did not converge in {base.solution.iterations} iterations: do not trust the board.")
@@ -144,8 +151,10 @@ def _with_sandwich(
     z = float(ndtri((1 + options.level) / 2))
     half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     values, vectors = np.linalg.eigh(covariance)
-    noise = np.random.default_rng(options.seed).standard_normal((max(options.rounds, 1000), centre.point.size))
-    draws = centre.point + (noise * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    draws = None
+    if options.rounds:  # ranks and differences need draws; the intervals themselves do not
+        noise = np.random.default_rng(options.seed).standard_normal((options.rounds, centre.point.size))
+        draws = centre.point + (noise * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     error = np.sqrt(np.maximum(np.diag(beta), 0.0)) if beta.size else np.empty(0)
     details.update(_extras(setup, options, base, None, error * z))
     ends = (centre.point - half, centre.point + half)
@@ -166,8 +175,9 @@ def _setup(battles: Battles, options: Options) -> Setup:
         cells = replace(cells, factor=(total.mean() / np.maximum(total, 1e-300))[cells.group])
     if options.method == "davidson":
         names_of = group.names if group else ("all",)
-        aux = Aux(np.zeros(len(names_of)), np.zeros(len(names_of), bool), np.zeros((2, len(names_of))))
-        warnings = _only_ties(cells, names_of)
+        blank = Aux(np.zeros(len(names_of)), np.zeros(len(names_of), bool), np.zeros((2, len(names_of))))
+        aux = likelihood.ready(blank, cells)
+        warnings = _loose_ties(aux, names_of)
     return Setup(likelihood, cells, group, aux, names, scale, warnings)
 
 
@@ -188,12 +198,10 @@ def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cel
     return one_cell_each(battles, group=group, covariates=columns), names, scale
 
 
-def _only_ties(cells: Cells, names: tuple[str, ...]) -> tuple[str, ...]:
-    decisive = np.bincount(cells.group, cells.counts[:, 0] + cells.counts[:, 2], len(names))
+def _loose_ties(aux: Aux, names: tuple[str, ...]) -> tuple[str, ...]:
+    loose = aux.prior.any(axis=0)
     return tuple(
-        f"Dimension '{names[g]}' has only ties: its tie parameter is held by a prior."
-        for g in np.unique(cells.group)
-        if decisive[g] == 0
+        f"The data do not bound the tie parameter of '{names[g]}': a prior holds it." for g in np.flatnonzero(loose)
     )
 
 

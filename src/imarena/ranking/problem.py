@@ -149,7 +149,11 @@ def _inverse(problem: Problem, parameters: FloatArray, outcomes: Outcomes) -> Fl
             return np.asarray(np.linalg.inv(curvature), np.float64)
         except np.linalg.LinAlgError:
             pass
-    return np.asarray(np.linalg.inv(problem.information(parameters, outcomes) + problem.gauge), np.float64)
+    information = problem.information(parameters, outcomes) + problem.gauge
+    try:
+        return np.asarray(np.linalg.inv(information), np.float64)
+    except np.linalg.LinAlgError:  # a coefficient ran off: the caller sees that nothing converged
+        return np.asarray(np.linalg.pinv(information), np.float64)
 
 
 def _curvature(problem: Problem, parameters: FloatArray, outcomes: Outcomes, step: float = 1e-5) -> FloatArray:

@@ -25,10 +25,7 @@ def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
     for name, chart in charts.items():
         for form in FORMS if chart is not None else ():
             path = folder / f"{name}{suffix}.{form}"
-            if form == "png":
-                chart.save(str(path), scale_factor=2)
-            else:
-                chart.save(str(path))
+            chart.save(str(path), **({"scale_factor": 2} if form == "png" else {}))
             saved.append(path)
     return saved
 
@@ -92,14 +89,20 @@ def _data(rows: list[dict[str, Any]]) -> Any:
 
 
 def _title(ranking: Ranking) -> list[str]:
-    scope = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
+    scope = _shown(", ".join(f"{key} {value}" for key, value in ranking.scope.items()))
     return [*([scope] if scope else []), f"{ranking.method}, {ranking.n_battles} battles"]
 
 
 def _names(models: list[str]) -> list[str]:
     """Printable, and still different from each other when cut."""
-    shown = ["".join(letter if letter.isprintable() else "·" for letter in model)[:60] for model in models]
+    shown = [_shown(model) for model in models]
     return [name if shown.count(name) == 1 else f"{name} ({index + 1})" for index, name in enumerate(shown)]
+
+
+def _shown(text: str) -> str:
+    """Printable, of bounded length, and without what could end the script that an HTML page holds it in."""
+    safe = "".join(letter if letter.isprintable() else "·" for letter in text)
+    return safe.replace("<", "‹").replace(">", "›")[:60]
 
 
 def _plain(text: str) -> str:
