@@ -271,3 +271,20 @@ def test_hpsv3_shape_has_one_head(tmp_path: Path) -> None:
     assert set(verdict.scores) == {"reward_1", "log_uncertainty_1"}
     with pytest.raises(UserError, match="source"):
         asyncio.run(make_editreward({"model": str(folder)}, None).judge(Exhibit("a dog", left=GREEN)))
+
+
+def test_the_state_that_is_read_is_the_backbones_last_one(reward_folder: Path) -> None:
+    """A second way to the same reward: the bare backbone's final (normed) state of the last token, and torch's own layers."""
+    folder = str(reward_folder)
+    processor = transformers.AutoProcessor.from_pretrained(folder)
+    whole = transformers.AutoModelForImageTextToText.from_pretrained(folder).eval()
+    pictures = [decode(noisy(2)), decode(noisy(1))]
+    inputs = processor(text=["<image> <image> is it good "], images=pictures, return_tensors="pt")
+    with torch.inference_mode():
+        state = whole.model(**inputs).last_hidden_state[0, -1]
+        for number, (weight, bias) in enumerate(read_heads(reward_folder, "cpu")[0]):
+            state = torch.nn.functional.linear(torch.relu(state) if number else state, weight, bias)
+    judge = make_editreward({"model": folder, "questions": ["is it good", "is it good"]}, None)
+    verdict = asyncio.run(judge.judge(Exhibit("x", left=noisy(1), sources=(noisy(2),))))
+    assert verdict.scores["reward_1"] == pytest.approx(float(state[0]), abs=1e-5)
+    assert verdict.scores["log_uncertainty_1"] == pytest.approx(float(state[1]), abs=1e-5)
