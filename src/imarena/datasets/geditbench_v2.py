@@ -36,6 +36,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("geditbench_v2", options, dataset=None, judge=None, dimension=None, licence=None)
     folder = Folder(path)
     gallery = _Gallery(folder, intake, options)
+    yield from folder.strays()
     files = list(folder.walk())
     tables = [file for file in files if file.suffix == ".parquet"]
     lists = [file for file in files if file.suffix == ".jsonl" and file.name.startswith("metadata")]
@@ -254,7 +255,7 @@ class _Gallery:
 def _fits(reading: tuple[str, str, str], shown: list[str]) -> bool:
     """Do the pictures' paths end in <model>/<key> as the reading says?"""
     key, *models = reading
-    paths = (str(Path(image).with_suffix("")) for image in shown)
+    paths = (re.sub(r"\.\w+$", "", image) for image in shown)
     return all(path.endswith(f"/{model}/{key}") for path, model in zip(paths, models, strict=True))
 
 

@@ -117,7 +117,7 @@ def _inside(path: Path, wanted: str | None) -> list[Subset]:
 def _read_table(
     path: Path, subset: str, folder: Folder, shelf: Shelf, intake: Intake, licence: str | None
 ) -> Iterator[Importable]:
-    name, sha256 = folder.name(path), file_sha256(path)
+    name, sha256 = folder.name(path), file_sha256(folder.file(folder.name(path)))
     rows = parquet_rows(
         path, name, ("index", "instruction", "input_images"), ("task_type", "prompt_source", "original_metadata")
     )
@@ -190,7 +190,7 @@ def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        names = read_json(path)
+        names = read_json(folder.file(folder.name(path)))
     except UserError as error:
         raise UserError(f"{folder.name(path)}: {error}") from error
     if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):

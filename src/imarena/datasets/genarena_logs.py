@@ -115,7 +115,7 @@ def read_experiment(place: Path, subset: str, folder: Folder, shelf: Shelf, judg
             if path is None:
                 continue
             try:
-                folder.file(path)
+                folder.file(folder.name(path))
             except UserError as error:
                 yield Skip(folder.name(path), "", str(error))
             else:
@@ -127,7 +127,7 @@ def _config(home: Path, folder: Folder) -> Mapping[str, Any]:
     if not path.is_file() or not path.resolve().is_relative_to(folder.base):
         return {}
     try:
-        config = read_json(folder.file(path))
+        config = read_json(folder.file(folder.name(path)))
     except UserError as error:
         raise UserError(f"{folder.name(path)}: {error}") from error
     return config if isinstance(config, dict) else {}

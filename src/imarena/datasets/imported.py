@@ -62,7 +62,8 @@ def one_line(error: Exception) -> str:
 
 def keep_file(intake: Intake, folder: Folder, path: str | Path) -> ImageRef:
     """Keep a picture file that lies below the folder. Raises `UserError` with the reason."""
-    return intake.keep(folder.read_bytes(path), name=folder.name(path) if isinstance(path, Path) else path)
+    name = folder.name(path) if isinstance(path, Path) else path
+    return intake.keep(folder.read_bytes(name), name=name)
 
 
 def json_facts(value: object) -> JsonValue:

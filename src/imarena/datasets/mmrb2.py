@@ -43,6 +43,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     pairs = _Pairs(folder, intake, options)
     predictions: list[tuple[str, str, dict[str, Any]]] = []
     found = False
+    yield from folder.strays()
     for file in folder.walk("*.json"):
         name = folder.name(file)
         try:
@@ -168,7 +169,7 @@ class _Pairs:
     def _picture(self, path: str) -> ImageRef | None:
         """The picture, or None where the folder does not hold it. One that cannot be read raises."""
         place = str(self._home / path)
-        return keep_file(self._intake, self._folder, place) if self._folder.file(place).is_file() else None
+        return keep_file(self._intake, self._folder, place) if self._folder.has(place) else None
 
     def _votes(self, pair: Mapping[str, Any]) -> list[tuple[str, Outcome, dict[str, float]]]:
         chosen = pair.get("chosen")

@@ -31,6 +31,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("vcreward", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
     pairs = _Pairs(folder, intake, options)
+    yield from folder.strays()
     files = list(folder.walk())
     tables = [file for file in files if file.suffix == ".parquet" or file.name == "metadata.jsonl"]
     results = [file for file in files if file.suffix == ".jsonl" and file not in tables]
@@ -82,7 +83,7 @@ class _Pairs:
 
     def _pair(self, values: Mapping[str, Any], name: str, row: str, sha256: str) -> Iterator[Importable]:
         key, winner = _key_and_winner(values)
-        check_storable([key, values["instruction"], values.get("task")])
+        check_storable([value for value in values.values() if isinstance(value, str)])
         edited = values["edited_images"]
         cells = [values["source_image"], *(edited if isinstance(edited, list) else ())]
         if len(cells) != 3:

@@ -156,6 +156,17 @@ def test_bad_rows_are_left_out_with_file_and_row(tmp_path: Path) -> None:
     assert len(found) == 14
 
 
+def test_links_out_of_the_folder_are_named(tmp_path: Path) -> None:
+    root = make(tmp_path / "in")
+    (tmp_path / "secret.png").write_bytes(picture(1))
+    (root / "results/flux/fullset/color_alter/en/k9.png").symlink_to(tmp_path / "secret.png")
+    (root / "more.parquet").symlink_to(tmp_path / "secret.png")
+    intake = import_all(read, root)
+    assert len(intake.all(Output)) == 6
+    assert sorted(skip.file for skip in intake.skips) == ["more.parquet", "results/flux/fullset/color_alter/en/k9.png"]
+    assert all("leads out of the folder" in skip.reason for skip in intake.skips)
+
+
 def test_nothing_and_unknown_options_raise(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds nothing of GEdit-Bench"):
         import_all(read, tmp_path)

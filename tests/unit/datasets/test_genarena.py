@@ -342,6 +342,16 @@ def test_any_value_in_a_line_gives_a_record_that_can_be_stored_or_a_skip(
         assert Judgment.from_json(judgment.to_json()).same_fact(judgment)
 
 
+def test_a_table_that_is_a_link_out_is_not_opened(tmp_path: Path) -> None:
+    root = make(tmp_path / "in")
+    write_benchmark(tmp_path / "outside.parquet", [entry(7)])
+    (root / "data/basic/data-7.parquet").symlink_to(tmp_path / "outside.parquet")
+    intake = import_all(read, root)
+    link = "data/basic/data-7.parquet"
+    assert reasons(intake) == [f"{link}: the path '{link}' is a link that leads out of the folder"]
+    assert len(intake.all(Item)) == 5
+
+
 def test_other_content_under_a_known_key_is_refused(tmp_path: Path) -> None:
     intake = import_all(read, make(tmp_path / "one"))
     write_benchmark(tmp_path / "two/basic/data-0.parquet", [entry(0, instruction="something else")])
