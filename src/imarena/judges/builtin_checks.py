@@ -8,7 +8,8 @@ from imarena.core.records import JsonDict
 from imarena.judges.builtin_curves import fall, floored, ramp
 from imarena.judges.builtin_facts import Facts
 from imarena.language import Edit, EditKind
-from imarena.vision import Difference, Line, is_named, text_match
+from imarena.vision import Difference, Line, is_named, rgb_of, text_match, to_oklab
+from imarena.vision.difference import Mask
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,33 @@ def _gained(difference: Difference, colour: str) -> float:
     return float((now & ~before & (difference.colour > 6.0)).mean())
 
 
+def _way(difference: Difference, changed: Mask, colour: str) -> float:
+    """How far what changed has come towards the colour: 0 not at all, 1 all the way. The median over its pixels."""
+    if changed.sum() < 20:
+        return 0.0
+    goal = to_oklab(rgb_of(colour))
+    before, after = (
+        np.linalg.norm(to_oklab(frame.rgb[changed]) - goal, axis=1) for frame in (difference.source, difference.output)
+    )
+    return float(np.clip(np.median((before - after) / np.maximum(before, 0.05)), 0.0, 1.0))
+
+
 def check_colour(edit: Edit, scene: Scene) -> Check:
     """The named colour takes the place of another one where the picture changed."""
     difference = scene.difference
     if not edit.colours:
         return Check(visible_change(scene.facts), 0.3, "no colour is named: any visible change counts", {})
-    changed = difference.colour > max(8.0, 2.0 * scene.facts.colour_median)
+    changed = difference.colour > max(6.0, 2.0 * scene.facts.colour_median)
     gained = max(_gained(difference, colour) for colour in edit.colours)
     share = gained / max(float(changed.mean()), 1e-4)
-    evidence: JsonDict = {"gained": round(gained, 4), "share_of_change": round(min(share, 1.0), 3)}
-    done = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2) * aimed(edit, scene, evidence)
+    way = max(_way(difference, changed, colour) for colour in edit.colours)
+    evidence: JsonDict = {
+        "gained": round(gained, 4),
+        "share_of_change": round(min(share, 1.0), 3),
+        "way": round(way, 3),
+    }
+    named = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2)
+    done = max(named, 0.5 * way) * aimed(edit, scene, evidence)
     return Check(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
 
 

@@ -38,7 +38,7 @@ class Facts:
     @property
     def returned_input(self) -> bool:
         """Nothing that a person could see has changed."""
-        return self.colour_top < SAME_COLOUR and self.structure_top < 0.1
+        return self.colour_top < SAME_COLOUR and self.structure_top < 0.1 and self.aspect_change < 0.02
 
     @property
     def structure_contrast(self) -> float:

@@ -1,6 +1,6 @@
 """Seeing: what changed and where, colours by name, artefacts, words in pictures. One file a tool."""
 
-from imarena.vision.colour import BASIC_COLOURS, basic_names, basic_of, is_named, likeness
+from imarena.vision.colour import BASIC_COLOURS, basic_names, basic_of, is_named, likeness, rgb_of, to_oklab
 from imarena.vision.difference import Difference, Region, blocks, compare, structure_change
 from imarena.vision.frame import Frame, frame_of
 from imarena.vision.injection import Injection, find_injections, may_hold_text
@@ -29,6 +29,8 @@ __all__ = [
     "measure_quality",
     "noise_level",
     "read_lines",
+    "rgb_of",
     "structure_change",
     "text_match",
+    "to_oklab",
 ]

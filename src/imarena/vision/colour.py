@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
 from imarena.language import lexicon
-from imarena.vision.frame import Floats, Frame
+from imarena.vision.frame import Frame
 
 # One name for each of the colours that a person tells apart without thinking; the others are shades of these.
 _BASIC = ("black", "white", "grey", "red", "orange", "yellow", "brown", "green", "cyan", "blue", "purple", "pink")
@@ -20,6 +20,14 @@ _LIKE = {
     "coral": "red",
 }  # fmt: skip
 
+# Shades that no single word of the lexicon stands for.
+_MORE = {
+    "pink": ("#ffc0cb", "#c85078"), "blue": ("#9cc4f0", "#405878"), "green": ("#285a28", "#98d080"),
+    "grey": ("#404042", "#c8c8c8"), "brown": ("#8b4513", "#402818"), "red": ("#ff0000",), "purple": ("#500858",),
+    "yellow": ("#fff860",), "orange": ("#ff6000",),
+}  # fmt: skip
+
+_LEVELS = 32
 _TO_LMS = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],
@@ -34,7 +42,7 @@ _TO_OKLAB = np.array(
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
 )
-_GREY_CHROMA = 0.045
+_GREY_CHROMA = 0.035
 _HUE_WEIGHT = 3.0
 _LIGHT_WEIGHT = 0.6
 
@@ -56,11 +64,6 @@ def rgb_of(colour: str) -> NDArray[np.float64]:
     return np.array([int(text[i : i + 2], 16) / 255.0 for i in (1, 3, 5)])
 
 
-@lru_cache(maxsize=1)
-def _anchors() -> NDArray[np.float64]:
-    return to_oklab(np.stack([rgb_of(name) for name in _BASIC]))
-
-
 def _distance(oklab: NDArray[np.float64], anchor: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distance in OKLab with hue counting more than lightness, as names do."""
     light = (oklab[..., 0] - anchor[0]) * _LIGHT_WEIGHT
@@ -68,32 +71,61 @@ def _distance(oklab: NDArray[np.float64], anchor: NDArray[np.float64]) -> NDArra
     straight = (oklab[..., 1] - anchor[1]) ** 2 + (oklab[..., 2] - anchor[2]) ** 2
     along = (chroma - anchor_chroma) ** 2
     turned = np.maximum(straight - along, 0.0)
-    return np.asarray(np.sqrt(light**2 + 0.35 * along + _HUE_WEIGHT * turned))
+    # Paler than the colour is further from its name than stronger is: grey is no kind of purple.
+    paler = np.where(chroma < anchor_chroma, 1.0, 0.35)
+    return np.asarray(np.sqrt(light**2 + paler * along + _HUE_WEIGHT * turned))
 
 
-def basic_names(rgb: Floats) -> NDArray[np.intp]:
-    """For each pixel the index in `BASIC_COLOURS` of the name that fits best. Shape (...,)."""
-    oklab = to_oklab(rgb)
-    far = np.stack([_distance(oklab, anchor) for anchor in _anchors()], axis=-1)
-    # A pixel with hardly any chroma is black, grey or white, whatever hue its noise has.
-    dull = np.hypot(oklab[..., 1], oklab[..., 2]) < _GREY_CHROMA * np.clip(oklab[..., 0] / 0.6, 0.5, 1.0)
-    far[..., 3:] = np.where(dull[..., None], far[..., 3:] + 1.0, far[..., 3:])
-    return np.asarray(far.argmin(axis=-1))
+@lru_cache(maxsize=1)
+def _palette() -> NDArray[np.float32]:
+    """The centre of each cell of the colour cube, shape (LEVELS**3, 3): every answer is looked up there."""
+    axis = (np.arange(_LEVELS, dtype=np.float32) + 0.5) / _LEVELS
+    cube = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1)
+    return np.asarray(cube.reshape(-1, 3), dtype=np.float32)
+
+
+def _cells(rgb: NDArray[np.floating]) -> NDArray[np.intp]:
+    """For each pixel its cell in the colour cube."""
+    steps = np.clip((np.asarray(rgb) * _LEVELS).astype(np.intp), 0, _LEVELS - 1)
+    return np.asarray((steps[..., 0] * _LEVELS + steps[..., 1]) * _LEVELS + steps[..., 2])
+
+
+@lru_cache(maxsize=1)
+def _names() -> NDArray[np.intp]:
+    """The basic colour of each cell: that of the nearest known shade, shape (LEVELS**3,)."""
+    oklab = to_oklab(_palette())
+    shades = [(word, basic_of(word)) for word in lexicon().colours] + [(h, n) for n, hs in _MORE.items() for h in hs]
+    far = np.stack([_distance(oklab, to_oklab(rgb_of(shade))) for shade, _ in shades], axis=-1)
+    coloured = np.array([name not in {"black", "white", "grey"} for _, name in shades])
+    # A cell with hardly any chroma is black, grey or white, whatever hue its noise has.
+    dull = np.hypot(oklab[:, 1], oklab[:, 2]) < _GREY_CHROMA * np.clip(oklab[:, 0] / 0.6, 0.5, 1.0)
+    far += 1.0 * (dull[:, None] & coloured[None, :])
+    return np.array([_BASIC.index(shades[i][1]) for i in far.argmin(axis=-1)])
+
+
+def basic_names(rgb: NDArray[np.floating]) -> NDArray[np.intp]:
+    """For each pixel (sRGB, 0 to 1, shape (..., 3)) the index in `BASIC_COLOURS` of the name that fits best."""
+    return np.asarray(_names()[_cells(rgb)])
 
 
 BASIC_COLOURS = _BASIC
 
 
-def likeness(rgb: Floats, colour: str) -> NDArray[np.float64]:
-    """How much each pixel looks like `colour`, 0 to 1, shape (...,)."""
-    far = _distance(to_oklab(rgb), to_oklab(rgb_of(colour)))
+@lru_cache(maxsize=64)
+def _likeness(colour: str) -> NDArray[np.float64]:
+    far = _distance(to_oklab(_palette()), to_oklab(rgb_of(colour)))
     return np.asarray(np.exp(-((far / 0.22) ** 2)))
+
+
+def likeness(rgb: NDArray[np.floating], colour: str) -> NDArray[np.float64]:
+    """How much each pixel (sRGB, 0 to 1, shape (..., 3)) looks like `colour`, 0 to 1, shape (...,)."""
+    return np.asarray(_likeness(colour)[_cells(rgb)])
 
 
 def basic_of(colour: str) -> str:
     """The basic colour that a shade belongs to: 'navy' is blue. `#rrggbb` is named by what it looks like."""
     if colour.startswith("#"):
-        return _BASIC[int(basic_names(np.asarray(rgb_of(colour)[None, :], dtype=np.float32))[0])]
+        return _BASIC[int(basic_names(rgb_of(colour)))]
     return _LIKE.get(colour, colour)
 
 

@@ -71,7 +71,7 @@ def find_injections(lines: Sequence[Line]) -> tuple[Injection, ...]:
         for kind, pattern in _COMPILED.items():
             if kind in found or not pattern.search(squeezed):
                 continue
-            if kind in _WEAK and len(squeezed) < 12:
+            if kind in _WEAK and len(squeezed) < 10:
                 continue
             boxes = np.array([line.box for line in lines[start:end]])
             low, high = boxes.min(axis=0), boxes.max(axis=0)
