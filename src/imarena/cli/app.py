@@ -27,6 +27,8 @@ COMMANDS: dict[str, str] = {
     "gc": "Remove pictures that no record names.",
     "withdraw": "Remove an image's bytes or a rater's personal data; a tombstone stays.",
     "report": "A workspace as a folder that opens in a browser.",
+    "judge": "Score outputs one by one with machine judges.",
+    "battle": "Compare outputs in pairs with machine judges, in both orders.",
     "rank": "Leaderboard from a workspace or a table of battles.",
     "agree": "Agreement among raters.",
     "align": "A judge or a metric against people.",

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from imarena.core import errors
 from imarena.core.errors import UserError
 
 
-class BudgetSpent(UserError):
+class BudgetSpent(UserError, errors.BudgetSpent):
     """The next request might pass the limit, so it was not sent."""
 
 

@@ -15,9 +15,10 @@ from imarena.stats import kendall
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS, true_quality
 from imarena.workflows.boards import boards
+from imarena.workflows.cases import Board, Case, load_board, pointwise_cases, sides
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.importing import WorkspaceIntake
-from imarena.workflows.judging import Board, Case, judge_cases, load_board, pointwise_cases, sides
+from imarena.workflows.judging import judge_cases
 from imarena.workflows.reporting import report
 
 BATTLES_PER_PAIR = 2

@@ -1,0 +1,156 @@
+"""What `judge` and `battle` share: their options, the estimate before, the bar during, the tally after."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from imarena.cli.console import Exit, emit, session, stderr
+from imarena.cli.options import pairs
+
+Judges = Annotated[list[str] | None, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")]
+EndpointName = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml.")]
+BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
+Model = Annotated[str, typer.Option("--model", help="The model to ask, as the endpoint calls it.")]
+ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
+Editors = Annotated[list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")]
+Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
+Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
+Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask so often; for self-consistency.")]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Questions at once.")]
+MaxCost = Annotated[float | None, typer.Option("--max-cost-usd", min=0, help="Stop before this is passed.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before money is spent.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Plan and estimate only.")]
+Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the judge.")]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The options that both commands have."""
+
+    endpoint: str
+    base_url: list[str] | None
+    model: str
+    api_key_env: list[str] | None
+    concurrency: int | None
+    max_cost_usd: float | None
+    option: list[str] | None
+    yes: bool
+    dry_run: bool
+
+    def words(self) -> Any:
+        """For `wire_judge`."""
+        from imarena.workflows.wiring import Words, read_values
+
+        return Words(
+            self.endpoint,
+            tuple(self.base_url or ()),
+            self.model,
+            tuple(self.api_key_env or ()),
+            self.concurrency,
+            read_values(pairs(self.option)),
+        )
+
+    def budget(self) -> Any:
+        """A cost limit that all judges of the command share, or None."""
+        from imarena.clients import Budget
+
+        return None if self.max_cost_usd is None else Budget(self.max_cost_usd)
+
+
+def go_on(context: typer.Context, chosen: Chosen, estimates: list[Any]) -> bool:
+    """Print the estimate on stderr and, where money may be spent, ask. False: not now."""
+    console = stderr()
+    for found in estimates:
+        show_estimate(console, found)
+    if chosen.dry_run:
+        return False
+    if not any(found.spends for found in estimates) or chosen.yes or session(context).json or not sys.stdin.isatty():
+        return True
+    return typer.confirm("Go on?", err=True)
+
+
+def show_estimate(console: Console, found: Any) -> None:
+    """One judge's plan in a few lines."""
+    most = "at most " if found.at_most else ""
+    console.print(
+        f"[bold]{escape(found.judge)}[/]: {most}{found.new:,} questions to ask, {found.done_before:,} done before"
+    )
+    for reason, number in found.unfit.items():
+        console.print(f"  [yellow]{number:,} left out:[/] {escape(reason)}")
+    if not found.new:
+        return
+    parts = []
+    if found.input_tokens is not None:
+        parts.append(f"{found.input_tokens:,} tokens in, {found.output_tokens:,} out")
+        parts.append("cost not known" if found.cost_usd is None else f"about {found.cost_usd:,.4f} USD")
+    if found.seconds is not None:
+        parts.append(f"about {duration(found.seconds)}")
+    console.print("  " + ", ".join(parts), highlight=False)
+    console.print("  " + escape("; ".join(found.basis)), style="dim", highlight=False)
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words of fitting size."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[Any, int, int], None]]:
+    """A bar on stderr with rate, cost and failures; nothing where stderr is no terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = stderr()
+    bars = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[told]}", markup=False),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    import time
+
+    started = time.monotonic()
+    tasks: dict[int, Any] = {}
+    with bars:
+
+        def watch(report: Any, done: int, total: int) -> None:
+            if id(report) not in tasks:
+                tasks[id(report)] = bars.add_task(report.judge, total=total, told="")
+            failed = done - report.judgments["ok"]
+            rate = done / max(time.monotonic() - started, 1e-6)
+            cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
+            told = f"{rate:.1f}/s{cost}" + (f", {failed} failed" if failed else "")
+            bars.update(tasks[id(report)], completed=done, total=total, told=told)
+
+        yield watch
+
+
+def finish(context: typer.Context, document: dict[str, Any], reports: list[Any], dry_run: bool) -> None:
+    """Print what was done; exit code 3 where something is missing."""
+    emit(context, document, lambda console: _show(console, reports, dry_run))
+    if any(report.missing for report in reports):
+        if not session(context).json:
+            stderr().print("Some verdicts are missing: run the same command again; `imarena status` lists them.")
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _show(console: Console, reports: list[Any], dry_run: bool) -> None:
+    if dry_run:
+        console.print("Nothing was asked.")
+    for report in reports:
+        counts = ", ".join(f"{number:,} {status}" for status, number in sorted(report.judgments.items())) or "none new"
+        cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
+        took = f"; {duration(report.seconds)}" if report.seconds >= 1 else ""
+        console.print(f"{report.judge}: {counts}; {report.done_before:,} done before{cost}{took}", markup=False)
+        if report.stopped:
+            console.print(f"  stopped: {report.stopped}", markup=False)

@@ -1,0 +1,96 @@
+"""What can be shown to a judge: outputs with pixels, one by one or in pairs."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from imarena.core.errors import UnknownName
+from imarena.core.ids import content_id
+from imarena.core.records import Item, Order, Output, Status
+from imarena.storage import Workspace
+
+Slot = tuple[str, int, str]
+"""Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to one judge: an output, or a pair in one order."""
+
+    item: Item
+    left: Output
+    right: Output | None = None
+    order: Order | None = None
+    repeat: int = 0
+
+
+@dataclass(frozen=True)
+class Board:
+    """The outputs that can be shown: ok and with pixels, by item, turn and mode."""
+
+    items: dict[str, Item]
+    slots: dict[Slot, list[Output]]
+    parents: dict[str, Output]
+    """Every ok output by id."""
+    hidden: int
+    """Ok outputs that cannot be shown, because their pixels are absent."""
+
+    @property
+    def editors(self) -> list[str]:
+        """Names of the editors that can be shown, sorted."""
+        return sorted({output.editor for outputs in self.slots.values() for output in outputs if output.editor})
+
+
+def load_board(
+    workspace: Workspace,
+    *,
+    datasets: Sequence[str] | None = None,
+    editors: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+) -> Board:
+    """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one."""
+    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
+    for column, chosen in (("dataset", datasets), ("task", tasks)):
+        known = {str(key[0]) for key in workspace.store.count(Item, column) if key[0]}
+        _check("data set" if column == "dataset" else column, chosen or (), known)
+    if editors:
+        _check("editor", editors, {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]})
+    items = {item.item_id: item for item in workspace.store.records(Item, **where)}
+    slots: dict[Slot, list[Output]] = {}
+    parents: dict[str, Output] = {}
+    hidden = 0
+    for output in workspace.store.records(Output, status=Status.OK.value):
+        if output.item_id not in items:
+            continue
+        parents[output.output_id] = output
+        if editors and output.editor not in editors:
+            continue
+        if output.image is None:
+            hidden += 1
+            continue
+        slots.setdefault((output.item_id, output.turn, output.mode.value), []).append(output)
+    return Board(items, slots, parents, hidden)
+
+
+def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:
+    for name in chosen:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            listed = "The workspace has: " + (", ".join(sorted(known)[:40]) or "none") + "."
+            hint = f"Did you mean '{near[0]}'? {listed}" if near else listed
+            raise UnknownName(f"There is no {kind} called '{name}'.", hint=hint)
+
+
+def pointwise_cases(board: Board, *, repeats: int = 1) -> Iterator[Case]:
+    """Every output once (or `repeats` times)."""
+    for repeat in range(repeats):
+        for (item_id, _, _), outputs in board.slots.items():
+            for output in outputs:
+                yield Case(board.items[item_id], output, repeat=repeat)
+
+
+def sides(one: Output, other: Output) -> tuple[Output, Output]:
+    """Left and right, by a coin that depends on nothing but the two outputs."""
+    first, second = sorted((one, other), key=lambda output: output.output_id)
+    coin = int(content_id("side", first.output_id, second.output_id)[-1], 16) % 2
+    return (first, second) if coin else (second, first)

@@ -1,0 +1,194 @@
+"""What a judging run will take before it starts: questions, tokens, dollars, time, and what each figure rests on."""
+
+import json
+import os
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from imarena.core.protocols import Judge
+from imarena.core.records import ImageRef, Judgment, Order, Output, Status, Usage
+from imarena.storage import Workspace
+from imarena.workflows.cases import Board, Case
+from imarena.workflows.exhibits import references_of, sources_of
+from imarena.workflows.judging import PlannedWork, skeleton
+from imarena.workflows.wiring import Wired
+
+CHARACTERS_PER_TOKEN = 4
+PIXELS_PER_TOKEN = 28 * 28
+"""One token a patch of 28 x 28 pixels: Qwen's, the densest of the common encoders."""
+UNKNOWN_PIXELS = 1024 * 1024
+OUTPUT_TOKENS = 350
+"""Assumed length of a reply to one question, reasons included."""
+LATENCY_S = 8.0
+COMPUTED_S = 1.0
+"""Assumed seconds for a judge that computes here, per output and core."""
+SAMPLE = 300
+"""Earlier judgments, newest first, that assumptions are corrected by."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is to be done. None where nothing is known about it."""
+
+    judge: str
+    new: int
+    """Questions to be asked; a battle in both orders is two."""
+    done_before: int
+    unfit: dict[str, int]
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    seconds: float | None
+    basis: tuple[str, ...]
+    """In words: what was measured and what is assumed."""
+    at_most: bool = False
+    """An adaptive run may stop earlier."""
+
+    @property
+    def spends(self) -> bool:
+        """May money be spent? Not where prices say 0; perhaps where they are not known."""
+        return self.new > 0 and self.input_tokens is not None and self.cost_usd != 0
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**self.__dict__, "basis": list(self.basis)}
+
+
+@dataclass(frozen=True)
+class _Measured:
+    input_ratio: float
+    output_tokens: float
+    n: int
+
+
+def estimate(
+    workspace: Workspace, wired: Wired, planned: PlannedWork, board: Board, *, concurrency: int, at_most: bool = False
+) -> Estimate:
+    """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
+    cases = [work.case for work in planned.work]
+    past = _past(workspace, wired.judge)
+    common: dict[str, Any] = {
+        "judge": wired.judge.name, "new": len(cases), "done_before": planned.done_before + len(planned.copies),
+        "unfit": dict(planned.unfit), "at_most": at_most,
+    }  # fmt: skip
+    latency, told_latency = _latency(past, computed=wired.endpoint is None)
+    if wired.endpoint is None:
+        lanes = (os.cpu_count() or 1) if getattr(wired.judge, "cpu_bound", False) else 1
+        return Estimate(
+            **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
+            seconds=latency * len(cases) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
+        )  # fmt: skip
+    measured = _measured(wired, past, board)
+    ratio = measured.input_ratio if measured else 1.0
+    questions = len(cases) * _questions(wired.judge)
+    modelled = sum(input_tokens(wired, case, board.parents) for case in cases)
+    given = round(modelled * ratio)
+    written = round(len(cases) * measured.output_tokens if measured else questions * OUTPUT_TOKENS)
+    cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
+    lanes = min(concurrency, wired.concurrency)
+    return Estimate(
+        **common, input_tokens=given, output_tokens=written, cost_usd=cost,
+        seconds=latency * len(cases) / max(1, min(lanes, len(cases) or 1)),
+        basis=(*_basis(wired, measured, questions), told_latency, f"{lanes} at a time"),
+    )  # fmt: skip
+
+
+def input_tokens(wired: Wired, case: Case, parents: dict[str, Output]) -> float:
+    """Modelled input tokens of one case: words by length, pictures by their prepared size."""
+    from imarena.judges.prompt import render
+
+    judge: Any = wired.judge
+    prompts = getattr(judge, "prompts", None)
+    images = _images(case, parents)
+    if not isinstance(prompts, dict):
+        return sum(_picture_tokens(wired, image) for image in images.values()) + 500
+    exhibit = skeleton(case, parents)
+    total = 0.0
+    for prompt in prompts.values():
+        shown = render(prompt, exhibit)
+        words = len(shown.system) + sum(len(part) for part in shown.parts if isinstance(part, str))
+        total += words / CHARACTERS_PER_TOKEN
+        total += sum(_picture_tokens(wired, images[part]) for part in shown.parts if isinstance(part, bytes))
+    return total * int(getattr(judge, "passes", 1))
+
+
+def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
+    found = [*sources_of(case.item, case.left, parents), *references_of(case.item, case.left.turn)]
+    found += [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
+    return {image.sha256.encode(): image for image in found}
+
+
+def _picture_tokens(wired: Wired, image: ImageRef) -> float:
+    endpoint = wired.endpoint
+    if image.width is None or image.height is None or endpoint is None:
+        return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
+    width, height = float(image.width), float(image.height)
+    if endpoint.max_image_side:
+        shrink = min(1.0, endpoint.max_image_side / max(width, height))
+        width, height = width * shrink, height * shrink
+    pixels = width * height
+    if endpoint.max_image_pixels:
+        pixels = min(pixels, endpoint.max_image_pixels)
+    return pixels / PIXELS_PER_TOKEN
+
+
+def _questions(judge: Judge) -> int:
+    prompts: Any = getattr(judge, "prompts", None)
+    return len(prompts) * int(getattr(judge, "passes", 1)) if isinstance(prompts, dict) else 1
+
+
+def _past(workspace: Workspace, judge: Judge) -> list[Any]:
+    """Rows of the newest ok judgments by this judge, whatever it was asked about."""
+    return list(deque(workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value), maxlen=SAMPLE))
+
+
+def _latency(past: Sequence[Any], *, computed: bool) -> tuple[float, str]:
+    known = [value for row in past if (value := _usage(row).latency_s) is not None]
+    if known:
+        middle = median(known)
+        return middle, f"{middle:.1f} s a question: median of {len(known)} earlier ones"
+    assumed = COMPUTED_S if computed else LATENCY_S
+    return assumed, f"{assumed:g} s a question: assumed"
+
+
+def _usage(row: Any) -> Usage:
+    return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
+
+
+def _measured(wired: Wired, past: Sequence[Any], board: Board) -> _Measured | None:
+    """How many tokens earlier questions took, against what is modelled for the same ones."""
+    taken = modelled = written = 0.0
+    n = 0
+    for row in past:
+        usage = _usage(row)
+        left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
+        item = board.items.get(row["item_id"])
+        if usage.input_tokens is None or usage.output_tokens is None or left is None or item is None:
+            continue
+        if row["right_id"] and right is None:
+            continue
+        case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
+        taken += usage.input_tokens
+        written += usage.output_tokens
+        modelled += input_tokens(wired, case, board.parents)
+        n += 1
+    return _Measured(taken / modelled, written / n, n) if n and modelled else None
+
+
+def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:
+    endpoint = wired.endpoint
+    asked = f"{questions:,} requests"
+    if measured:
+        tokens = f"tokens as in {measured.n} earlier replies ({measured.input_ratio:.2f} times the plain count)"
+    else:
+        tokens = (
+            f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
+            f"{OUTPUT_TOKENS} tokens a reply; a first small run measures them"
+        )
+    if endpoint is None or not endpoint.priced:
+        return asked, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"
+    prices = f"{endpoint.input_usd_per_million:g} / {endpoint.output_usd_per_million:g} USD per million tokens in / out"
+    return asked, tokens, prices
