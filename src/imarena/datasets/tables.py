@@ -141,7 +141,8 @@ def _checked(
         elif column in spec.known_text:
             table = _with(table, column, _text(table[column], name, column))
     for column in spec.text:
-        _refuse(pc.is_null(table[column]), name, f"column '{column}' is empty", "Every row needs one.")
+        if table[column].null_count:
+            _refuse(pc.is_null(table[column]), name, f"column '{column}' is empty", "Every row needs one.")
     if spec is KINDS["battles"]:
         table = _battles(table, name, labels or {})
     return table

@@ -1,12 +1,16 @@
 """Battles as arrays: what every method of this room takes in."""
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
+
+if TYPE_CHECKING:
+    from imarena.ranking.cells import Cells
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -60,6 +64,13 @@ class Battles:
                 "There is nothing to rank: no battle between two models is left.",
                 hint="Check the winner column and what was excluded: " + (_told(self.excluded) or "nothing") + ".",
             )
+
+    @cached_property
+    def by_pair(self) -> "Cells":
+        """Outcomes by pair of models, not weighted: all that records, win shares and a plain fit need."""
+        from imarena.ranking.cells import count
+
+        return count(replace(self, weight=None))
 
     def __len__(self) -> int:
         return int(self.left.size)

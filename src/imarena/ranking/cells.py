@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, Codes, FloatArray, IntArray, Tally
+from imarena.ranking.battles import Battles, Codes, FloatArray, IntArray, Tally
 
 CHUNK = 1 << 17
 DENSE_LIMIT = 20_000_000
@@ -85,14 +85,12 @@ def one_cell_each(battles: Battles, *, group: Codes | None = None, covariates: F
 
 def tally(battles: Battles) -> Tally:
     """Battles, wins, losses and ties of each model, not weighted."""
-    m = len(battles.models)
-    side = [
-        np.bincount(codes.astype(np.int64) * 3 + battles.outcome, minlength=3 * m).reshape(m, 3).astype(np.float64)
-        for codes in (battles.left, battles.right)
-    ]
-    wins = side[0][:, LEFT] + side[1][:, RIGHT]
-    losses = side[0][:, RIGHT] + side[1][:, LEFT]
-    ties = side[0][:, TIE] + side[1][:, TIE]
+    cells = battles.by_pair
+    m = cells.n_models
+    left, tie, right = cells.counts.T
+    wins = np.bincount(cells.left, left, m) + np.bincount(cells.right, right, m)
+    losses = np.bincount(cells.left, right, m) + np.bincount(cells.right, left, m)
+    ties = np.bincount(cells.left, tie, m) + np.bincount(cells.right, tie, m)
     return Tally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
 
 

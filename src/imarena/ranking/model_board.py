@@ -183,7 +183,8 @@ def _setup(battles: Battles, options: Options) -> Setup:
 
 def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cells, tuple[str, ...], FloatArray]:
     if battles.covariates is None:
-        cells = count(battles, group=group, sided=options.position)
+        plain = group is None and battles.weight is None and not options.position
+        cells = battles.by_pair if plain else count(battles, group=group, sided=options.position)
         if not options.position:
             return cells, (), np.empty(0)
         return replace(cells, covariates=np.ones((cells.left.size, 1))), ("position",), np.ones(1)

@@ -10,12 +10,13 @@ TOP = 10
 
 def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
     """(m, m) points of the row model against the column model (a tie is half), and how often they met."""
-    m = len(battles.models)
-    key = battles.left.astype(np.int64) * m + battles.right
-    points = battles.points
-    scored = np.bincount(key, points, m * m).reshape(m, m) + np.bincount(key, 1 - points, m * m).reshape(m, m).T
-    met = np.bincount(key, minlength=m * m).reshape(m, m).astype(np.float64)
-    return np.asarray(scored, np.float64), met + met.T
+    cells = battles.by_pair
+    left, tie, right = cells.counts.T
+    scored, met = np.zeros((cells.n_models,) * 2), np.zeros((cells.n_models,) * 2)
+    scored[cells.left, cells.right] = left + 0.5 * tie
+    scored[cells.right, cells.left] = right + 0.5 * tie
+    met[cells.left, cells.right] = met[cells.right, cells.left] = left + tie + right
+    return scored, met
 
 
 def win_matrix(battles: Battles) -> FloatArray:

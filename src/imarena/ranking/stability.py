@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from imarena.ranking.battles import TIE, Battles, FloatArray, IntArray
+from imarena.ranking.battles import Battles, FloatArray, IntArray
 
 DECIMALS = 6
 """Ratings that agree to this are equal."""
@@ -46,9 +46,11 @@ def rank_std(draws: FloatArray) -> float:
 
 def human_accuracy(ratings: FloatArray, battles: Battles) -> float | None:
     """Eq. 28: share of decisive battles that the board predicts; equal ratings count half. None without any."""
-    decisive = battles.outcome != TIE
-    if not decisive.any():
+    cells = battles.by_pair
+    left, _, right = cells.counts.T
+    decisive = float((left + right).sum())
+    if decisive == 0:
         return None
-    lead = np.sign(np.round(ratings[battles.left] - ratings[battles.right], 6))[decisive]
-    won = np.where(battles.outcome[decisive] == 0, 1.0, -1.0)
-    return float(np.mean(np.where(lead == 0, 0.5, lead == won)))
+    lead = np.round(ratings[cells.left] - ratings[cells.right], DECIMALS)
+    right_calls = np.where(lead > 0, left, np.where(lead < 0, right, 0.5 * (left + right)))
+    return float(right_calls.sum()) / decisive

@@ -1,6 +1,7 @@
 """Each method against somebody else's: evalica, choix, statsmodels, scipy."""
 
 from itertools import pairwise
+from typing import Any
 
 import choix
 import evalica
@@ -58,7 +59,8 @@ def test_position_and_covariate_are_a_logistic_regression() -> None:
     full = np.column_stack([design[:, 1:], np.ones(4000), column / column.std()])
     theirs = sm.Logit((given.outcome == LEFT).astype(float), full).fit(disp=0, tol=1e-12)
     board = rank_battles(given, Options(position=True, interval="sandwich", cluster="battle"))
-    found = {row["name"]: row for row in board.details["coefficients"]}  # type: ignore[index,union-attr,call-overload]
+    coefficients: Any = board.details["coefficients"]
+    found = {row["name"]: row for row in coefficients}
     per_log = 400 / np.log(10)
     assert found["position"]["rating_points"] == pytest.approx(theirs.params[6] * per_log, abs=1e-6)
     assert found["size"]["rating_points"] == pytest.approx(theirs.params[7] * per_log, abs=1e-6)

@@ -1,0 +1,193 @@
+"""Votes correct a judge: a hierarchical model in which people's votes decide how far, and for whom, the judge is right.
+
+A vote on item i between models a and b has the log odds
+
+    theta_a - theta_b + slope_within * (gap_i - mean gap),    theta_m = slope * mean score_m + bias_m,
+
+with bias_m ~ N(0, spread^2). The votes decide the slope (does a higher score mean a better model?), the spread (how
+far does the judge favour models?) and the slope within items. A judge that is always right has spread 0: its scores
+order the board. A judge that knows nothing has slope 0 and a wide spread: the board is that of the votes alone.
+
+Because the item's own score gap stands in the model, votes that were routed by score do not pull the board: the gap
+tells how the item differs from the usual one. Weights by the inverse probability of routing may be given as well.
+
+All arrays carry a leading batch dimension B, so that many seeds are fitted at once. n votes, m models.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.likelihoods import sigmoid
+
+SPREADS = (0.03, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+"""Grid of the spread of bias, in log odds. The answer is averaged over it by how well each explains the votes."""
+STEP = 1.5
+"""Longest move of a coefficient in one step of Newton's method."""
+
+
+@dataclass(frozen=True)
+class CorrectedOptions:
+    """Priors, on scores scaled so that the root mean square gap within an item is 1. All are ours."""
+
+    slope: tuple[float, float] = (1.0, 1.0)
+    """Mean and standard deviation of the slope between models."""
+    slope_within: tuple[float, float] = (0.5, 1.0)
+    spread: tuple[float, float] = (0.3, 1.0)
+    """Median of the spread and the standard deviation of its logarithm."""
+    dispersion: float = 0.5
+    """What is expected of the variance of votes against that of coin flips (ties lower it), worth four votes."""
+
+
+PRIORS = CorrectedOptions()
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """Votes. `left`, `right` (B, n) models; `points` (B, n) of the left side; `within` (B, n) the item's score gap less
+    the models' mean gap; `means` (B, m) the models' mean scores; `weight` (B, n) or None.
+    """
+
+    left: IntArray
+    right: IntArray
+    points: FloatArray
+    within: FloatArray
+    means: FloatArray
+    weight: FloatArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """B, n, m."""
+        return (*self.left.shape, self.means.shape[1])
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """`theta` (B, m) strengths in natural logs with their `covariance` (B, m, m); `slopes` (B, 2) within and between;
+    `spread` (B,), `dispersion` (B,); `coefficients` (B, m + 2) for a warm start.
+    """
+
+    theta: FloatArray
+    covariance: FloatArray
+    slopes: FloatArray
+    spread: FloatArray
+    dispersion: FloatArray
+    coefficients: FloatArray
+
+
+def correct(ballot: Ballot, priors: CorrectedOptions = PRIORS) -> Posterior:
+    """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order, and wide intervals."""
+    batch, n, m = ballot.shape
+    design = _design(ballot)
+    centre = np.zeros((batch, m + 2))
+    centre[:, 0], centre[:, 1] = priors.slope_within[0], priors.slope[0]
+    weight = np.ones((batch, n)) if ballot.weight is None else ballot.weight
+    start, phi = centre, np.full(batch, priors.dispersion)
+    if n:
+        start, _, _ = _newton(design, ballot.points, weight, _precision(priors, 0.4, m), centre, centre)
+        phi = _dispersion(design, ballot.points, weight, start, priors)
+    turn = _to_strengths(ballot.means)
+    found: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    for spread in SPREADS:
+        precision = _precision(priors, spread, m)
+        start, curvature, value = _newton(design, ballot.points, weight / phi[:, None], precision, centre, start)
+        value = value - 0.5 * (np.log(spread / priors.spread[0]) / priors.spread[1]) ** 2
+        found.append((start, np.asarray(np.linalg.inv(curvature), np.float64), value))
+    return _averaged(found, turn, phi)
+
+
+def refit(ballot: Ballot, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS) -> FloatArray:
+    """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion stay as they were."""
+    m = ballot.shape[2]
+    precision = np.tile(_precision(priors, 1.0, m), (posterior.spread.size, 1))
+    precision[:, 2:] = 1 / posterior.spread[:, None] ** 2
+    centre = np.zeros_like(posterior.coefficients)
+    centre[:, 0], centre[:, 1] = priors.slope_within[0], priors.slope[0]
+    scaled = weight / posterior.dispersion[:, None]
+    coefficients, _, _ = _newton(
+        _design(ballot), ballot.points, scaled, precision, centre, posterior.coefficients, rounds=3
+    )
+    return np.asarray((_to_strengths(ballot.means) @ coefficients[..., None])[..., 0])
+
+
+def _design(ballot: Ballot) -> FloatArray:
+    batch, n, m = ballot.shape
+    design = np.zeros((batch, n, m + 2))
+    if not n:
+        return design
+    rows, columns = np.arange(batch)[:, None], np.arange(n)[None, :]
+    design[:, :, 0] = ballot.within
+    design[:, :, 1] = ballot.means[rows, ballot.left] - ballot.means[rows, ballot.right]
+    design[rows, columns, ballot.left + 2] = 1.0
+    design[rows, columns, ballot.right + 2] = -1.0
+    return design
+
+
+def _to_strengths(means: FloatArray) -> FloatArray:
+    """(B, m, m + 2) coefficients to strengths."""
+    batch, m = means.shape
+    turn = np.zeros((batch, m, m + 2))
+    turn[:, :, 1] = means
+    turn[:, np.arange(m), np.arange(m) + 2] = 1.0
+    return turn
+
+
+def _precision(priors: CorrectedOptions, spread: float, m: int) -> FloatArray:
+    """(1, m + 2)."""
+    slopes = [1 / priors.slope_within[1] ** 2, 1 / priors.slope[1] ** 2]
+    return np.concatenate([slopes, np.full(m, 1 / spread**2)])[None, :]
+
+
+def _newton(
+    design: FloatArray,
+    points: FloatArray,
+    weight: FloatArray,
+    precision: FloatArray,
+    centre: FloatArray,
+    start: FloatArray,
+    rounds: int = 25,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coefficients (B, K), curvature (B, K, K) and the log of the marginal likelihood by Laplace's method (B,)."""
+    found, size = start.copy(), start.shape[1]
+    turned = np.swapaxes(design, 1, 2)
+    curvature = np.zeros((len(start), size, size))
+    for _ in range(rounds):
+        chance = sigmoid((design @ found[..., None])[..., 0])
+        slope = (turned @ (weight * (points - chance))[..., None])[..., 0] - precision * (found - centre)
+        curvature = turned @ (design * (weight * chance * (1 - chance))[..., None])
+        curvature[:, np.arange(size), np.arange(size)] += precision
+        move = np.clip(np.linalg.solve(curvature, slope[..., None])[..., 0], -STEP, STEP)
+        found += move
+        if float(np.abs(move).max(initial=0.0)) < 1e-5:
+            break
+    eta = (design @ found[..., None])[..., 0]
+    value = (weight * (points * eta - np.logaddexp(0, eta))).sum(axis=1)
+    value = value - 0.5 * (precision * (found - centre) ** 2).sum(axis=1) + 0.5 * np.log(precision).sum(axis=1)
+    return found, curvature, value - 0.5 * np.linalg.slogdet(curvature)[1]
+
+
+def _dispersion(
+    design: FloatArray, points: FloatArray, weight: FloatArray, found: FloatArray, priors: CorrectedOptions
+) -> FloatArray:
+    """(B,) variance of the votes against that of coins. A tie counts half, so that many ties make it small."""
+    chance = sigmoid((design @ found[..., None])[..., 0])
+    spent = (weight * (points - chance) ** 2).sum(axis=1) + priors.dispersion
+    return np.asarray(np.clip(spent / ((weight * chance * (1 - chance)).sum(axis=1) + 1.0), 0.05, 1.0))
+
+
+def _averaged(found: list[tuple[FloatArray, FloatArray, FloatArray]], turn: FloatArray, phi: FloatArray) -> Posterior:
+    value = np.stack([part[2] for part in found], axis=1)
+    share = np.exp(value - value.max(axis=1, keepdims=True))
+    share /= share.sum(axis=1, keepdims=True)
+    share = np.broadcast_to(share, (len(phi), len(found)))
+    strengths = np.stack([(turn @ part[0][..., None])[..., 0] for part in found], axis=1)
+    theta = (share[..., None] * strengths).sum(axis=1)
+    covariance = np.zeros((*theta.shape, theta.shape[1]))
+    for place, (_, inverse, _) in enumerate(found):
+        off = strengths[:, place] - theta
+        part = turn @ inverse @ np.swapaxes(turn, 1, 2) + off[:, :, None] * off[:, None, :]
+        covariance += share[:, place, None, None] * part
+    coefficients = (share[..., None] * np.stack([part[0] for part in found], axis=1)).sum(axis=1)
+    spread = np.exp(share @ np.log(np.array(SPREADS)))
+    return Posterior(theta, covariance, coefficients[:, :2], spread, phi, coefficients)
