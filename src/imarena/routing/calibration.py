@@ -1,0 +1,185 @@
+"""How far a judge can be trusted at a score gap: CV-Arena appendix E, from pairs judged by both a judge and people.
+
+`agreement` a(gap) is the share of pairs on which the judge's side is people's side. What the ranking needs of it
+differs: in the mixture (eq. 18) a guess agrees half the time, so that its reliability is q = max(0, 2a - 1); the
+paper's online update takes q = a.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+
+FloatArray = NDArray[np.float64]
+Method = Literal["isotonic", "logistic"]
+
+LEAST_PAIRS = 40
+"""Pairs below which no curve is fitted: at 40 the error of an agreement of .8 is still .06. Ours."""
+BINS = 10
+TABLE_EDGES = (50.0, 100.0, 200.0)
+"""Edges of CV-Arena table 5."""
+FINE_EDGES = (25.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Agreement by score gap at J points: `gap` (J,) rising, `agreement` (J,) never falling, ends of intervals (J,).
+
+    `empirical` (J,) is the raw share of each equal-count bin and `n` (J,) its pairs.
+    """
+
+    method: str
+    gap: FloatArray
+    agreement: FloatArray
+    low: FloatArray
+    high: FloatArray
+    empirical: FloatArray
+    n: FloatArray
+    parameters: tuple[float, float] | None = None
+    """beta and g0 of the logistic curve (eq. 13)."""
+
+    def at(self, gap: FloatArray) -> FloatArray:
+        """Agreement at any gap (k,): straight lines between the points, flat beyond them; eq. 13 where logistic."""
+        if self.parameters is not None:
+            beta, middle = self.parameters
+            return _sigmoid(beta * (np.asarray(gap, np.float64) - middle))
+        return np.asarray(np.interp(gap, self.gap, self.agreement))
+
+
+def reliability(agreement: FloatArray, *, paper_compat: bool = False) -> FloatArray:
+    """Reliability q from an agreement rate: max(0, 2a - 1) for the mixture, a itself for the paper's online update."""
+    rate = np.asarray(agreement, np.float64)
+    return rate if paper_compat else np.maximum(0.0, 2 * rate - 1)
+
+
+def fit_curve(
+    gap: FloatArray,
+    agrees: FloatArray,
+    *,
+    method: Method = "isotonic",
+    bins: int = BINS,
+    rounds: int = 200,
+    level: float = 0.95,
+    seed: int = 0,
+    what: str = "this judge",
+) -> Curve:
+    """Fit. `gap` (k,) above 0, `agrees` (k,) 1 or 0. Pairs with gap 0 take no side and do not belong here."""
+    gap, agrees = np.asarray(gap, np.float64), np.asarray(agrees, np.float64)
+    if method not in ("isotonic", "logistic"):
+        raise UserError(f"No calibration method '{method}'.", hint="Known: isotonic, logistic.")
+    if gap.size < LEAST_PAIRS:
+        raise UserError(
+            f"Only {gap.size} pairs were decided by both people and {what}: too few to calibrate.",
+            hint=f"At least {LEAST_PAIRS} are needed: collect votes on pairs that the judge scored differently.",
+        )
+    if np.ptp(gap) == 0:
+        raise UserError(f"All pairs of {what} have the same score gap.", hint="A curve needs different gaps.")
+    used = max(2, min(bins, gap.size // 10))
+    points, empirical, counts = _binned(gap, agrees, used)
+    parameters = _logistic(gap, agrees) if method == "logistic" else None
+    value = _logistic_at(points, parameters) if parameters else _isotonic(empirical, counts)
+    draws = _draws(gap, agrees, points, used, method, rounds, seed)
+    ends = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0) if rounds else np.stack([value, value])
+    return Curve(
+        method,
+        points,
+        value,
+        np.minimum(ends[0], value),
+        np.maximum(ends[1], value),
+        empirical,
+        counts,
+        parameters,
+    )
+
+
+def _draws(
+    gap: FloatArray, agrees: FloatArray, points: FloatArray, bins: int, method: str, rounds: int, seed: int
+) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    draws = np.empty((rounds, points.size))
+    for index in range(rounds):
+        rows = rng.integers(gap.size, size=gap.size)
+        if method == "logistic":
+            draws[index] = _logistic_at(points, _logistic(gap[rows], agrees[rows]))
+        else:
+            at, share, counts = _binned(gap[rows], agrees[rows], bins)
+            draws[index] = np.interp(points, at, _isotonic(share, counts))
+    return draws
+
+
+def _binned(gap: FloatArray, agrees: FloatArray, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Equal-count bins: mean gap, share that agrees (eq. 12) and size of each. Equal gaps are never torn apart."""
+    edges = np.unique(np.quantile(gap, np.linspace(0, 1, bins + 1)[1:-1]))
+    of = np.searchsorted(edges, gap, side="right")
+    counts = np.bincount(of, minlength=edges.size + 1).astype(np.float64)
+    held = counts > 0
+    sums = [np.bincount(of, values, edges.size + 1)[held] / counts[held] for values in (gap, agrees)]
+    return sums[0], sums[1], counts[held]
+
+
+def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(share, weights=counts).x, np.float64)
+
+
+def _logistic(gap: FloatArray, agrees: FloatArray) -> tuple[float, float]:
+    """The beta and g0 of eq. 13 by maximum likelihood, with a weak pull (one pair each way) that keeps them finite."""
+    scale = float(gap.std()) or 1.0
+    design = np.column_stack([np.ones(gap.size), gap / scale])
+    found = np.zeros(2)
+    for _ in range(50):
+        chance = _sigmoid(design @ found)
+        slope = design.T @ (agrees - chance) - 0.25 * found
+        curve = (design * (chance * (1 - chance))[:, None]).T @ design + 0.25 * np.eye(2)
+        move = np.clip(np.linalg.solve(curve, slope), -2, 2)
+        found = found + move
+        if np.abs(move).max() < 1e-10:
+            break
+    beta = float(found[1]) / scale
+    if abs(beta) < 1e-12:
+        beta = 1e-12
+    return beta, -float(found[0]) / beta
+
+
+def _logistic_at(gap: FloatArray, parameters: tuple[float, float]) -> FloatArray:
+    return _sigmoid(parameters[0] * (gap - parameters[1]))
+
+
+def _sigmoid(x: FloatArray) -> FloatArray:
+    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * np.asarray(x)))
+
+
+@dataclass(frozen=True)
+class GapRow:
+    """One line of CV-Arena table 5: gaps from `low` up to but not including `high` (None: no end)."""
+
+    low: float
+    high: float | None
+    n: int
+    agreement: float | None
+    fraction: float
+
+
+def agreement_table(gap: FloatArray, agrees: FloatArray, edges: Sequence[float] = TABLE_EDGES) -> tuple[GapRow, ...]:
+    """Agreement and the fraction of pairs by score gap. `gap` (k,) above 0, `agrees` (k,)."""
+    ends = [0.0, *edges, np.inf]
+    rows = []
+    for low, high in pairwise(ends):
+        inside = (gap >= low) & (gap < high)
+        n = int(inside.sum())
+        rows.append(
+            GapRow(
+                low,
+                None if np.isinf(high) else float(high),
+                n,
+                float(agrees[inside].mean()) if n else None,
+                n / max(gap.size, 1),
+            )
+        )
+    return tuple(rows)

@@ -1,0 +1,65 @@
+"""Drawing a batch with known probabilities, evenly over tasks and items."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.routing.pool import FloatArray, IntArray, Pool
+
+
+@dataclass(frozen=True)
+class Batch:
+    """k battles: item (k,), pair (k,), and with which probability each was chosen (k,)."""
+
+    item: IntArray
+    pair: IntArray
+    probability: FloatArray
+
+    def __len__(self) -> int:
+        return int(self.item.size)
+
+
+def draw(weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *, by_task: bool = True) -> Batch:
+    """Draw `size` different battles with probability proportional to `weights` (N, P), exactly.
+
+    Systematic sampling along tasks, then items in random order: the number of battles of an item, and of a task,
+    differs from what it should be by less than one. `by_task` gives every task the share of its items.
+    """
+    if size < 1:
+        raise UserError("The budget is zero: nothing to ask.", hint="Give a budget of at least one vote.")
+    if by_task:
+        weights = _by_task(weights, pool.task)
+    order = np.lexsort((rng.permutation(pool.n_items), pool.task))
+    flat = weights[order].ravel()
+    usable = np.flatnonzero(flat > 0)
+    if usable.size == 0:
+        raise UserError("There is no battle left to ask.", hint="Loosen the gates, or allow repeats.")
+    chance = _inclusion(flat[usable], min(size, usable.size))
+    ends = np.cumsum(chance)
+    ticks = rng.random() + np.arange(round(float(ends[-1])))
+    chosen = np.minimum(np.searchsorted(ends, ticks, side="right"), usable.size - 1)
+    chosen = np.unique(chosen)
+    place = usable[chosen]
+    pairs = pool.left.size
+    return Batch(order[place // pairs].astype(np.int64), (place % pairs).astype(np.int64), chance[chosen])
+
+
+def _by_task(weights: FloatArray, task: IntArray) -> FloatArray:
+    total = np.bincount(task, weights.sum(axis=1))
+    items = np.bincount(task, minlength=total.size).astype(np.float64)
+    share = np.divide(items, total, out=np.zeros_like(items), where=total > 0)
+    return np.asarray(weights * share[task][:, None])
+
+
+def _inclusion(weights: FloatArray, size: int) -> FloatArray:
+    """(k,) chances of being drawn that add up to `size`, none above 1."""
+    sure = np.zeros(weights.size, bool)
+    chance = np.zeros(weights.size)
+    while True:
+        left = size - int(sure.sum())
+        chance = np.where(sure, 1.0, left * weights / max(float(weights[~sure].sum()), 1e-300))
+        over = (chance > 1) & ~sure
+        if not over.any():
+            return chance
+        sure |= over

@@ -1,0 +1,124 @@
+"""The two gates of CV-Arena (eq. 4, 21), thresholds for them, and information per cost (appendix F).
+
+The paper prints neither tau nor Delta. Ours are chosen so that a third of all pairs (33.7 %, its deferral rate) pass.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+
+FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+DEFERRAL = 0.337
+"""Share of pairs that go to people (000, appendix K.2)."""
+STEPS = 41
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Quality gate min(s) >= tau and ambiguity gate gap < delta; None leaves a gate out."""
+
+    tau: float | None = None
+    delta: float | None = None
+
+    def passes(self, lower: FloatArray, gap: FloatArray) -> Mask:
+        """(k,) which pairs go to people. `lower` (k,) is the lower of the two scores, `gap` (k,) their difference."""
+        through = np.isfinite(lower) & np.isfinite(gap)
+        if self.tau is not None:
+            through &= lower >= self.tau
+        if self.delta is not None:
+            through &= gap < self.delta
+        return through
+
+    def moved(self, by: float) -> "Gates":
+        """Loosened by `by` (tau down, delta up) or, below 0, tightened: CV-Arena table 9."""
+        return Gates(None if self.tau is None else self.tau - by, None if self.delta is None else self.delta + by)
+
+
+def gates_for(
+    lower: FloatArray, gap: FloatArray, *, deferral: float = DEFERRAL, quality: bool = True, ambiguity: bool = True
+) -> Gates:
+    """Thresholds whose deferral rate comes nearest to `deferral`.
+
+    With both gates many pairs of thresholds do: among those within half a point of the best, the one whose gates let
+    through the most equal shares is taken.
+    """
+    if not 0 < deferral <= 1:
+        raise UserError(f"A deferral rate of {deferral:g} routes nothing.", hint="Give a share above 0, up to 1.")
+    known = np.isfinite(lower) & np.isfinite(gap)
+    if not known.any():
+        raise UserError("No pair has two scores.", hint="Judge the outputs first: imarena judge.")
+    low, wide = lower[known], gap[known]
+    taus = _steps(low) if quality else np.array([-np.inf])
+    deltas = np.append(np.nextafter(_steps(wide), np.inf), np.inf) if ambiguity else np.array([np.inf])
+    table, quality_share, ambiguity_share = _shares(low, wide, taus, deltas)
+    miss = np.abs(table - deferral)
+    unbalanced = np.abs(quality_share[:, None] - ambiguity_share[None, :])
+    near = miss <= miss.min() + 0.005
+    place = np.unravel_index(int(np.argmin(np.where(near & (table > 0), unbalanced, np.inf))), table.shape)
+    gates = Gates(float(taus[place[0]]) if quality else None, float(deltas[place[1]]) if ambiguity else None)
+    if not gates.passes(low, wide).any():
+        raise UserError("No thresholds let any pair through.", hint="The scores may all be equal: check the judge.")
+    return gates
+
+
+def _steps(values: FloatArray) -> FloatArray:
+    return np.unique(np.quantile(values, np.linspace(0, 1, STEPS), method="lower"))
+
+
+def _shares(
+    low: FloatArray, wide: FloatArray, taus: FloatArray, deltas: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Shares of pairs that pass both gates (T, D), the quality gate (T,) and the ambiguity gate (D,)."""
+    row = np.searchsorted(taus, low, side="right")
+    column = np.searchsorted(deltas, wide, side="right")
+    shape = (taus.size + 1, deltas.size + 1)
+    counts = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape) / low.size
+    # a pair passes tau[t] where row > t, and delta[d] where column <= d
+    above = counts[::-1].cumsum(axis=0)[::-1][1:]
+    return above.cumsum(axis=1)[:, :-1], above.sum(axis=1), counts.sum(axis=0).cumsum()[:-1]
+
+
+def check_routed(through: Mask, gates: Gates) -> None:
+    """Refuse gates that let nothing through."""
+    if not through.any():
+        told = ", ".join(
+            f"{name} {value:g}" for name, value in (("tau", gates.tau), ("delta", gates.delta)) if value is not None
+        )
+        raise UserError(f"The gates let nothing through ({told}).", hint="Lower --tau, raise --delta, or give neither.")
+
+
+def information(q: FloatArray, p: FloatArray, scale: FloatArray | float = 1.0) -> FloatArray:
+    """Fisher information of one label about the rating difference: (q p (1 - p) / S)^2 / (p_eff (1 - p_eff))."""
+    q, p = np.asarray(q, np.float64), np.asarray(p, np.float64)
+    effective = q * p + 0.5 * (1 - q)
+    noise = effective * (1 - effective)
+    slope = q * p * (1 - p) / np.maximum(np.asarray(scale, np.float64), 1e-9)
+    return np.asarray(np.divide(slope**2, noise, out=np.zeros(np.broadcast(slope, noise).shape), where=noise > 0))
+
+
+def information_paper(q: FloatArray, p: FloatArray) -> FloatArray:
+    """Equation 20 as printed: p_eff (1 - p_eff). It falls as q rises, so that nobody is ever routed by it."""
+    effective = np.asarray(q) * np.asarray(p) + 0.5 * (1 - np.asarray(q))
+    return np.asarray(effective * (1 - effective))
+
+
+def prefers_people(
+    q_judge: FloatArray,
+    p: FloatArray,
+    *,
+    cost_vote: float,
+    cost_judgment: float,
+    q_human: float = 0.99,
+    paper_compat: bool = False,
+) -> Mask:
+    """Equation 20: does a vote tell more per cost than a judgment? `q_judge`, `p` (k,)."""
+    if cost_vote <= 0 or cost_judgment <= 0:
+        raise UserError("Costs must be above 0.", hint="Such as --cost-vote 0.10 --cost-judgment 0.01.")
+    measure = information_paper if paper_compat else information
+    human = measure(np.full_like(np.asarray(p, np.float64), q_human), p) / cost_vote
+    return np.asarray(human > measure(q_judge, p) / cost_judgment)

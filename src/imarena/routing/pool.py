@@ -1,0 +1,109 @@
+"""What may be asked: every pair of models on every item, with the judge's scores and how often people were asked."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """N items and m models, so that P = m (m - 1) / 2 pairs an item. Tables by item and pair are (N, P)."""
+
+    scores: FloatArray
+    """(N, m) the judge's scores; NaN where there is none."""
+    present: Mask
+    """(N, m) is there an output to show?"""
+    task: IntArray
+    """(N,) code of the item's task."""
+    asked: NDArray[np.int16]
+    """(N, P) how often this battle was given to people."""
+    models: tuple[str, ...] = ()
+    left: IntArray = field(init=False)
+    """(P,) first model of each pair."""
+    right: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        m = self.scores.shape[1]
+        if m < 2:
+            raise UserError("There are fewer than two models to compare.", hint="Import or make more outputs.")
+        left, right = np.triu_indices(m, 1)
+        object.__setattr__(self, "left", left.astype(np.int64))
+        object.__setattr__(self, "right", right.astype(np.int64))
+
+    @property
+    def n_items(self) -> int:
+        return int(self.scores.shape[0])
+
+    @property
+    def n_models(self) -> int:
+        return int(self.scores.shape[1])
+
+    @property
+    def gap(self) -> FloatArray:
+        """(N, P) left score less right score."""
+        return self.scores[:, self.left] - self.scores[:, self.right]
+
+    @property
+    def lower(self) -> FloatArray:
+        """(N, P) the lower score of the two."""
+        return np.minimum(self.scores[:, self.left], self.scores[:, self.right])
+
+    @property
+    def higher(self) -> FloatArray:
+        """(N, P) the higher score of the two."""
+        return np.maximum(self.scores[:, self.left], self.scores[:, self.right])
+
+    @property
+    def open(self) -> Mask:
+        """(N, P) both outputs are there."""
+        return np.asarray(self.present[:, self.left] & self.present[:, self.right])
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What the ranking thinks now, in natural-log strengths: `theta` (m,), `covariance` (m, m).
+
+    `slope_within` turns a standardised item gap into log odds; `dispersion` is the votes' variance against coins.
+    """
+
+    theta: FloatArray
+    covariance: FloatArray
+    slope_within: float = 0.0
+    dispersion: float = 1.0
+    decisive: FloatArray | None = None
+    """(N, P) chance that people decide and do not call it a tie; None: not known."""
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A judge's scores on one scale for all judges: `filled` (N, m) with missing scores set to the model's mean,
+    centred, and divided so that the root mean square gap within an item is 1; `means` (m,) by model.
+    """
+
+    filled: FloatArray
+    means: FloatArray
+
+
+def standardise(scores: FloatArray, rows: IntArray | None = None) -> Standard:
+    """Scale scores (N, m). `rows`: the items over which the models' means are taken; None: all."""
+    with np.errstate(invalid="ignore"):
+        known = np.isfinite(scores)
+        counts = known.sum(axis=0)
+        means = np.where(counts > 0, np.where(known, scores, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+    if not known.any():
+        raise UserError("The judge gave no score.", hint="Judge the outputs first: imarena judge.")
+    means = np.where(np.isfinite(means), means, np.nanmean(means))
+    filled = np.where(known, scores, means)
+    filled = filled - filled.mean()
+    # mean square gap over all pairs of an item is 2 m / (m - 1) times the variance within the item
+    m = scores.shape[1]
+    scale = float(np.sqrt(2 * m / (m - 1) * filled.var(axis=1).mean()))
+    filled = filled / (scale or 1.0)
+    return Standard(filled, (filled if rows is None else filled[rows]).mean(axis=0))

@@ -1,0 +1,130 @@
+"""What is asked: small strategies in a chain. Each gives a factor (N, P) of at least 0; the chain multiplies."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.routing.calibration import Curve, reliability
+from imarena.routing.gates import Gates, check_routed, prefers_people
+from imarena.routing.pool import Belief, FloatArray, Pool, Standard, standardise
+
+Strategy = Callable[[Pool, Belief], FloatArray]
+
+LOOK_AHEAD = 10.0
+"""How many votes on one pair are imagined when it is valued: one vote alone seldom turns an order."""
+FLOOR = 0.1
+"""Share of the votes that is spread evenly, so that every battle can be chosen and weights stay finite."""
+
+
+def chain(strategies: Sequence[Strategy], pool: Pool, belief: Belief) -> FloatArray:
+    """(N, P) weights: the product of all factors, 0 where there is nothing to show."""
+    weights = pool.open.astype(np.float64)
+    for strategy in strategies:
+        weights *= strategy(pool, belief)
+    return weights
+
+
+def at_most(times: int) -> Strategy:
+    """No battle is asked more often than this."""
+    return lambda pool, _: (pool.asked < times).astype(np.float64)
+
+
+def gated(gates: Gates) -> Strategy:
+    """CV-Arena's gates: only what passes."""
+
+    def factor(pool: Pool, _: Belief) -> FloatArray:
+        through = gates.passes(pool.lower, np.abs(pool.gap))
+        check_routed(through & pool.open, gates)
+        return through.astype(np.float64)
+
+    return factor
+
+
+def per_cost(curve: Curve, *, cost_vote: float, cost_judgment: float, paper_compat: bool = False) -> Strategy:
+    """Only battles on which a vote tells more per cost than a judgment (eq. 20)."""
+
+    def factor(pool: Pool, belief: Belief) -> FloatArray:
+        lead = belief.theta[pool.left] - belief.theta[pool.right]
+        chance = np.broadcast_to(0.5 + 0.5 * np.tanh(0.5 * lead), pool.gap.shape)
+        q = reliability(curve.at(np.abs(np.nan_to_num(pool.gap))), paper_compat=paper_compat)
+        wanted = prefers_people(q, chance, cost_vote=cost_vote, cost_judgment=cost_judgment, paper_compat=paper_compat)
+        if not wanted.any():
+            raise UserError(
+                "No vote is worth its cost by this rule.",
+                hint="Equation 20 as printed never routes; leave --paper-compat out, or lower --cost-vote.",
+            )
+        return wanted.astype(np.float64)
+
+    return factor
+
+
+def fair_to_items(pool: Pool, _: Belief) -> FloatArray:
+    """An item that was asked often is asked less."""
+    return np.broadcast_to(1.0 / (1.0 + pool.asked.sum(axis=1, keepdims=True)), pool.asked.shape).astype(np.float64)
+
+
+def only_with(models: Sequence[int]) -> Strategy:
+    """Only battles of these (new) models: placing them with the fewest votes."""
+
+    def factor(pool: Pool, _: Belief) -> FloatArray:
+        chosen = np.isin(pool.left, models) | np.isin(pool.right, models)
+        return np.broadcast_to(chosen.astype(np.float64), pool.asked.shape)
+
+    return factor
+
+
+def ranking_information(
+    standard: Standard | None = None, *, look_ahead: float = LOOK_AHEAD, floor: float = FLOOR
+) -> Strategy:
+    """Ask where a vote is expected to improve the order of the board most, and on items that tell most.
+
+    The worth of a pair is the expected gain in the order of all models (the knowledge gradient of the posterior
+    variances of differences); within a pair, items weigh by p (1 - p) and by the chance that people decide.
+    """
+
+    def factor(pool: Pool, belief: Belief) -> FloatArray:
+        scaled = standard or standardise(pool.scores)
+        worth = pair_worth(pool, belief, look_ahead)
+        worth = worth / max(float(worth.sum()), 1e-300)
+        lead = belief.theta[pool.left] - belief.theta[pool.right]
+        own = scaled.filled[:, pool.left] - scaled.filled[:, pool.right]
+        own -= scaled.means[pool.left] - scaled.means[pool.right]
+        own *= belief.slope_within
+        own += lead
+        chance = 0.5 + 0.5 * np.tanh(0.5 * own)
+        chance *= 1 - chance
+        if belief.decisive is not None:
+            chance *= belief.decisive
+        chance *= pool.open
+        total = chance.sum(axis=0, keepdims=True)
+        chance /= np.maximum(total, 1e-300)
+        even = 1.0 / max(int(pool.open.sum()), 1)
+        return np.asarray((1 - floor) * worth * chance + floor * even)
+
+    return factor
+
+
+def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD) -> FloatArray:
+    """(P,) expected gain in the order of the board from `look_ahead` votes on a pair."""
+    turn = np.zeros((pool.left.size, pool.n_models))
+    turn[np.arange(pool.left.size), pool.left] = 1.0
+    turn[np.arange(pool.left.size), pool.right] = -1.0
+    lead, shared = turn @ belief.theta, turn @ belief.covariance @ turn.T
+    decisive = np.ones(pool.left.size)
+    if belief.decisive is not None:
+        n_open = np.maximum(pool.open.sum(axis=0), 1)
+        decisive = (belief.decisive * pool.open).sum(axis=0) / n_open
+    chance = 0.5 + 0.5 * np.tanh(0.5 * lead)
+    told = look_ahead * chance * (1 - chance) / belief.dispersion * decisive / max(float(decisive.mean()), 1e-9)
+    fall = shared**2 * (told / (1 + told * np.diag(shared)))[:, None]
+    return np.asarray((_gain(lead[None, :], fall) * decisive[None, :]).sum(axis=1))
+
+
+def _gain(mean: FloatArray, variance: FloatArray) -> FloatArray:
+    """Expected gain of choosing a sign after learning, when the mean will move with this variance."""
+    from scipy.special import ndtr
+
+    spread = np.sqrt(np.maximum(variance, 1e-18))
+    ratio = np.abs(mean) / spread
+    return np.asarray(spread * np.exp(-0.5 * ratio**2) / np.sqrt(2 * np.pi) - np.abs(mean) * ndtr(-ratio))
