@@ -86,6 +86,7 @@ def _read_tree(
     known = intake.items(dataset)
     shelf = place(intake, dataset, shelves)
     inputs = {file.name: file for file in folder.images(tree / "input")} if (tree / "input").is_dir() else {}
+    refused: set[str] = set()
     for uid in sorted({*lookup, *inputs}):
         item = _item(folder, dataset, uid, lookup.get(uid), inputs.get(uid), intake, name)
         if isinstance(item, Skip):
@@ -93,6 +94,7 @@ def _read_tree(
             continue
         before = known.get(uid)
         if before is not None and before.absent and before.item_id != item.item_id:
+            refused.add(uid)
             yield Skip(
                 name, uid,
                 "the item is in the workspace without its pixels: ratings or scores were imported before them; "
@@ -102,7 +104,7 @@ def _read_tree(
         yield shelf.place_item(item, name, uid)
     for directory in sorted(path for path in tree.iterdir() if path.is_dir() and path.name != "input"):
         if not directory.name.startswith("."):
-            yield from _outputs(folder, directory, intake, shelf)
+            yield from _outputs(folder, directory, intake, shelf, refused)
 
 
 def _lookup(folder: Folder, tree: Path) -> dict[str, Any]:
@@ -157,9 +159,15 @@ def _edits(dataset: str) -> bool:
     return dataset.lower().endswith(("_ie", "_editing"))
 
 
-def _outputs(folder: Folder, directory: Path, intake: Intake, shelf: Shelf) -> Iterator[Output | Skip]:
+def _outputs(
+    folder: Folder, directory: Path, intake: Intake, shelf: Shelf, refused: set[str]
+) -> Iterator[Output | Skip]:
+    left_out = 0
     for path in folder.images(directory):
         name = folder.name(path)
+        if path.name in refused:
+            left_out += 1
+            continue
         item_id = shelf.item_id(path.name)
         if item_id is None:
             yield Skip(name, "", f"there is no item '{path.name}'")
@@ -171,6 +179,8 @@ def _outputs(folder: Folder, directory: Path, intake: Intake, shelf: Shelf) -> I
             continue
         output = Output(item_id=item_id, editor=directory.name, image=image)
         yield shelf.place_output(path.name, output, name, "")
+    if left_out:
+        yield Skip(folder.name(directory), "", f"{left_out} outputs belong to items that were left out above")
 
 
 # ---------------------------------------------------------------- ratings
