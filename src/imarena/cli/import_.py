@@ -55,6 +55,8 @@ def _show(console: Console, report: ImportReport) -> None:
         told = ", ".join(f"{number:,} {name.lower()}s" for name, number in sorted(counts.items()) if number)
         if told:
             console.print(f"{title}: {told}")
+    for warning in report.warnings[:_SHOWN]:
+        console.print(f"[yellow]warning:[/] {escape(warning)}")
     if not report.new and not report.same:
         console.print("nothing was imported")
     for skip in report.skips[:_SHOWN]:

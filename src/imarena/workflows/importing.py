@@ -10,6 +10,7 @@ from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Progress, ReadFormat, Skip
 from imarena.core.records import ImageRef, Item, JsonDict, Output, Record, Status
+from imarena.datasets.taxonomy import load_taxonomy, taxonomy_names
 from imarena.images import check
 from imarena.storage import Conflict, Workspace
 from imarena.storage.upkeep import withdrawn
@@ -30,6 +31,8 @@ class ImportReport:
     same: Counter[str] = field(default_factory=Counter)
     skipped: int = 0
     skips: list[Skip] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """What was imported but looks wrong, such as a task that the taxonomy does not know."""
 
     def skip(self, skip: Skip) -> None:
         """Note something that was left out."""
@@ -45,6 +48,7 @@ class ImportReport:
             "new": dict(self.new),
             "same": dict(self.same),
             "skipped": self.skipped,
+            "warnings": self.warnings,
             "skips": [{"file": skip.file, "row": skip.row, "reason": skip.reason} for skip in self.skips],
         }
 
@@ -128,7 +132,17 @@ def import_records(
     return report
 
 
+def _check_tasks(records: list[Record], report: ImportReport) -> None:
+    """Warn of tasks and topics that an item's taxonomy does not know; each warning once."""
+    for record in records:
+        if isinstance(record, Item) and record.taxonomy in taxonomy_names() and len(report.warnings) < MAX_SKIPS:
+            warning = load_taxonomy(record.taxonomy or "").check(record)
+            if warning and warning not in report.warnings:
+                report.warnings.append(warning)
+
+
 def _write(workspace: Workspace, records: list[Record], report: ImportReport) -> None:
+    _check_tasks(records, report)
     outcome = workspace.store.add(records)
     refused = {id(conflict.record) for conflict in outcome.conflicts}
     kinds = Counter(type(record).__name__ for record in records if id(record) not in refused)
