@@ -11,6 +11,9 @@ from imarena.cli.console import emit, session, warn
 from imarena.core.errors import UserError
 
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
+Voters = Annotated[str, typer.Option("--source", help="Workspace: human, judge, all, or auto (people if they voted).")]
+JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
+Dimension = Annotated[str | None, typer.Option("--dimension", help="Workspace: battles about this dimension only.")]
 Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo or mixture.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
@@ -40,6 +43,9 @@ Plot = Annotated[Path | None, typer.Option(help="Save plots of ratings and wins 
 def command(
     context: typer.Context,
     source: From = None,
+    voters: Voters = "auto",
+    judge: JudgeName = None,
+    dimension: Dimension = None,
     method: Method = "bt",
     rounds: Rounds = 1000,
     seed: Seed = 0,
@@ -84,14 +90,21 @@ def command(
         anchors=work.load_board(anchors)[0] if anchors else {},
     )
     options = with_settings(options, _pairs(settings, "--set"), reliability)
+    found = None
     if source is None:
-        table = work.workspace_battles(session(context).workspace)
+        pooled = method in ("active-elo", "mixture")
+        found = work.workspace_battles(
+            session(context).workspace, source=voters, judge=judge, dimension=dimension, pooled=pooled
+        )
+        table = found.table
     else:
         table = work.load_battles(source, columns=_pairs(columns, "--columns"), labels=_pairs(labels, "--labels"))
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
         reading["resume"] = work.load_ranking(resume)
     boards = list(work.rank_by(table, by, options, **reading)) if by else [work.rank_table(table, options, **reading)]
+    if found is not None:
+        boards = [work.with_workspace(board, found) for board in boards]
     compared = None
     if against is not None:
         if by:

@@ -88,9 +88,10 @@ def tally(battles: Battles) -> Tally:
     cells = battles.by_pair
     m = cells.n_models
     left, tie, right = cells.counts.T
-    wins = np.bincount(cells.left, left, m) + np.bincount(cells.right, right, m)
-    losses = np.bincount(cells.left, right, m) + np.bincount(cells.right, left, m)
-    ties = np.bincount(cells.left, tie, m) + np.bincount(cells.right, tie, m)
+    wins, losses, ties = (
+        np.asarray(np.bincount(cells.left, here, m) + np.bincount(cells.right, there, m), np.float64)
+        for here, there in ((left, right), (right, left), (tie, tie))
+    )
     return Tally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
 
 

@@ -1,7 +1,7 @@
 """Rank: a table of battles (a file, a frame, columns) or a workspace to boards."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -163,9 +163,56 @@ def load_ranking(path: Path) -> Ranking:
         raise UserError(f"{path}: not a board of ours.", hint="Give the file that `rank --json` printed.") from error
 
 
-def workspace_battles(folder: Path) -> Any:
-    """Battles of a workspace: people's votes and judges' verdicts."""
-    raise UserError("Ranking a workspace is not wired yet.", hint=f"Use --from with a table; looked in {folder}.")
+@dataclass(frozen=True)
+class WorkspaceBattles:
+    """Battles of a workspace as a checked table, with what was left out and each editor's coverage."""
+
+    table: Any
+    excluded: dict[str, int]
+    coverage: dict[str, float]
+    warnings: tuple[str, ...]
+
+
+def workspace_battles(
+    folder: Path, *, source: str = "auto", judge: str | None = None, dimension: str | None = None, pooled: bool = False
+) -> WorkspaceBattles:
+    """People's votes and judges' verdicts of a workspace.
+
+    `source` auto: people where they voted, else judges; with `pooled` (methods that weigh sources) all of them.
+    """
+    from imarena.core.records import Vote
+    from imarena.storage import open_workspace
+    from imarena.workflows.battles import battles
+
+    if source not in ("auto", "human", "judge", "all"):
+        raise UserError(f"No source '{source}'.", hint="Known: auto, human, judge, all.")
+    with open_workspace(folder) as workspace:
+        if source == "auto":
+            voted = workspace.store.count(Vote).get((), 0) > 0
+            source = "all" if pooled else "human" if voted and judge is None else "judge"
+        found = battles(workspace, source=source, judge=judge, dimension=dimension)  # type: ignore[arg-type]
+    if not len(found):
+        raise UserError(
+            f"No battles of source '{source}' in this workspace.",
+            hint="Run judge or battle, import votes, or use --from.",
+        )
+    used = {name: column for name, column in found.columns.items() if any(value is not None for value in column)}
+    judges = sorted({str(name) for name in used.get("judge", []) if name})
+    warnings: tuple[str, ...] = ()
+    if len(judges) > 1 and not pooled:
+        warnings = (f"Verdicts of {len(judges)} judges are pooled: {', '.join(judges)}. Choose one with --judge.",)
+    return WorkspaceBattles(load_battles(used), dict(found.excluded), dict(found.coverage), warnings)
+
+
+def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
+    """Put the workspace's own coverage and exclusions on a board."""
+    standings = tuple(
+        standing.model_copy(update={"coverage": found.coverage.get(standing.model)}) for standing in ranking.models
+    )
+    excluded = {**ranking.excluded, **found.excluded}
+    return ranking.model_copy(
+        update={"models": standings, "excluded": excluded, "warnings": (*found.warnings, *ranking.warnings)}
+    )
 
 
 def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:
