@@ -1,8 +1,10 @@
 """Reading words in a picture with RapidOCR (PP-OCR models inside the package, Apache-2.0). Loaded on first use."""
 
 import difflib
+import hashlib
 import logging
 import re
+import threading
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +20,10 @@ LONG_SIDE = 768
 _SMALLEST = 384
 _SMALLEST_PART = 480
 Box = tuple[float, float, float, float]
+_Found = tuple[tuple[str, float, Any], ...]
+_KEEP = 256
+_KEPT: dict[bytes, _Found] = {}
+_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,18 @@ def _engine() -> Any:
     from rapidocr import RapidOCR
 
     logging.getLogger("RapidOCR").setLevel(logging.ERROR)
-    return RapidOCR(params={"Global.log_level": "error"})
+    # One thread: the package's idle threads spin, and judging runs several pictures at once anyway. The detector takes
+    # the picture as `_readable` gives it; by default it would enlarge it again, at twice the cost.
+    return RapidOCR(
+        params={
+            "Global.log_level": "error",
+            "Global.use_cls": False,
+            "Det.limit_type": "max",
+            "Det.limit_side_len": LONG_SIDE,
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+        }
+    )
 
 
 def _readable(image: Image.Image, smallest: int) -> NDArray[np.uint8]:
@@ -60,16 +77,29 @@ def _cut(image: Image.Image, box: Box) -> tuple[Image.Image, Box]:
     return image.crop(corners), (left, top, right, bottom)
 
 
+def _found(array: NDArray[np.uint8]) -> _Found:
+    """What the engine finds in a picture (pixels). The same source is read for every editor: the last ones are kept."""
+    key = hashlib.sha256(array.tobytes() + repr(array.shape).encode()).digest()
+    with _LOCK:
+        if key in _KEPT:
+            return _KEPT[key]
+    read = _engine()(array)
+    nothing = read is None or read.txts is None or read.boxes is None
+    found = () if nothing else tuple(zip(read.txts, read.scores, read.boxes, strict=True))
+    with _LOCK:
+        _KEPT[key] = found
+        while len(_KEPT) > _KEEP:
+            del _KEPT[next(iter(_KEPT))]
+    return found
+
+
 def read_lines(image: Image.Image, box: Box | None = None) -> tuple[Line, ...]:
     """All lines of text found in the picture, or enlarged in a `box` of it, top to bottom. About 0.4 s a picture."""
     part, taken = (image, (0.0, 0.0, 1.0, 1.0)) if box is None else _cut(image, box)
     array = _readable(part, _SMALLEST if box is None else _SMALLEST_PART)
     height, width = array.shape[:2]
-    found = _engine()(array)
-    if found is None or found.txts is None or found.boxes is None:
-        return ()
     lines = []
-    for text, confidence, corners_ in zip(found.txts, found.scores, found.boxes, strict=True):
+    for text, confidence, corners_ in _found(array):
         corners = np.asarray(corners_, dtype=np.float64) / (width, height)
         corners = corners * (taken[2] - taken[0], taken[3] - taken[1]) + (taken[0], taken[1])
         left, top = corners.min(axis=0)
