@@ -1,5 +1,5 @@
 """Plan, run, resume."""
 
-from imarena.engine.run import Plan, Tally, processes, run, run_async
+from imarena.engine.run import Plan, Tally, computing, run, run_async
 
-__all__ = ["Plan", "Tally", "processes", "run", "run_async"]
+__all__ = ["Plan", "Tally", "computing", "run", "run_async"]

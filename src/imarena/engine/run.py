@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ R = TypeVar("R")
 
 FLUSH_S = 2.0
 BATCH = 200
+FEW_CORES = 4
 
 
 @dataclass
@@ -150,10 +151,16 @@ async def _interruptible(tally: Tally) -> AsyncIterator[None]:
 
 
 @contextlib.contextmanager
-def processes(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Processes for work that is all computing. They ignore Ctrl-C: the parent decides."""
-    count = workers or os.cpu_count() or 1
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_ignore_interrupt)
+def computing() -> Iterator[Executor]:
+    """Workers for what is all computing: threads on a small machine, where a process each would cost too much memory
+    (the picture libraries let go of Python's lock while they work), else processes, which ignore Ctrl-C.
+    """
+    count = os.cpu_count() or 1
+    pool: Executor
+    if count <= FEW_CORES:
+        pool = ThreadPoolExecutor(count)
+    else:
+        pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_ignore_interrupt)
     try:
         yield pool
     finally:

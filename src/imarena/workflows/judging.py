@@ -14,7 +14,7 @@ from imarena.core.errors import UserError
 from imarena.core.ids import content_id
 from imarena.core.protocols import Exhibit, Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Judgment, Order, Output, Record, Reply, Status, Usage, now
-from imarena.engine import Plan, Tally, processes, run_async
+from imarena.engine import Plan, Tally, computing, run_async
 from imarena.judges.orders import mirrored_scores, recorded, shown
 from imarena.storage import Workspace
 from imarena.workflows.cases import Board, Case, load_board, pointwise_cases, sides
@@ -206,7 +206,7 @@ def _run(
     if not work:
         return Tally()
     computes = bool(getattr(judge, "cpu_bound", False))
-    pool: AbstractContextManager[Executor | None] = processes() if computes else nullcontext()
+    pool: AbstractContextManager[Executor | None] = computing() if computes else nullcontext()
     concurrency = min(asking.concurrency, 2 * (os.cpu_count() or 1)) if computes else asking.concurrency
 
     def counted(one: CaseWork, verdict: Verdict) -> tuple[CaseWork, Verdict]:
