@@ -199,7 +199,7 @@ def _pairs(words: list[str] | None, option: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in words or []:
         for part in word.split(",") if option in ("--columns", "--labels") else [word]:
-            key, equals, value = part.partition("=")
+            key, equals, value = part.rpartition("=") if option == "--names" else part.partition("=")
             if not equals or not key or not value:
                 raise UserError(f"{option} takes NAME=VALUE, not '{part}'.")
             found[key] = value

@@ -29,7 +29,8 @@ def show_board(ranking: Ranking, console: Console) -> None:
     title = " ".join(f"{key} {value}" for key, value in ranking.scope.items())
     table = Table(title=Text(title) if title else None, box=None, pad_edge=False, header_style="bold")
     for column in HEADER:
-        table.add_column(column, justify="left" if column == "model" else "right", overflow="fold")
+        named = column == "model"
+        table.add_column(column, justify="left" if named else "right", overflow="fold", no_wrap=not named)
     for standing in ranking.models:
         table.add_row(*(Text(_printable(cell)) for cell in _cells(standing)))
     console.print(table)
@@ -119,7 +120,7 @@ def _cells(standing: Standing) -> tuple[str, ...]:
         str(standing.rank),
         standing.model,
         f"{standing.rating:.1f}",
-        "–" if low is None or high is None else f"{low:.1f} to {high:.1f}",
+        "–" if low is None or high is None else f"{low:.0f} to {high:.0f}",
         "–" if standing.rank_low is None else f"{standing.rank_low} to {standing.rank_high}",
         f"{standing.battles:g}",
         f"{standing.wins:g}",

@@ -1,0 +1,126 @@
+"""Plain tables: every form gives the same table, and what is wrong is named with its file and row."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from imarena.core.errors import UserError
+from imarena.datasets.tables import as_table, read_table
+
+ROWS = {"left": ["007", "NA", "1e5"], "right": ["b,c", 'say "x"', "ü\nd"], "winner": ["left", None, "tie"]}
+NAMES = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), min_size=1, max_size=12)
+
+
+def write(folder: Path, ending: str) -> Path:
+    frame = pl.DataFrame(ROWS)
+    path = folder / f"battles{ending}"
+    if ending == ".parquet":
+        frame.write_parquet(path)
+    elif ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in frame.to_dicts()))
+    else:
+        buffer = io.BytesIO()
+        frame.write_csv(buffer, separator="\t" if ".tsv" in ending else ",")
+        data = buffer.getvalue()
+        path.write_bytes(gzip.compress(data) if ending.endswith(".gz") else data)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz", ".jsonl", ".parquet"])
+def test_every_form_keeps_names_as_they_are(tmp_path: Path, ending: str) -> None:
+    table = read_table(write(tmp_path, ending), "battles")
+    assert table.to_pydict() == ROWS
+    assert all(pa.types.is_dictionary(kind) for kind in table.schema.types)
+
+
+def test_every_kind_of_memory_gives_the_same() -> None:
+    frame = pl.DataFrame(ROWS)
+    for data in (ROWS, frame, frame.to_arrow(), frame.to_dicts()):
+        assert as_table(data, "battles").to_pydict() == ROWS
+
+
+@given(rows=st.lists(st.tuples(NAMES, NAMES, st.sampled_from(["left", "right", "tie", "both_bad", ""])), min_size=1))
+@settings(max_examples=60, deadline=None)
+def test_what_is_written_is_read(rows: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("t") / "b.jsonl"
+    names = ("left", "right", "winner")
+    path.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows), encoding="utf-8")
+    assert read_table(path, "battles").to_pydict() == {
+        name: [row[i] or None for row in rows] for i, name in enumerate(names)
+    }
+
+
+@given(data=st.binary(max_size=400), ending=st.sampled_from([".csv", ".tsv", ".jsonl", ".parquet"]))
+@settings(max_examples=150, deadline=None)
+def test_rubbish_is_refused_and_never_crashes(
+    data: bytes, ending: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("t") / f"b{ending}"
+    path.write_bytes(data)
+    with pytest.raises(UserError):
+        read_table(path, "battles")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("battles", "left,right,winner\na,b,left\na,b,won\n", "row 2: unknown winner 'won'"),
+        ("battles", "left,right,winner\na,b,left\na,,left\n", "row 2: column 'right' is empty"),
+        ("battles", "left,right\na,b\n", "no column 'winner'"),
+        ("battles", "left,right,winner,weight\na,b,left,1\na,b,tie,-1\n", "row 2: column 'weight' is empty or below 0"),
+        ("battles", "left,right,winner,weight\na,b,left,1\na,b,tie,inf\n", "row 2: column 'weight' is infinite"),
+        ("battles", "left,right,winner,source\na,b,left,robot\n", "row 1: unknown source 'robot'"),
+        ("battles", "left,right,winner\na,b,left\na,b\n", "line 3"),
+        ("battles", "left,left,winner\na,b,left\n", "'left' appears twice"),
+        (
+            "scores",
+            "unit,model,judge,score\n1,a,j,0.5\n2,a,j,high\n",
+            "row 2: 'high' in column 'score' is not a number",
+        ),
+        ("battles", "", "is empty"),
+    ],
+)
+def test_errors_name_file_and_row(tmp_path: Path, kind: str, text: str, message: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    with pytest.raises(UserError) as caught:
+        read_table(path, kind)
+    assert message in str(caught.value)
+    assert "table.csv" in str(caught.value)
+
+
+def test_unknown_ending_and_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "votes.xlsx").write_bytes(b"x")
+    with pytest.raises(UserError, match="Known endings"):
+        read_table(tmp_path / "votes.xlsx", "battles")
+    with pytest.raises(UserError, match="No file"):
+        read_table(tmp_path / "votes.csv", "battles")
+
+
+def test_ratings_are_numbers_where_all_are_and_labels_else(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("unit,rater,value\n1,a,3\n2,a,NA\n3,a,\n")
+    assert read_table(path, "ratings")["value"].to_pylist() == [3.0, None, None]
+    path.write_text("unit,rater,value\n1,a,3\n2,a,good\n")
+    assert read_table(path, "ratings")["value"].to_pylist() == ["3", "good"]
+
+
+def test_columns_labels_and_extra(tmp_path: Path) -> None:
+    path = tmp_path / "arena.parquet"
+    rows = {"model_a": ["x"], "model_b": ["y"], "winner": ["model_a"], "language": ["en"], "text": ["long"]}
+    parquet.write_table(pa.table(rows), path)
+    columns = {"left": "model_a", "right": "model_b"}
+    table = read_table(path, "battles", columns=columns, labels={"model_a": "left"}, extra=["language"])
+    assert table.to_pydict() == {"left": ["x"], "right": ["y"], "winner": ["left"], "language": ["en"]}
+    with pytest.raises(UserError, match="no column 'model_c'"):
+        read_table(path, "battles", columns={"left": "model_c"})
+    with pytest.raises(UserError, match="cannot mean 'won'"):
+        read_table(path, "battles", columns=columns, labels={"model_a": "won"})

@@ -1,0 +1,107 @@
+"""What the command prints: forms, escapes, groups, plots, settings, comparison."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from imarena.cli.app import app
+from imarena.core.errors import UserError
+
+HOSTILE = ["=HYPERLINK(1)", "a|b_[x](y)<script>", r"\input{x} 100% & co", "\x1b[31mred\u202e"]
+
+
+@pytest.fixture
+def battles(tmp_path: Path) -> Path:
+    path = tmp_path / "battles.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["left", "right", "winner", "task", "item"])
+        for k in range(12):
+            left, right = HOSTILE[k % 4], HOSTILE[(k + 1 + k // 4) % 4]
+            for winner in ("left", "right", "tie"):
+                writer.writerow([left, right, winner, "remove" if k % 2 else "add", f"item {k}"])
+    return path
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, ["rank", *words], catch_exceptions=False)
+
+
+def test_csv_has_no_formula(battles: Path) -> None:
+    found = list(csv.DictReader(io.StringIO(run("--from", str(battles), "--csv", "--rounds", "50").stdout)))
+    assert len(found) == 4
+    assert not any(row["model"].startswith("=") for row in found)
+    assert "'=HYPERLINK(1)" in {row["model"] for row in found}
+    assert all(float(row["low"]) < float(row["high"]) for row in found)
+
+
+def test_latex_and_markdown_print_names_as_they_are(battles: Path) -> None:
+    latex = run("--from", str(battles), "--latex", "--rounds", "50").stdout
+    assert r"\textbackslash{}input\{x\} 100\% \& co" in latex
+    assert "\x1b" not in latex
+    markdown = run("--from", str(battles), "--markdown", "--rounds", "50").stdout
+    assert r"a\|b\_\[x\]\(y\)\<script\>" in markdown
+    assert "<script>" not in markdown
+
+
+def test_the_screen_obeys_no_escape_sequence(battles: Path) -> None:
+    shown = run("--from", str(battles), "--rounds", "50").output
+    assert "\x1b[31m" not in shown
+    assert "\u202e" not in shown
+
+
+def test_one_board_a_group(battles: Path) -> None:
+    result = CliRunner().invoke(app, ["--json", "rank", "--from", str(battles), "--by", "task", "--interval", "none"])
+    document = json.loads(result.stdout)
+    assert [board["scope"] for board in document["boards"]] == [{"task": "add"}, {"task": "remove"}]
+    assert sum(board["n_battles"] for board in document["boards"]) == 36
+    with pytest.raises(UserError, match="No column 'nope'"):
+        run("--from", str(battles), "--by", "nope")
+
+
+def test_plots_are_saved_and_hold_no_script_of_a_name(battles: Path, tmp_path: Path) -> None:
+    run("--from", str(battles), "--rounds", "50", "--plot", str(tmp_path / "plots"))
+    saved = sorted(path.name for path in (tmp_path / "plots").iterdir())
+    assert saved == ["ratings.html", "ratings.png", "ratings.svg", "wins.html", "wins.png", "wins.svg"]
+    assert (tmp_path / "plots" / "ratings.png").read_bytes().startswith(b"\x89PNG")
+    assert "(y)<script>" not in (tmp_path / "plots" / "ratings.html").read_text()
+
+
+def test_settings_reach_the_method(battles: Path) -> None:
+    words = ["--json", "rank", "--from", str(battles), "--method", "active-elo", "--interval", "none"]
+    document = json.loads(
+        CliRunner().invoke(app, [*words, "--set", "alpha=0.1", "--set", "q_by_gap=0:0.5,100:0.9"]).stdout
+    )
+    assert document["settings"]["alpha"] == 0.1
+    assert document["settings"]["q_by_gap"] == [[0.0, 0.5], [100.0, 0.9]]
+    with pytest.raises(UserError, match="No setting 'kk'"):
+        run("--from", str(battles), "--set", "kk=3")
+    with pytest.raises(UserError, match="needs a number"):
+        run("--from", str(battles), "--set", "k=big")
+    with pytest.raises(UserError, match="No method"):
+        run("--from", str(battles), "--method", "magic")
+
+
+def test_against_an_outside_board(battles: Path, tmp_path: Path) -> None:
+    board = tmp_path / "board.csv"
+    board.write_text("model,rating,date\nother,1200,2026-01-16\n=HYPERLINK(1),1100,2026-01-16\nthird,900,2026-01-16\n")
+    words = ["--json", "rank", "--from", str(battles), "--interval", "none", "--against", str(board)]
+    names = ["--names", r"\input{x} 100% & co=other", "--names", "a|b_[x](y)<script>=third"]
+    found = json.loads(CliRunner().invoke(app, [*words, *names], catch_exceptions=False).stdout)["against"]
+    assert found["n"] == 3
+    assert found["date"] == "2026-01-16"
+    assert len(found["only_ours"]) == 1
+    with pytest.raises(UserError, match="on both boards"):
+        CliRunner().invoke(app, words, catch_exceptions=False)
+    with pytest.raises(UserError, match="not on the other board"):
+        CliRunner().invoke(app, [*words, "--names", "=HYPERLINK(1)=nobody"], catch_exceptions=False)
+
+
+def test_forms_exclude_each_other(battles: Path) -> None:
+    with pytest.raises(UserError, match="Choose one"):
+        run("--from", str(battles), "--csv", "--latex", "--interval", "none")
