@@ -1,0 +1,43 @@
+"""The application: routes, refusals, and the front end's files."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from imarena.core.version import VERSION
+from imarena.web import problems
+from imarena.web.routes import explore, lead, look, people, pictures, rating, session
+from imarena.web.wire import Problem
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "It cannot be done as asked."},
+    401: {"model": Problem, "description": "Nobody is signed in."},
+    403: {"model": Problem, "description": "Not allowed."},
+    404: {"model": Problem, "description": "Not found."},
+    409: {"model": Problem, "description": "Something else stands in the way."},
+    422: {"model": Problem, "description": "The request is not valid."},
+    429: {"model": Problem, "description": "Too many requests."},
+}
+
+
+def _name(route: APIRoute) -> str:
+    return route.name
+
+
+def bare_app() -> FastAPI:
+    """The routes without a workspace behind them: enough for the OpenAPI document."""
+    app = FastAPI(
+        title="imarena",
+        version=VERSION,
+        summary="The arena's web API.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        generate_unique_id_function=_name,
+        responses=_REFUSALS,
+    )
+    problems.install(app)
+    for room in (session, rating, pictures, lead, people, look, explore):
+        app.include_router(room.router)
+    return app

@@ -1,0 +1,56 @@
+"""Who is asking, and what they may do. Every route names the role that it needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import Depends, Request
+
+from imarena.web.problems import Refused
+
+Role = Literal["admin", "lead", "rater", "viewer"]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A person or a machine, or nobody in particular (`role` None)."""
+
+    role: Role | None = None
+    name: str = ""
+    rater_id: str | None = None
+    session: str = ""
+    """The session's id: what the CSRF token is bound to. Empty for machines and for nobody."""
+    machine: bool = False
+    can_look: bool = False
+    campaign_id: str | None = None
+    """The campaign that the person was invited to."""
+
+    @property
+    def leads(self) -> bool:
+        """May this caller see and change what raters may not?"""
+        return self.role in ("admin", "lead")
+
+
+def caller_of(request: Request) -> Caller:
+    """The caller, as the gate in front of all routes found it."""
+    found = request.scope.get("imarena.caller")
+    return found if isinstance(found, Caller) else Caller()
+
+
+def _needs(allowed: Callable[[Caller], bool], who: str) -> Callable[[Request], Caller]:
+    def check(request: Request) -> Caller:
+        caller = caller_of(request)
+        if allowed(caller):
+            return caller
+        if caller.role is None:
+            raise Refused(401, "sign_in", "You are not signed in.", hint="Open your invitation link, or sign in.")
+        raise Refused(403, "not_allowed", f"Only {who} may do this.")
+
+    return check
+
+
+Anyone = Annotated[Caller, Depends(caller_of)]
+RaterCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.rater_id is not None, "raters"))]
+LeadCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.leads, "rating leads"))]
+AdminCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.role == "admin", "the administrator"))]
+LookCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.can_look, "viewers"))]

@@ -1,0 +1,74 @@
+"""How a request is refused: one shape for all, and no word about the inside of the server."""
+
+import logging
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from imarena.core.errors import ImarenaError, UserError
+from imarena.web.wire import Problem
+
+log = logging.getLogger("imarena.web")
+
+
+class Refused(ImarenaError):
+    """A request that is not done, with the status and what a person is told."""
+
+    def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.problem = Problem(code=code, message=message, hint=hint)
+
+
+def answer(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
+    """The one shape of a refusal."""
+    body = Problem(code=code, message=message, hint=hint).model_dump()
+    return JSONResponse(body, status_code=status)
+
+
+def _refused(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, Refused):
+        return JSONResponse(error.problem.model_dump(), status_code=error.status)
+    return answer(500, "internal", "Something went wrong on the server.")
+
+
+def _user_error(_: Request, error: Exception) -> JSONResponse:
+    message = error.args[0] if error.args else "The request cannot be done."
+    hint = error.hint if isinstance(error, UserError) else ""
+    return answer(400, "cannot_do", str(message), hint)
+
+
+def _invalid(_: Request, error: Exception) -> JSONResponse:
+    """Where the request is wrong; never what was sent, so that nothing hostile comes back."""
+    places = []
+    if isinstance(error, RequestValidationError):
+        for found in error.errors()[:5]:
+            where = ".".join(str(part) for part in found["loc"][:2] if isinstance(part, (str, int)))
+            places.append(f"{where[:80]}: {found['type']}")
+    return answer(422, "invalid", "The request is not valid: " + ("; ".join(places) or "unreadable") + ".")
+
+
+def _http(_: Request, error: Exception) -> JSONResponse:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    told = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
+    code, message = told.get(status, ("refused", "The request was refused."))
+    headers = error.headers if isinstance(error, HTTPException) else None
+    response = answer(status, code, message)
+    response.headers.update(headers or {})
+    return response
+
+
+def _internal(request: Request, error: Exception) -> JSONResponse:
+    log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
+    return answer(500, "internal", "Something went wrong on the server; it was logged.")
+
+
+def install(app: FastAPI) -> None:
+    """Give an application its ways of refusing."""
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(UserError, _user_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _internal)

@@ -1,0 +1,239 @@
+"""What goes over the wire to people who sign in and rate.
+
+A type that a rater gets to see has no field that could name a model, an output, a file or a hash. Text fields hold
+hostile text (instructions, names): they are data, and a page shows them as text only.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Kind = Literal["preference", "rating", "yes_no", "check"]
+Purpose = Literal["vote", "practice", "qualification"]
+"""What a rater may know of a task's purpose. Gold and repeated tasks look like any other."""
+Stage = Literal["consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "done", "closed"]
+Choice = Literal["left", "right", "tie", "both_bad"]
+
+Line = Annotated[str, StringConstraints(max_length=500)]
+Words = Annotated[str, StringConstraints(max_length=4000)]
+Key = Annotated[str, StringConstraints(min_length=8, max_length=100, pattern=r"^[A-Za-z0-9_.:-]+$")]
+
+
+class Wire(BaseModel):
+    """Anything that is sent or received; an unknown field is refused."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Problem(Wire):
+    """Why a request was not done, for a person: what is wrong, and what to do next."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+# ---------------------------------------------------------------- signing in
+
+
+class Password(Wire):
+    """Signing in as the administrator."""
+
+    password: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+
+
+class Launch(Wire):
+    """Signing in with the address that ``imarena serve`` prints when it listens on this machine only."""
+
+    token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Invitation(Wire):
+    """Signing in with an invitation link. `params` are what a crowd platform put into the link."""
+
+    token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    params: dict[Annotated[str, StringConstraints(max_length=100)], Line] = Field(default_factory=dict, max_length=20)
+
+
+class Me(Wire):
+    """Who is asking. `csrf` goes into the header ``X-CSRF-Token`` of every request that changes something."""
+
+    role: Literal["admin", "lead", "rater", "viewer"] | None
+    name: str
+    csrf: str
+    public: bool
+    """Is this a public, read-only arena?"""
+    arena: str
+    can_look: bool
+    """May this person open the leaderboard and the explorer?"""
+    version: str
+
+
+# ---------------------------------------------------------------- rating
+
+
+class Anchor(Wire):
+    """What one value of a criterion means."""
+
+    value: int
+    text: str
+
+
+class Criterion(Wire):
+    """A question with its scale."""
+
+    name: str
+    label: str
+    question: str
+    low: int
+    high: int
+    anchors: list[Anchor]
+
+
+class RaterCampaign(Wire):
+    """A campaign as one of its raters sees it."""
+
+    campaign_id: str
+    name: str
+    kind: Kind
+    stage: Stage
+    consent: str
+    guidelines: str
+    done: int
+    quota: int
+    quota_left: int
+    can_undo: bool
+    completion_url: str | None
+    """Where a crowd platform wants its people sent back to, once the stage is done, quota or not_qualified."""
+
+
+class Picture(Wire):
+    """A picture of a task under an address that is random for this assignment.
+
+    `url` is a JPEG of at most 1,600 px a side. Tiles are PNG with true pixels, at
+    ``{tiles_url}/{level}/{column}/{row}``: level 0 is the smallest, `max_level` is 1:1, each level doubles both sides.
+    """
+
+    url: str
+    tiles_url: str
+    width: int
+    height: int
+    tile_size: int
+    max_level: int
+
+
+class Segment(Wire):
+    """A numbered region over a picture: outlines in pixels of the picture, and where to put the number."""
+
+    number: int
+    outlines: list[list[tuple[int, int]]]
+    label_x: int
+    label_y: int
+    box: tuple[int, int, int, int]
+
+
+class Segments(Wire):
+    """The numbered regions of the picture that is rated."""
+
+    width: int
+    height: int
+    segments: list[Segment]
+
+
+class IssueIn(Wire):
+    """Something wrong: an object by name, a numbered segment, a box in pixels (x0, y0, x1, y1), or words."""
+
+    kind: Literal["object", "segment", "box", "other"]
+    label: Line = ""
+    segment: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    box: tuple[float, float, float, float] | None = None
+    criterion: Annotated[str, StringConstraints(max_length=60)] | None = None
+    note: Line = ""
+
+
+class Ballot(Wire):
+    """A vote as it is posted. Which fields are needed depends on the task's kind.
+
+    preference: `preference`. rating: `ratings` for every criterion, `issues` or the explicit `no_object_issues` and
+    `no_segment_issues`, and for any criterion under its highest value an issue or a comment. yes_no: `answer`.
+    check: `checks` for every check and `decision`.
+    """
+
+    idempotency_key: Key
+    preference: Choice | None = None
+    ratings: dict[Annotated[str, StringConstraints(max_length=60)], Annotated[int, Field(ge=0, le=10)]] = Field(
+        default_factory=dict, max_length=20
+    )
+    answer: bool | None = None
+    checks: dict[Annotated[str, StringConstraints(max_length=60)], bool] = Field(default_factory=dict, max_length=20)
+    decision: Literal["accept", "repair", "discard"] | None = None
+    issues: list[IssueIn] = Field(default_factory=list, max_length=200)
+    no_object_issues: bool = False
+    no_segment_issues: bool = False
+    new_image: bool = False
+    returned_input: bool = False
+    comment: Words = ""
+    time_spent_s: Annotated[float, Field(ge=0, le=86_400)] | None = None
+
+
+class Task(Wire):
+    """A blinded task. `address` names it in every later request; it is random."""
+
+    address: str
+    campaign_id: str
+    kind: Kind
+    purpose: Purpose
+    instruction: str
+    dimension: str
+    """What is asked, such as 'overall'."""
+    question: str
+    sources: list[Picture]
+    references: list[Picture]
+    left: Picture | None
+    right: Picture | None
+    criteria: list[Criterion]
+    checks: list[Criterion]
+    expected_objects: list[str]
+    segments_url: str | None
+    held_until: str
+    done: int
+    quota_left: int
+    previous: Ballot | None
+    """What was answered before an undo."""
+
+
+class Next(Wire):
+    """The next task, or the reason why there is none."""
+
+    stage: Stage
+    task: Task | None
+
+
+class Receipt(Wire):
+    """The vote is stored. `feedback` is told in practice only."""
+
+    accepted: Literal[True] = True
+    late: bool
+    """The time to answer had passed, but nobody else had taken the task: it counts."""
+    done: int
+    quota_left: int
+    feedback: str | None
+
+
+class Skip(Wire):
+    """Not answering, and why."""
+
+    reason: Literal["cannot_tell", "broken_image", "offensive", "unclear_instruction", "other"]
+    note: Line = ""
+
+
+class Consent(Wire):
+    """Agreeing to take part."""
+
+    accepted: Literal[True]
+
+
+class Done(Wire):
+    """It was done."""
+
+    done: Literal[True] = True

@@ -1,0 +1,267 @@
+"""What goes over the wire to people who look: leaderboards, battles, items, runs, judges."""
+
+from typing import Literal
+
+from imarena.web.wire import Picture, Wire
+
+
+class Facets(Wire):
+    """The values that a filter can take."""
+
+    datasets: list[str]
+    families: list[str]
+    tasks: list[str]
+    topics: list[str]
+    tracks: list[str]
+    editors: list[str]
+    judges: list[str]
+    dimensions: list[str]
+    modes: list[str]
+
+
+class Standing(Wire):
+    """One model's place."""
+
+    model: str
+    rating: float
+    low: float | None
+    high: float | None
+    rank: int
+    rank_low: int | None
+    rank_high: int | None
+    battles: float
+    wins: float
+    losses: float
+    ties: float
+    coverage: float | None
+
+
+class Cell(Wire):
+    """How one model did against another."""
+
+    left: str
+    right: str
+    wins: int
+    losses: int
+    ties: int
+    both_bad: int
+
+
+class Board(Wire):
+    """A leaderboard made from the battles that the filters leave."""
+
+    method: str
+    n_battles: int
+    excluded: dict[str, int]
+    warnings: list[str]
+    standings: list[Standing]
+    matrix: list[Cell]
+    reason: str
+    """Why there are no standings, where there are none."""
+
+
+class BoardPast(Wire):
+    """A stored board, for the history of ratings."""
+
+    created_at: str
+    method: str
+    scope: dict[str, str]
+    n_battles: int
+    standings: list[Standing]
+
+
+class BoardHistory(Wire):
+    """Stored boards, newest first."""
+
+    boards: list[BoardPast]
+    next_cursor: str | None
+
+
+class HeadToHead(Wire):
+    """Two models against each other, over all and by task."""
+
+    left: str
+    right: str
+    total: Cell
+    by_task: dict[str, Cell]
+
+
+class Battle(Wire):
+    """Two outputs for one item, with the count of what was said about them."""
+
+    battle_id: str
+    item_id: str
+    instruction: str
+    task: str | None
+    left: str
+    right: str
+    left_id: str
+    right_id: str
+    votes: dict[str, int]
+    judgments: dict[str, int]
+
+
+class BattlePage(Wire):
+    """Battles."""
+
+    battles: list[Battle]
+    total: int
+    next_cursor: str | None
+
+
+class VoteOut(Wire):
+    """A person's verdict. The rater is told by a number that means something on this page only."""
+
+    rater: str
+    created_at: str
+    dimension: str
+    preference: str | None
+    ratings: dict[str, float]
+    comment: str
+    live: bool
+
+
+class JudgmentOut(Wire):
+    """A judge's verdict with its raw reply."""
+
+    judge: str
+    dimension: str
+    order: str | None
+    status: str
+    preference: str | None
+    score: float | None
+    scores: dict[str, float]
+    reply: str | None
+    error: str
+    created_at: str
+
+
+class BattleDetail(Wire):
+    """A battle with both pictures, every vote and every judgment."""
+
+    battle: Battle
+    sources: list[Picture]
+    references: list[Picture]
+    left: Picture | None
+    right: Picture | None
+    votes: list[VoteOut]
+    judgments: list[JudgmentOut]
+
+
+class ItemLine(Wire):
+    """An item in a list."""
+
+    item_id: str
+    dataset: str
+    key: str
+    task: str | None
+    family: str | None
+    topic: str | None
+    track: str | None
+    instruction: str
+    outputs: int
+    picture: str | None
+
+
+class ItemPage(Wire):
+    """Items."""
+
+    items: list[ItemLine]
+    next_cursor: str | None
+
+
+class IssueOut(Wire):
+    """What a rater found wrong."""
+
+    kind: str
+    label: str
+    segment: int | None
+    box: tuple[float, float, float, float] | None
+    criterion: str | None
+    note: str
+
+
+class OutputOut(Wire):
+    """What one editor made of an item."""
+
+    output_id: str
+    editor: str | None
+    turn: int
+    mode: str
+    sample: int
+    status: str
+    picture: Picture | None
+    scores: dict[str, float]
+    """Mean ok scores by judge and dimension."""
+    ratings: dict[str, float]
+    """Mean live ratings by criterion."""
+    issues: list[IssueOut]
+
+
+class ItemDetail(Wire):
+    """An item with all that was made for it."""
+
+    item: ItemLine
+    instructions: list[str]
+    licence: str | None
+    sources: list[Picture]
+    references: list[Picture]
+    outputs: list[OutputOut]
+
+
+class HeatMap(Wire):
+    """Where raters drew boxes, as shares of the picture: `cells[row][column]` counts boxes that cover it."""
+
+    editor: str | None
+    rows: int
+    columns: int
+    boxes: int
+    cells: list[list[int]]
+    labels: dict[str, int]
+    """How often each object was named."""
+
+
+class RunOut(Wire):
+    """One command at work, or done."""
+
+    run_id: str
+    command: str
+    state: Literal["running", "done", "partial", "failed"] | str
+    created_at: str
+    finished_at: str | None
+    counts: dict[str, int]
+    cost_usd: float
+
+
+class RunPage(Wire):
+    """Runs, newest first, and what failed."""
+
+    runs: list[RunOut]
+    failures: dict[str, int]
+    totals: dict[str, int]
+    next_cursor: str | None
+
+
+class JudgeHealth(Wire):
+    """How a judge behaves, as far as the stored judgments tell. None: there is nothing to compute it from."""
+
+    judge: str
+    dimension: str
+    ok: int
+    failed: dict[str, int]
+    both_orders: int
+    order_agreement: float | None
+    """Share of pairs judged in both orders where both say the same."""
+    first_share: float | None
+    """Of the verdicts for a side, the share for the one shown first."""
+    tie_share: float | None
+    with_people: float | None
+    """Share of pairs where the judge says what most people say."""
+    people_pairs: int
+    cost_usd: float
+
+
+class JudgePage(Wire):
+    """Judges by name."""
+
+    judges: list[JudgeHealth]
