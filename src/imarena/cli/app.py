@@ -29,9 +29,11 @@ COMMANDS: dict[str, str] = {
     "report": "A workspace as a folder that opens in a browser.",
     "judge": "Score outputs one by one with machine judges.",
     "battle": "Compare outputs in pairs with machine judges, in both orders.",
+    "reparse": "Read stored replies again with the present parser.",
     "rank": "Leaderboard from a workspace or a table of battles.",
     "agree": "Agreement among raters.",
     "align": "A judge or a metric against people.",
+    "simulate": "Compare routing policies at equal human budget.",
 }
 """Command name to its line of help. The command itself is `command` in ``imarena.cli.<name>``."""
 
