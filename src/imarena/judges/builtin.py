@@ -2,6 +2,7 @@
 says what it cannot see. Four dimensions and a score like CV-Judge's (CV-Arena, section 4.2).
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from imarena.vision import (
 )
 
 VERSION = "1"
+_KEPT = 4096
 _BLIND = (
     "does not recognise objects: whether the right thing was added, replaced or moved is inferred from where and how"
     " the pixels changed",
@@ -88,6 +90,7 @@ class BuiltinJudge:
 
     def __init__(self, settings: BuiltinSettings | None = None) -> None:
         self.settings = settings or BuiltinSettings()
+        self._assessments: dict[bytes, Assessment] = {}
         self._source_lines: dict[bytes, tuple[Line, ...]] = {}
         combine(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
@@ -98,21 +101,32 @@ class BuiltinJudge:
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, never a score."""
+        reading = read_instruction(exhibit.instruction)
+        outputs = [data for data in (exhibit.left, exhibit.right) if data is not None]
         try:
-            source = decode(exhibit.sources[0]) if exhibit.sources else None
-            references = [decode(data) for data in exhibit.references] if source is None else []
-            outputs = [decode(data) for data in (exhibit.left, exhibit.right) if data is not None]
+            assessed = [self._seen(exhibit, reading, output) for output in outputs]
         except InvalidImage as error:
             return Verdict(status=Status.INVALID_IMAGE, error=str(error))
-        reading = read_instruction(exhibit.instruction)
-        if source is None:
-            assessed = [self._assess_generated(reading, output, references) for output in outputs]
-        else:
-            assessed = [self._assess(reading, source, output) for output in outputs]
         shared = self._shared(exhibit, reading)
         if len(assessed) == 1:
             return self._pointwise(assessed[0], shared)
         return self._pairwise(assessed[0], assessed[1], shared)
+
+    def _seen(self, exhibit: Exhibit, reading: Reading, output: bytes) -> Assessment:
+        """One output, looked at once: every battle that it is in shares the assessment."""
+        shown = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
+        key = b"".join(hashlib.sha256(part).digest() for part in shown)
+        known = self._assessments.get(key)
+        if known is None:
+            picture = decode(output)
+            if exhibit.sources:
+                known = self._assess(reading, decode(exhibit.sources[0]), picture)
+            else:
+                known = self._assess_generated(reading, picture, [decode(data) for data in exhibit.references])
+            self._assessments[key] = known
+            while len(self._assessments) > _KEPT:
+                self._assessments.pop(next(iter(self._assessments)), None)
+        return known
 
     def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
         cannot = list(_BLIND)
