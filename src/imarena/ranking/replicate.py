@@ -1,25 +1,33 @@
 """Refit many resampled boards at once.
 
 All rounds start at the full fit and move together with its information (the chord method): an iteration is two sparse
-products and one dense one for the whole batch. Rounds that do not settle (a model came out unbeaten) are fitted alone.
+products and one dense one for the whole batch. Rounds that move far get their own information (Newton, all at once);
+rounds that do not settle even so (a model came out unbeaten) are fitted alone.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from imarena.ranking.battles import FloatArray
+from imarena.ranking.curvatures import spread
 from imarena.ranking.fit import Fit, fit
-from imarena.ranking.likelihoods import Aux
+from imarena.ranking.likelihoods import Aux, sigmoid
 from imarena.ranking.problem import outcomes_of
 from imarena.ranking.resample import Units
+
+Flags = NDArray[np.bool_]
 
 BATCH_NUMBERS = 1_000_000
 """Cells times rounds in one batch: keeps a batch's arrays in cache."""
 SETTLED = 1e-7
 """Largest last step in natural-log strength: 2e-5 Elo."""
-CHORD_STEPS = 60
+CHORD_STEPS = 25
+NEWTON_STEPS = 25
+NEWTON_NUMBERS = 4_000_000
+"""Entries of all information matrices of one batch."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,8 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     weighted = counts * base.cells.factor[:, None, None]
     inner = weighted if base.inside.all() else weighted[base.inside]
     parameters, settled = _chord(base, inner)
+    if base.problem.likelihood.canonical:
+        _newton(base, inner, parameters, settled)
     m, rounds = base.cells.n_models, counts.shape[2]
     free = base.place >= 0
     theta = np.repeat(base.theta[:, None], rounds, axis=1)
@@ -90,11 +100,11 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     return Replicates(theta.T, beta.T, values.T, int(alone.size))
 
 
-def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
     """Parameters (P + A, R) of all rounds, and which of them settled (R,)."""
     rounds = counts.shape[2]
     parameters = np.repeat(base.solution.parameters[:, None], rounds, axis=1)
-    settled = np.zeros(rounds, bool)
+    settled: Flags = np.zeros(rounds, bool)
     active = np.arange(rounds)
     left, tie, right = outcomes_of(counts)
     current = parameters.copy()
@@ -112,3 +122,33 @@ def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, np.ndarray[tuple[
             current = np.ascontiguousarray(current[:, ~done])
             left, tie, right = (np.ascontiguousarray(part[:, ~done]) for part in (left, tie, right))
     return parameters, settled
+
+
+def _newton(base: Fit, counts: FloatArray, parameters: FloatArray, settled: Flags) -> None:
+    """Settle what the chord left open, in place."""
+    problem = base.problem
+    left_open = np.flatnonzero(~settled)
+    if left_open.size == 0:
+        return
+    shape = spread(problem)
+    ridge = problem.gauge + 1e-10 * np.eye(shape.size)
+    width = max(1, NEWTON_NUMBERS // shape.size**2)
+    for begin in range(0, left_open.size, width):
+        active = left_open[begin : begin + width]
+        current = np.repeat(base.solution.parameters[:, None], active.size, axis=1)
+        outcomes = outcomes_of(counts[:, :, active])
+        for _ in range(NEWTON_STEPS):
+            curvature = shape.informations(problem, current, outcomes) + ridge
+            chance = sigmoid(current - problem.centre[:, None])
+            curvature[:, np.arange(shape.size), np.arange(shape.size)] += (
+                problem.prior.sum(axis=0)[:, None] * chance * (1 - chance)
+            ).T
+            step = np.linalg.solve(curvature, problem.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
+            current += np.clip(step, -2.0, 2.0)
+            done = np.max(np.abs(step), axis=0, initial=0.0) < SETTLED
+            parameters[:, active[done]] = current[:, done]
+            settled[active[done]] = True
+            active, current = active[~done], np.ascontiguousarray(current[:, ~done])
+            if active.size == 0:
+                break
+            outcomes = outcomes_of(counts[:, :, active])

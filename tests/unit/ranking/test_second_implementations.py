@@ -1,5 +1,6 @@
 """Each method against somebody else's: evalica, choix, statsmodels, scipy."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,9 +15,12 @@ from tests.unit.ranking.simulated import battles as simulate
 from imarena.ranking import LEFT, TIE, Battles, Codes, Options, rank_battles
 from imarena.ranking.cells import count
 from imarena.ranking.fit import fit
-from imarena.ranking.likelihoods import BradleyTerry, Davidson, Mixture
+from imarena.ranking.likelihoods import NO_AUX, BradleyTerry, Davidson, Mixture
 from imarena.ranking.mixture import expectation_maximisation, reliability_groups
+from imarena.ranking.model_board import LIKELIHOODS
 from imarena.ranking.options import EloOptions, MixtureOptions
+from imarena.ranking.replicate import replicate
+from imarena.ranking.resample import battle_units
 
 STRENGTHS = np.linspace(1.0, -1.0, 7)
 WINNERS = [evalica.Winner.X, evalica.Winner.Draw, evalica.Winner.Y]
@@ -137,3 +141,21 @@ def test_bootstrap_is_a_refit_of_resampled_battles() -> None:
     ours = {standing.model: error for standing, error in zip(board.models, np.sqrt(np.diag(covariance)), strict=True)}
     assert ours == pytest.approx(spread, rel=0.12)
     assert TIE in given.outcome
+
+
+@pytest.mark.parametrize("method", ["bt", "davidson"])
+@pytest.mark.parametrize("n", [40, 150, 1000])
+def test_all_rounds_at_once_are_each_round_alone(method: str, n: int) -> None:
+    """Chord, batched Newton and single fits give the same strengths for the same resampled counts."""
+    likelihood = LIKELIHOODS[method]
+    cells = count(simulate(STRENGTHS[:4], n, 9, ties=0.3))
+    base = fit(cells, likelihood)
+    units = battle_units(cells.counts)
+    together = replicate(base, units, NO_AUX, rounds=60, seed=3)
+    drawn = units.draw(np.random.default_rng(3), 60).reshape(cells.left.size, 3, -1)
+    assert base.blocks.whole
+    for r in range(60):
+        alone = fit(replace(cells, counts=drawn[:, :, r]), likelihood)
+        expected = alone.theta - alone.theta.mean()
+        assert together.theta[r] - together.theta[r].mean() == pytest.approx(expected, abs=1e-5)
+        assert np.exp(together.aux[r]) == pytest.approx(np.exp(alone.aux), abs=1e-5)
