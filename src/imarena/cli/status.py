@@ -35,6 +35,8 @@ def _show(console: Console, found: WorkspaceStatus) -> None:
         _counts(console, "votes by rater", found.votes)
     if found.missing:
         _counts(console, "not ok: retried when the same command runs again", found.missing)
+    for line in found.unfinished:
+        console.print(f"unfinished: {line}; run the same command again", style="yellow", markup=False)
     for line in found.interrupted:
         console.print(f"running or interrupted: {line}; run the same command again to finish it", style="yellow")
 

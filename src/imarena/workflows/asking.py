@@ -170,7 +170,7 @@ def _quick_ranking(workspace: Workspace, job: Job) -> Ranking | None:
     columns = {name: [column[n] for n in rows] for name, column in table.columns.items()}
     if len(set(columns["item"])) < 2:
         return None
-    options = Options(interval="sandwich", matrices=False)
+    options = Options(interval="sandwich")
     return rank_board("adaptive", replace(table, columns=columns), options).ranking
 
 

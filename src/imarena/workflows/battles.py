@@ -1,11 +1,13 @@
 """Battles from a workspace: live votes, judgments in both orders, or pairs of scores on the same item."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
+from imarena.core.ids import canonical_json
 from imarena.core.records import Item, Judgment, Mode, Order, Outcome, Output, Status, Vote
 from imarena.storage import Workspace
 
@@ -110,17 +112,14 @@ def _from_judgments(
     workspace: Workspace, context: _Context, table: BattleTable, where: dict[str, Any], margin: float
 ) -> None:
     pairs: dict[tuple[Any, ...], dict[str, Any]] = defaultdict(dict)
-    points: dict[tuple[Any, ...], list[Any]] = defaultdict(list)
+    points: dict[tuple[Any, ...], dict[str, Any]] = defaultdict(dict)
     swapped: set[tuple[str, str]] = set()
-    replaced = {row["supersedes"] for row in workspace.store.rows(Judgment, **where) if row["supersedes"]}
-    for row in workspace.store.rows(Judgment, **where):
-        if row["id"] in replaced:
-            continue
+    for row in live_judgments(workspace, table, where):
         who = (row["judge"], row["dimension"])
         if row["right_id"] is None:
             if row["status"] == Status.OK.value and row["score"] is not None:
                 shown = context.outputs[row["left_id"]]
-                points[*who, row["item_id"], shown.turn, shown.mode, row["repeat"]].append(row)
+                points[*who, row["item_id"], shown.turn, shown.mode, row["repeat"]].setdefault(row["left_id"], row)
             continue
         if row["order"] == Order.RIGHT_FIRST.value:
             swapped.add(who)
@@ -128,10 +127,49 @@ def _from_judgments(
         held = pairs[key].get(row["order"])
         if held is None or held["status"] != Status.OK.value:
             pairs[key][row["order"]] = row
-    for key, orders in pairs.items():
-        _one_battle(context, table, orders, needs_both=key[:2] in swapped)
-    for group in points.values():
-        _score_battles(context, table, group, margin)
+    # Sorted: replies come in any order, and a board must not depend on it.
+    for key, orders in sorted(pairs.items()):
+        _one_battle(context, table, orders, needs_both=_needs_both(orders, swapped=key[:2] in swapped))
+    for _, group in sorted(points.items()):
+        _score_battles(context, table, [group[name] for name in sorted(group)], margin)
+
+
+def live_judgments(workspace: Workspace, table: BattleTable, where: dict[str, Any]) -> Iterator[Any]:
+    """Rows that count: not replaced, and by the newest form of each judge.
+
+    A judge whose version, prompt or parameters changed is another judge: its old verdicts are left out and counted.
+    """
+    rows = list(workspace.store.rows(Judgment, **where))
+    replaced = {row["supersedes"] for row in rows if row["supersedes"]}
+    forms = [_form(row) for row in rows]
+    newest: dict[tuple[str, str, bool], str] = {}
+    for row, form in zip(rows, forms, strict=True):
+        if form is not None:
+            newest[row["judge"], row["dimension"], row["right_id"] is None] = form
+    for row, form in zip(rows, forms, strict=True):
+        if row["id"] in replaced:
+            continue
+        if form is not None and newest[row["judge"], row["dimension"], row["right_id"] is None] != form:
+            table.excluded["by an earlier version, prompt or setting of the judge"] += 1
+            continue
+        yield row
+
+
+def _form(row: Any) -> str | None:
+    """What made the verdict, beside the judge's name; None for an imported one, which was not made here."""
+    if row["run_id"] is None:
+        return None
+    body = json.loads(row["body"])
+    params = {name: value for name, value in body.get("params", {}).items() if name != "orders"}
+    return canonical_json([body.get(name, "") for name in ("judge_version", "prompt_id", "prompt_version")] + [params])
+
+
+def _needs_both(orders: dict[str, Any], *, swapped: bool) -> bool:
+    """A battle that was fought here is whole with both orders, unless it was meant to have one only."""
+    row = next(iter(orders.values()))
+    if row["run_id"] is None:
+        return swapped
+    return not any(json.loads(one["body"]).get("params", {}).get("orders") for one in orders.values())
 
 
 def _one_battle(context: _Context, table: BattleTable, orders: dict[str, Any], *, needs_both: bool) -> None:

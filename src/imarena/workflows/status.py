@@ -1,8 +1,10 @@
 """status: where a workspace stands, by stage, status and editor."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from imarena.core.ids import canonical_json
 from imarena.core.records import (
     Assignment,
     Campaign,
@@ -40,6 +42,8 @@ class WorkspaceStatus:
     missing: dict[str, int]
     """What a run would still have to do: failures by status that a resume retries."""
     interrupted: list[str]
+    unfinished: list[str]
+    """Judging runs that ended before their work was done, and how much of it was missing then."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -58,7 +62,7 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         kind.__name__.lower(): store.count(kind).get((), 0)
         for kind in (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
     }
-    missing = _failures("outputs", outputs) | _failures("judgments", judgments)
+    missing = _failures("outputs", outputs) | _unanswered(workspace)
     return WorkspaceStatus(
         name=workspace.settings.name,
         root=str(workspace.root.resolve()),
@@ -75,6 +79,7 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         image_bytes=sum(row["size_bytes"] for row in images),
         missing=missing,
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
+        unfinished=_unfinished(workspace),
     )
 
 
@@ -92,3 +97,26 @@ def _failures(what: str, counts: dict[tuple[Any, ...], int]) -> dict[str, int]:
             key = f"{what} {state}"
             failed[key] = failed.get(key, 0) + number
     return failed
+
+
+def _unanswered(workspace: Workspace) -> dict[str, int]:
+    """Questions to judges that have no ok answer, by the status of their last attempt; healed ones do not count."""
+    bad = [state.value for state in Status if state is not Status.OK]
+    last = {row["work_id"]: row["status"] for row in workspace.store.rows(Judgment, status=bad)}
+    works = list(last)
+    for start in range(0, len(works), 500):
+        for row in workspace.store.rows(Judgment, status=Status.OK.value, work_id=works[start : start + 500]):
+            last.pop(row["work_id"], None)
+    return {f"judgments {state}": number for state, number in sorted(Counter(last.values()).items())}
+
+
+def _unfinished(workspace: Workspace) -> list[str]:
+    """The last run with each settings, where it left something out."""
+    latest = {}
+    for run in workspace.store.records(Run, command=["judge", "battle"]):
+        latest[run.command, canonical_json(run.settings)] = run
+    return [
+        f"{run.command} by {run.settings.get('judge', '')}: {run.counts['missing']:,} missing"
+        for run in latest.values()
+        if run.counts.get("missing") and run.state != "running"
+    ]

@@ -1,0 +1,32 @@
+"""``imarena reparse``."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, session
+from imarena.cli.progress import progress
+
+
+def command(
+    context: typer.Context,
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", "-j", help="Only this judge, as `status` names it; repeatable.")
+    ] = None,
+) -> None:
+    """Read stored replies again with the present parser: nothing is asked, nothing is paid, old readings stay."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.rereading import reread
+
+    with open_workspace(session(context).workspace) as workspace, progress("reparse") as tell:
+        report = reread(workspace, judge, progress=tell)
+
+    def show(console: Console) -> None:
+        console.print(f"{report.read:,} replies read again, {report.current:,} read by the present parser already")
+        for change, number in sorted(report.changed.items()):
+            console.print(f"  {change}: {number:,}", markup=False)
+        for reason, number in sorted(report.skipped.items()):
+            console.print(f"  left alone: {number:,}, {reason}", markup=False)
+
+    emit(context, report.to_json(), show)
