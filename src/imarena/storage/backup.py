@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, insert, select, text
+from sqlalchemy import Connection, Engine, insert, inspect, literal, select, text, tuple_
 
 from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
@@ -140,8 +140,9 @@ def _load(path: Path, url: str) -> None:
     with reading(source_engine) as source, writing(target) as sink:
         _copy(source, sink, {})
         if sink.dialect.name == "postgresql":
+            present = set(inspect(sink).get_table_names())
             for table in schema.metadata.sorted_tables:
-                if "seq" in table.c:
+                if "seq" in table.c and table.name in present:
                     sink.execute(
                         text(
                             f"SELECT setval(pg_get_serial_sequence('{table.name}', 'seq'),"  # noqa: S608
@@ -153,17 +154,24 @@ def _load(path: Path, url: str) -> None:
 
 
 def _copy(source: Connection, sink: Connection, counts: dict[str, int]) -> None:
+    """Copy the tables and columns that the source has: it may be of an older schema than this software."""
+    found = inspect(source)
+    present = set(found.get_table_names())
     for table in schema.metadata.sorted_tables:
-        order = table.c.seq if "seq" in table.c else next(iter(table.primary_key.columns))
-        last: object = None
+        if table.name not in present:
+            continue
+        names = {column["name"] for column in found.get_columns(table.name)}
+        columns = [column for column in table.c if column.name in names]
+        order = [table.c.seq] if "seq" in table.c else list(table.primary_key.columns)
+        last: tuple[object, ...] = ()
         counts[table.name] = 0
         while True:
-            query = select(table).order_by(order).limit(_PAGE)
-            if last is not None:
-                query = query.where(order > last)
+            query = select(*columns).order_by(*order).limit(_PAGE)
+            if last:
+                query = query.where(tuple_(*order) > tuple_(*(literal(value) for value in last)))
             rows = [dict(row) for row in source.execute(query).mappings()]
             if not rows:
                 break
             sink.execute(insert(table), rows)
             counts[table.name] += len(rows)
-            last = rows[-1][order.name]
+            last = tuple(rows[-1][column.name] for column in order)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 
-from imarena.core.errors import MissingExtra, UserError
+from imarena.core.errors import MissingExtra, StoreError, UserError
 
 BUSY_TIMEOUT_MS = 30_000
 _WRITES = "imarena_writes"
@@ -47,18 +47,33 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def writing(engine: Engine, *, durable: bool = False) -> Iterator[Connection]:
-    """A transaction that writes. `durable` waits for the disk on commit (votes): a power cut loses nothing."""
+def writing(engine: Engine, *, durable: bool = False, links_checked_at_end: bool = False) -> Iterator[Connection]:
+    """A transaction that writes. `durable` waits for the disk on commit (votes): a power cut loses nothing.
+
+    `links_checked_at_end`: for schema changes, where SQLite makes a table anew and others point at it meanwhile.
+    """
     with engine.connect().execution_options(**{_WRITES: True}) as connection:
         sqlite = connection.dialect.name == "sqlite"
         if sqlite and durable:
             _pragma(connection, "synchronous = FULL")
+        if sqlite and links_checked_at_end:
+            _pragma(connection, "foreign_keys = OFF")
         try:
             with connection.begin():
                 yield connection
+                if sqlite and links_checked_at_end:
+                    _check_links(connection)
         finally:
             if sqlite and durable:
                 _pragma(connection, "synchronous = NORMAL")
+            if sqlite and links_checked_at_end:
+                _pragma(connection, "foreign_keys = ON")
+
+
+def _check_links(connection: Connection) -> None:
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+    if broken is not None:
+        raise StoreError(f"The table {broken[0]} would point at nothing in {broken[2]}; nothing was changed.")
 
 
 def _pragma(connection: Connection, statement: str) -> None:

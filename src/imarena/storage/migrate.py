@@ -62,7 +62,7 @@ def check(engine: Engine) -> None:
 def upgrade(engine: Engine, to: str = "head") -> None:
     """Bring a database to a schema version (the newest by default), in one transaction."""
     config = _config()
-    with writing(engine) as connection:
+    with writing(engine, links_checked_at_end=True) as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, to)
 

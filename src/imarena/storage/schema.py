@@ -126,7 +126,7 @@ assignments = _record(
     "assignments",
     _text("campaign_id", null=False, link="campaigns.id"),
     _text("item_id", null=False, link="items.id"),
-    _text("left_id", null=False, link="outputs.id"),
+    _text("left_id", link="outputs.id"),
     _text("right_id", link="outputs.id"),
     _text("kind", null=False),
     _text("unit", null=False),
@@ -150,10 +150,102 @@ leases = Table(
     Column("rater_id", Text, ForeignKey("raters.id")),
     Column("until", Text),
     Column("state", Text, nullable=False),
+    Column("unit", Text, nullable=False, server_default=""),
+    Column("purpose", Text, nullable=False, server_default="vote"),
+    Column("position", Integer, nullable=False, server_default="0"),
+    Column("address", Text),
+    Column("vote_id", Text),
+    Column("done_at", Text),
     Index("free_leases", "campaign_id", "state", "until"),
+    Index("next_leases", "campaign_id", "state", "position"),
     Index("leases_of_rater", "rater_id", "state"),
+    Index(
+        "one_held_lease_per_rater", "campaign_id", "rater_id", unique=True,
+        sqlite_where=text("state = 'held'"), postgresql_where=text("state = 'held'"),
+    ),
+)  # fmt: skip
+"""The one table of work that is updated: who holds an assignment now. Taken by conditional update.
+
+`state`: free, held, parked (held, but put aside by an undo), done or skipped. `address`: the id of the event that says
+who leased it, random; `vote_id`: the newest vote or retraction of the holder; `position`: the order of offering.
+"""
+
+units_seen = Table(
+    "units_seen",
+    metadata,
+    Column("campaign_id", Text, ForeignKey("campaigns.id"), primary_key=True),
+    Column("rater_id", Text, ForeignKey("raters.id"), primary_key=True),
+    Column("unit", Text, primary_key=True),
 )
-"""The one table that is updated: who holds an assignment now. Taken by conditional update."""
+"""What a rater was shown: no unit is offered to the same person twice."""
+
+participants = Table(
+    "participants",
+    metadata,
+    Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    Column("campaign_id", Text, ForeignKey("campaigns.id"), nullable=False),
+    Column("rater_id", Text, ForeignKey("raters.id"), nullable=False),
+    Column("joined_at", Text, nullable=False),
+    Column("consented_at", Text),
+    Column("active", Integer, nullable=False),
+    Index("one_place_per_participant", "campaign_id", "rater_id", unique=True),
+    Index("campaigns_of_rater", "rater_id"),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("secret_hash", Text, nullable=False, unique=True),
+    Column("campaign_id", Text, ForeignKey("campaigns.id"), index=True),
+    Column("role", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("max_people", Integer, nullable=False),
+    Column("person_param", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("revoked_at", Text),
+)
+"""Links for people. The secret itself is told once and not kept."""
+
+guests = Table(
+    "guests",
+    metadata,
+    Column("invitation_id", Text, ForeignKey("invitations.id"), primary_key=True),
+    Column("person", Text, primary_key=True),
+    Column("rater_id", Text, ForeignKey("raters.id")),
+)
+"""Who came by an invitation. `person` is a hash of what a crowd platform calls them."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("rater_id", Text, ForeignKey("raters.id")),
+    Column("invitation_id", Text, ForeignKey("invitations.id"), index=True),
+    Column("campaign_id", Text, ForeignKey("campaigns.id")),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("revoked_at", Text),
+)
+"""People who are signed in. `id` is the hash of what their cookie holds."""
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("secret_hash", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("revoked_at", Text),
+)
+"""Tokens for machines."""
 
 votes = _record(
     "votes",

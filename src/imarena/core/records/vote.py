@@ -37,9 +37,11 @@ class Assignment(Record):
     campaign_id: str
     item_id: str
     turn: int = 0
-    left_id: str
+    left_id: str | None = None
+    """None where the item itself is looked at (a check)."""
     right_id: str | None = None
     kind: str = "preference"
+    """preference, rating, yes_no or check."""
     unit: str = ""
     """Assignments with the same unit are the same task given to several raters."""
     slot: int = 0
@@ -84,7 +86,7 @@ class Issue(Noun):
     """Something a rater found wrong: an object by name, a numbered segment, or a box in pixels."""
 
     kind: str
-    """object, segment, box, new_image, returned_input or other."""
+    """object, segment, box, new_image, returned_input, other, or none (an explicit 'none' for the list in `label`)."""
     label: str = ""
     segment: int | None = None
     box: tuple[float, float, float, float] | None = None
