@@ -34,7 +34,7 @@ class Check:
 
 def visible_change(facts: Facts) -> float:
     """A change that stands out from the rest of the picture and that a person would notice."""
-    strength = floored(ramp(facts.structure_contrast, 0.3, 1.0), 0.1) * floored(
+    strength = floored(ramp(facts.structure_contrast, 0.3, 1.0), 0.05) * floored(
         ramp(facts.joint_contrast, 0.5, 2.0), 0.1
     )
     return strength * ramp(facts.colour_top, 3.0, 12.0)
@@ -48,12 +48,13 @@ def check_object(edit: Edit, scene: Scene) -> Check:
         gained = _gained(scene.difference, edit.colours[0])
         evidence["colour_gained"] = round(gained, 4)
         done *= floored(ramp(gained, 0.0005, 0.01), 0.3)
-    done *= aimed(edit, scene, evidence)
-    trust = 0.15 if edit.kind in _HARD_TO_SEE else 0.3
+    done *= aimed(edit, scene, evidence) * _SHOWS.get(edit.kind, 1.0)
+    trust = 0.15 if edit.kind in _SHOWS else 0.3
     return Check(done, trust, "sees that something changed in one place, not what it is", evidence)
 
 
-_HARD_TO_SEE = frozenset({EditKind.ACTION, EditKind.OTHER})
+# A visible change says less about a new pose, or about words that nobody understood, than about a new thing.
+_SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
 
 
 def aimed(edit: Edit, scene: Scene, evidence: JsonDict) -> float:

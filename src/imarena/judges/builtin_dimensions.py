@@ -22,11 +22,12 @@ class Dimensions:
 
 def kept(facts: Facts) -> float:
     """How much of what was not asked to change is as before, 0 to 1."""
-    layout = fall(facts.structure_median, 0.30, 0.08)
-    light = plateau(abs(facts.lightness_shift), 0.0, 3.0, 1.0, 12.0)
-    tint = plateau(facts.tint_shift, 0.0, 3.0, 1.0, 12.0)
+    layout = fall(facts.structure_median, 0.45, 0.08)
+    light = plateau(abs(facts.lightness_shift), 0.0, 3.0, 1.0, 25.0)
+    tint = plateau(facts.tint_shift, 0.0, 3.0, 1.0, 25.0)
     shape = plateau(facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
-    return product((layout, light, tint, shape))
+    everywhere = plateau(facts.colour_median, 0.0, 22.0, 1.0, 8.0)
+    return product((layout, light, tint, everywhere, shape))
 
 
 def compact(facts: Facts) -> float:
@@ -37,14 +38,14 @@ def compact(facts: Facts) -> float:
 def clean(facts: Facts) -> float:
     """Freedom from artefacts that the source does not have, 0 to 1."""
     a = facts.artefacts
-    harsh = plateau(a.edges_inside, 0.0, 30.0, 1.0, 10.0) * plateau(a.edges_beyond_source, 0.0, 0.06, 1.0, 0.06)
+    harsh = plateau(a.edges_inside, 0.0, 35.0, 1.0, 7.0) * plateau(a.edges_beyond_source, 0.0, 0.08, 1.0, 0.04)
     return product(
         (
-            floored(plateau(a.edges_outside, 0.0, 0.10, 0.08, 0.15), 0.15),
-            floored(plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15), 0.15),
-            floored(plateau(a.contrast, -0.05, 0.08, 0.10, 0.10), 0.15),
-            floored(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.15),
-            floored(harsh, 0.12),
+            floored(plateau(a.edges_outside, 0.0, 0.10, 0.05, 0.15), 0.2),
+            floored(plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15), 0.2),
+            floored(plateau(a.contrast, -0.05, 0.08, 0.20, 0.20), 0.2),
+            floored(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.2),
+            floored(harsh, 0.08),
             floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.4),
         )
     )
@@ -54,8 +55,8 @@ def local_dimensions(facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
     """An edit of some part: that part changed, and nothing else."""
     same, tidy, whole = kept(facts), clean(facts), compact(facts)
     done = mean(c.done for c in checks)
-    editing = done * floored(same, 0.2)
-    prompt = done * same * floored(whole, 0.2) * floored(tidy, 0.4)
+    editing = done * floored(same, 0.5)
+    prompt = done * same * floored(whole, 0.1) * floored(tidy, 0.7)
     return Dimensions(SCALE * same**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
