@@ -15,6 +15,7 @@ from imarena.core.version import VERSION
 
 COMMANDS: dict[str, str] = {
     "demo": "The whole path on the bundled benchmark, offline.",
+    "compare": "Is NEW better than OLD? Two folders of outputs, one verdict.",
     "init": "Make a workspace.",
     "status": "Where a workspace stands.",
     "import": "Bring items, outputs, judgments and votes in from a format.",
@@ -33,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "rank": "Leaderboard from a workspace or a table of battles.",
     "agree": "Agreement among raters.",
     "align": "A judge or a metric against people.",
+    "route": "Active Elo: calibrate, plan, assign, ingest, rerank.",
     "simulate": "Compare routing policies at equal human budget.",
 }
 """Command name to its line of help. The command itself is `command` in ``imarena.cli.<name>``."""

@@ -23,15 +23,18 @@ class Batch:
 def draw(weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *, by_task: bool = True) -> Batch:
     """Draw `size` different battles with probability proportional to `weights` (N, P), exactly.
 
-    Systematic sampling along tasks, then items in random order: the number of battles of an item, and of a task,
-    differs from what it should be by less than one. `by_task` gives every task the share of its items.
+    Systematic sampling along tasks, then items in random order, then pairs in an order of their own for each item: the
+    number of battles of an item, and of a task, differs from what it should be by less than one. `by_task` gives every
+    task the share of its items.
     """
     if size < 1:
         raise UserError("The budget is zero: nothing to ask.", hint="Give a budget of at least one vote.")
     if by_task:
         weights = _by_task(weights, pool.task)
     order = np.lexsort((rng.permutation(pool.n_items), pool.task))
-    flat = weights[order].ravel()
+    # without a new order of pairs for each item, a step that divides the number of pairs would pick one pair for ever
+    inner = np.argsort(rng.random(weights.shape, dtype=np.float32), axis=1)
+    flat = np.take_along_axis(weights[order], inner, axis=1).ravel()
     usable = np.flatnonzero(flat > 0)
     if usable.size == 0:
         raise UserError("There is no battle left to ask.", hint="Loosen the gates, or allow repeats.")
@@ -42,7 +45,7 @@ def draw(weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *
     chosen = np.unique(chosen)
     place = usable[chosen]
     pairs = pool.left.size
-    return Batch(order[place // pairs].astype(np.int64), (place % pairs).astype(np.int64), chance[chosen])
+    return Batch(order[place // pairs].astype(np.int64), inner.ravel()[place].astype(np.int64), chance[chosen])
 
 
 def _by_task(weights: FloatArray, task: IntArray) -> FloatArray:

@@ -54,13 +54,14 @@ def gates_for(
         raise UserError("No pair has two scores.", hint="Judge the outputs first: imarena judge.")
     low, wide = lower[known], gap[known]
     taus = _steps(low) if quality else np.array([-np.inf])
-    deltas = np.append(np.nextafter(_steps(wide), np.inf), np.inf) if ambiguity else np.array([np.inf])
+    deltas = np.append(_steps(wide)[1:], np.inf) if ambiguity else np.array([np.inf])
     table, quality_share, ambiguity_share = _shares(low, wide, taus, deltas)
     miss = np.abs(table - deferral)
     unbalanced = np.abs(quality_share[:, None] - ambiguity_share[None, :])
     near = miss <= miss.min() + 0.005
     place = np.unravel_index(int(np.argmin(np.where(near & (table > 0), unbalanced, np.inf))), table.shape)
-    gates = Gates(float(taus[place[0]]) if quality else None, float(deltas[place[1]]) if ambiguity else None)
+    delta = float(deltas[place[1]])
+    gates = Gates(float(taus[place[0]]) if quality else None, delta if np.isfinite(delta) else None)
     if not gates.passes(low, wide).any():
         raise UserError("No thresholds let any pair through.", hint="The scores may all be equal: check the judge.")
     return gates

@@ -1,0 +1,238 @@
+"""``imarena route``: calibrate, gold, plan, assign, ingest, rerank."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from imarena.cli.console import Exit, emit, session, warn
+from imarena.cli.sheet import Cell, Sheet, show_sheets
+from imarena.core.errors import UserError
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Active Elo: calibrate a judge, plan and assign votes, take them in, rank again.",
+)
+
+Judge = Annotated[str | None, typer.Option("--judge", help="Whose scores; needed where several judges gave some.")]
+Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: least score of both sides.")]
+Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")]
+Deferral = Annotated[float, typer.Option("--deferral", help="Share of pairs that pass, without --tau and --delta.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
+
+
+@app.command()
+def calibrate(
+    context: typer.Context,
+    judge: Judge = None,
+    method: Annotated[str, typer.Option("--method", help="isotonic or logistic.")] = "isotonic",
+    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds.")] = 1000,
+    seed: Seed = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Save the reliability diagram as PNG here.")] = None,
+) -> None:
+    """How far a judge agrees with people, by score gap; stored with its data."""
+    from imarena.storage import open_workspace
+    from imarena.workflows import routing
+
+    with open_workspace(session(context).workspace) as workspace:
+        document = routing.calibrate(workspace, judge, method=_method(method), rounds=rounds, seed=seed)
+    if plot is not None:
+        from imarena.reports.active_plots import save_reliability
+
+        save_reliability(document["judge"], document["curves"], plot)
+    rows = tuple(_band(row) for row in document["table"])
+    title = f"Agreement of {document['judge']} with people by score gap, {document['n_pairs']} decided pairs"
+    emit(
+        context,
+        document,
+        lambda console: Sheet(title, ("gap", "agreement", "pairs", "fraction"), rows, 3).show(console),
+    )
+
+
+@app.command()
+def gold(
+    context: typer.Context,
+    share: Annotated[float, typer.Option("--share", help="Share of the items to set aside.")] = 0.1,
+    seed: Seed = 0,
+) -> None:
+    """Freeze a gold set: items that neither calibration nor routing ever sees."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.routing import freeze_gold
+
+    with open_workspace(session(context).workspace) as workspace:
+        document = freeze_gold(workspace, share=share, seed=seed)
+    told = "frozen" if document["new"] else "frozen earlier, unchanged"
+    emit(context, document, lambda console: console.print(f"gold set of {document['gold_items']} items, {told}"))
+
+
+@app.command()
+def plan(
+    context: typer.Context,
+    judge: Judge = None,
+    target: Annotated[float, typer.Option("--target", help="Half-width of intervals, in rating points.")] = 25.0,
+    level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many of the best must be in order.")] = 3,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure that order must be.")] = 0.95,
+    cost_vote: Annotated[float, typer.Option("--cost-vote", min=0, help="Cost of a vote.")] = 0.1,
+    raters: Annotated[int, typer.Option("--raters", min=1, help="How many raters share the work.")] = 1,
+    tau: Tau = None,
+    delta: Delta = None,
+    deferral: Deferral = 0.337,
+) -> None:
+    """How many votes, from whom, at what cost, to reach which interval."""
+    from imarena.routing import Gates
+    from imarena.storage import open_workspace
+    from imarena.workflows import routing
+
+    wish = routing.Wish(target, level, top, confidence, cost_vote, raters)
+    gates = None if tau is None and delta is None else Gates(tau, delta)
+    with open_workspace(session(context).workspace) as workspace:
+        document = routing.plan(workspace, judge, wish, gates, deferral)
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("votes so far", document["votes_so_far"]),
+        ("widest interval now, +-", document["half_width_now"]),
+        (f"votes needed for +-{target:g}", document["votes_needed"]),
+        ("votes a rater", document["votes_per_rater"]),
+        ("cost", document["cost"]),
+        (f"order of the best {len(document['top'])} is known with", document["top_confidence"]),
+        ("stop asking", "yes" if document["stop"] else "no"),
+    )
+    families: tuple[tuple[Cell, ...], ...] = tuple(
+        (line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]) for line in document["deferral"]
+    )
+    deferred = Sheet("Deferral by family", ("family", "pairs", "routed", "rate"), families, 3)
+    sheets = [Sheet("Plan", ("what", "value"), rows, 3), deferred]
+    emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
+
+
+@app.command()
+def assign(
+    context: typer.Context,
+    budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
+    judge: Judge = None,
+    policy: Annotated[
+        str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost or random.")
+    ] = "information",
+    raters: Annotated[str, typer.Option("--raters", help="Comma-separated names; none: whoever comes.")] = "",
+    votes: Annotated[int, typer.Option("--votes", min=1, help="Votes a battle, from different raters.")] = 1,
+    repeats: Annotated[float, typer.Option("--repeats", min=0, max=1, help="Share shown again to the rater.")] = 0.05,
+    gold_share: Annotated[float, typer.Option("--gold", min=0, max=1, help="Share from the gold set.")] = 0.05,
+    tau: Tau = None,
+    delta: Delta = None,
+    deferral: Deferral = 0.337,
+    place: Annotated[str, typer.Option("--place", help="New models: ask only about them; comma-separated.")] = "",
+    stop_top: Annotated[int, typer.Option("--stop-top", min=0, help="Stop when the best K are in order.")] = 0,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure --stop-top must be.")] = 0.95,
+    cost_vote: Annotated[float, typer.Option("--cost-vote", help="per-cost: of a vote.")] = 0.1,
+    cost_judgment: Annotated[float, typer.Option("--cost-judgment", help="per-cost: of a judgment.")] = 0.01,
+    paper_compat: Annotated[bool, typer.Option("--paper-compat", help="per-cost: equation 20 as printed.")] = False,
+    name: Annotated[str, typer.Option("--campaign", help="Name of the campaign.")] = "active elo",
+    out: Annotated[Path | None, typer.Option("--out", help="Also write a CSV for other rating tools.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Draw battles and write assignments: the web application serves them, or any tool that reads the CSV."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.routing_assign import Request
+    from imarena.workflows.routing_assign import assign as make
+
+    request = Request(
+        budget, policy, _names(raters), votes, repeats, gold_share, tau, delta, deferral, _names(place), stop_top,
+        confidence, cost_vote, cost_judgment, paper_compat, name, seed,
+    )  # fmt: skip
+    with open_workspace(session(context).workspace) as workspace:
+        document = make(workspace, judge, request, out)
+    if document["stopped"]:
+        told = f"nothing assigned: the best {stop_top} are in order with {document['top_confidence']:.3f}"
+    else:
+        told = (
+            f"{document['assignments']} assignments by '{policy}': {document['battles']} battles, "
+            f"{document['repeats']} repeats, {document['gold']} gold"
+        )
+    emit(context, document, lambda console: console.print(told, markup=False))
+
+
+@app.command()
+def ingest(
+    context: typer.Context, path: Annotated[Path, typer.Argument(help="CSV: assignment, rater, winner.")]
+) -> None:
+    """Take votes in. Rows that cannot be taken are told one by one; the others are stored."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.routing_ingest import ingest as take
+
+    with open_workspace(session(context).workspace) as workspace:
+        document = take(workspace, path)
+    for row in document["refused"]:
+        warn(f"row {row['row']}, {row['assignment']}: {row['reason']}")
+    told = f"{document['new']} new votes, {document['same']} known, {document['waiting']} not voted yet, "
+    told += f"{len(document['refused'])} refused"
+    emit(context, document, lambda console: console.print(told, markup=False))
+    if document["refused"]:
+        raise typer.Exit(int(Exit.PARTIAL if document["new"] or document["same"] else Exit.USER))
+
+
+@app.command()
+def rerank(
+    context: typer.Context,
+    judge: Judge = None,
+    settings: Annotated[
+        str, typer.Option("--settings", help="Comma-separated: corrected, active-elo, mixture, human, judge; or all.")
+    ] = "corrected",
+    reward: Annotated[str | None, typer.Option("--reward", help="Another judge, on its own.")] = None,
+    by_family: Annotated[bool, typer.Option("--by-family", help="One board a task family.")] = False,
+    weigh_routing: Annotated[
+        bool, typer.Option("--weigh-routing", help="Weigh votes by 1 / probability of having been routed.")
+    ] = False,
+    paper_compat: Annotated[bool, typer.Option("--paper-compat", help="active-elo as printed: q = a.")] = False,
+    rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
+    seed: Seed = 0,
+) -> None:
+    """Rank again with all votes so far; boards are stored."""
+    from imarena.ranking import Options
+    from imarena.storage import open_workspace
+    from imarena.workflows.routing_boards import SETTINGS
+    from imarena.workflows.routing_boards import rerank as run
+
+    chosen = SETTINGS if settings == "all" else _names(settings)
+    with open_workspace(session(context).workspace) as workspace:
+        made = run(
+            workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
+            options=Options(rounds=rounds, seed=seed, matrices=False), paper_compat=paper_compat,
+        )  # fmt: skip
+    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made]}
+    sheets = [_board_sheet(name, ranking) for name, ranking in made]
+    if not session(context).json:
+        for text in dict.fromkeys(text for _, ranking in made for text in ranking.warnings):
+            warn(text)
+    emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
+
+
+def _board(ranking: Any) -> dict[str, Any]:
+    return dict(ranking.model_dump(mode="json", exclude={"covariance"}))
+
+
+def _board_sheet(name: str, ranking: Any) -> Sheet:
+    rows = tuple((s.rank, s.model, s.rating, s.low, s.high, s.battles) for s in ranking.models)
+    gold = ranking.details.get("gold")
+    told = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
+    scope = "".join(f", {key} {value}" for key, value in ranking.scope.items())
+    title = f"{name}{scope}: {ranking.n_battles} battles{told}"
+    return Sheet(title, ("rank", "model", "rating", "low", "high", "battles"), rows, 1)
+
+
+def _band(row: dict[str, Any]) -> tuple[Cell, ...]:
+    end = f"below {row['high']:g}" if row["high"] is not None else "and more"
+    return f"{row['low']:g}, {end}", row["agreement"], row["n"], row["fraction"]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _method(text: str) -> Literal["isotonic", "logistic"]:
+    if text == "isotonic":
+        return "isotonic"
+    if text == "logistic":
+        return "logistic"
+    raise UserError(f"No calibration method '{text}'.", hint="Known: isotonic, logistic.")

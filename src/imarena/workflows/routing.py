@@ -1,0 +1,208 @@
+"""Route: calibrate a judge, freeze a gold set, say what is believed now, and plan how many votes are needed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.records import Calibration, Campaign, JsonDict
+from imarena.ranking import Options
+from imarena.ranking.corrected import Ballot, correct
+from imarena.routing import (
+    DEFERRAL,
+    Belief,
+    Curve,
+    Gates,
+    agreement_table,
+    chance_of_decision,
+    fit_curve,
+    gates_for,
+    reliability,
+    standardise,
+    top_order_confidence,
+    votes_needed,
+)
+from imarena.routing.calibration import FINE_EDGES, LEAST_PAIRS, TABLE_EDGES, Method
+from imarena.storage import Workspace
+from imarena.workflows.routing_tables import GOLD, Arena, gold_set, read_arena
+
+ALL = "all"
+
+
+def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> dict[str, Any]:
+    """Set items aside for good: no calibration and no routing sees them; their votes judge the boards.
+
+    The set is frozen when it is made. Asking again gives the same set, and more items never join it.
+    """
+    held = gold_set(workspace)
+    if held:
+        return {"gold_items": len(held), "new": False}
+    if not 0 < share < 1:
+        raise UserError(f"A gold share of {share:g} leaves nothing.", hint="Give a share between 0 and 1, such as 0.1.")
+    from imarena.core.records import Item
+
+    ids = sorted(row["id"] for row in workspace.store.rows(Item))
+    if not ids:
+        raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
+    chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
+    listed = [ids[place] for place in sorted(chosen)]
+    settings: JsonDict = {"items": list(listed), "share": share, "seed": seed}
+    workspace.store.put(
+        Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
+    )
+    return {"gold_items": len(listed), "new": True}
+
+
+def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
+    """Score gap (k,), agreement (k,) and family of every decided vote on a pair that the judge scored differently.
+
+    Votes on gold items are left out. Ties and both_bad say nothing of who is right; equal scores take no side.
+    """
+    votes = arena.votes.where(~arena.gold[arena.votes.item] if len(arena.votes) else np.zeros(0, bool))
+    gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
+    usable = np.isfinite(gap) & (gap != 0) & (votes.points != 0.5)
+    agrees = ((gap > 0) == (votes.points > 0.5))[usable].astype(np.float64)
+    families = [arena.families[item] for item in votes.item[usable]]
+    return np.abs(gap[usable]), agrees, families
+
+
+def calibrate(
+    workspace: Workspace, judge: str | None, *, method: Method = "isotonic", rounds: int = 1000, seed: int = 0
+) -> dict[str, Any]:
+    """Fit q_AI(gap) for a judge, and for each family with enough pairs; store every curve with its data."""
+    arena = read_arena(workspace, judge)
+    gap, agrees, families = calibration_pairs(arena)
+    groups: dict[str, Any] = {ALL: np.ones(gap.size, bool)}
+    for family in sorted(set(families)):
+        groups[family] = np.array([name == family for name in families])
+    stored, skipped = [], {}
+    for name, rows in groups.items():
+        if name != ALL and (int(rows.sum()) < LEAST_PAIRS or np.ptp(gap[rows]) == 0):
+            skipped[name] = int(rows.sum())
+            continue
+        curve = fit_curve(gap[rows], agrees[rows], method=method, rounds=rounds, seed=seed, what=f"'{arena.judge}'")
+        record = _record(arena.judge, name, curve, gap[rows], agrees[rows])
+        workspace.store.add([record])
+        stored.append(record)
+    return {
+        "judge": arena.judge,
+        "method": method,
+        "n_pairs": int(gap.size),
+        "curves": [{"group": record.group, "n_pairs": record.n_pairs, **record.curve} for record in stored],
+        "too_few": skipped,
+        "table": [vars(row) for row in agreement_table(gap, agrees, TABLE_EDGES)],
+        "fine_table": [vars(row) for row in agreement_table(gap, agrees, FINE_EDGES)],
+        "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
+    }
+
+
+def _record(judge: str, group: str, curve: Curve, gap: Any, agrees: Any) -> Calibration:
+    points: JsonDict = {
+        "gap": curve.gap.tolist(),
+        "agreement": curve.agreement.tolist(),
+        "low": curve.low.tolist(),
+        "high": curve.high.tolist(),
+        "empirical": curve.empirical.tolist(),
+        "n": curve.n.tolist(),
+        "q_mixture": reliability(curve.agreement).tolist(),
+        "parameters": None if curve.parameters is None else list(curve.parameters),
+    }
+    data: JsonDict = {"gap": gap.tolist(), "agrees": agrees.tolist()}
+    return Calibration(judge=judge, method=curve.method, group=group, data=data, curve=points, n_pairs=int(gap.size))
+
+
+def load_curve(workspace: Workspace, judge: str, group: str = ALL) -> Curve:
+    """The newest calibration of a judge."""
+    found = [record for record in workspace.store.records(Calibration, judge=judge) if record.group == group]
+    if not found:
+        raise UserError(
+            f"Judge '{judge}' has no calibration.", hint=f"Make one first: imarena route calibrate --judge {judge}"
+        )
+    curve: Any = found[-1].curve
+    columns = {
+        name: np.array(curve[name], np.float64) for name in ("gap", "agreement", "low", "high", "empirical", "n")
+    }
+    parameters = curve.get("parameters")
+    return Curve(found[-1].method, **columns, parameters=None if parameters is None else (parameters[0], parameters[1]))
+
+
+def believe(arena: Arena) -> Belief:
+    """What the votes outside the gold set, with the judge corrected by them, say now."""
+    votes = arena.votes.where(~arena.gold[arena.votes.item] if len(arena.votes) else np.zeros(0, bool))
+    standard = standardise(arena.pool.scores)
+    left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
+    usual = standard.means[left] - standard.means[right]
+    own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
+    ballot = Ballot(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
+    found = correct(ballot)
+    decided = (votes.points != 0.5).astype(np.float64)
+    decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
+    return Belief(found.theta[0], found.covariance[0], float(found.slopes[0, 0]), float(found.dispersion[0]), decisive)
+
+
+def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
+    """The gates: what was given, or thresholds for a deferral rate."""
+    if tau is not None or delta is not None:
+        return Gates(tau, delta)
+    inside = ~arena.gold
+    return gates_for(arena.pool.lower[inside].ravel(), np.abs(arena.pool.gap[inside]).ravel(), deferral=deferral)
+
+
+def deferral_by_family(arena: Arena, gates: Gates) -> list[dict[str, Any]]:
+    """Share of pairs that pass the gates, overall and by family (CV-Arena table 7)."""
+    through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & arena.pool.open
+    families = np.array(arena.families)
+    lines = [_deferral("all", through, arena.pool.open)]
+    return lines + [
+        _deferral(name, through[families == name], arena.pool.open[families == name])
+        for name in sorted(set(arena.families))
+    ]
+
+
+def _deferral(name: str, through: Any, open_pairs: Any) -> dict[str, Any]:
+    n = int(open_pairs.sum())
+    return {"family": name, "pairs": n, "routed": int(through.sum()), "rate": float(through.sum()) / n if n else None}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a plan should reach: half-widths in rating points, or the order of the best `top` with `confidence`."""
+
+    target: float = 25.0
+    level: float = 0.95
+    top: int = 3
+    confidence: float = 0.95
+    cost_vote: float = 0.1
+    raters: int = 1
+
+
+def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | None, deferral: float) -> dict[str, Any]:
+    """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
+    arena = read_arena(workspace, judge)
+    belief = believe(arena)
+    per_log = Options().per_log
+    need = votes_needed(belief, wish.target, per_log=per_log, level=wish.level, cost_vote=wish.cost_vote)
+    chosen = gates or thresholds(arena, None, None, deferral)
+    top = min(wish.top, arena.pool.n_models)
+    sure = top_order_confidence(belief, top)
+    order = np.argsort(-belief.theta)
+    return {
+        "judge": arena.judge,
+        "items": arena.pool.n_items,
+        "models": arena.pool.n_models,
+        "votes_so_far": len(arena.votes),
+        "votes_needed": need.votes,
+        "votes_per_rater": -(-need.votes // max(wish.raters, 1)),
+        "cost": need.cost,
+        "half_width_now": need.half_width_now,
+        "half_width_then": need.half_width_then,
+        "target": wish.target,
+        "top": [arena.pool.models[place] for place in order[:top]],
+        "top_confidence": sure,
+        "stop": sure >= wish.confidence,
+        "tau": chosen.tau,
+        "delta": chosen.delta,
+        "deferral": deferral_by_family(arena, chosen),
+    }

@@ -1,0 +1,238 @@
+"""Route: draw a batch of battles and write assignments for raters."""
+
+import csv
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.records import Assignment, Campaign, Item, JsonDict, Output, Rater
+from imarena.routing import (
+    DEFERRAL,
+    Batch,
+    Belief,
+    Gates,
+    Strategy,
+    at_most,
+    chain,
+    draw,
+    fair_to_items,
+    gated,
+    only_with,
+    per_cost,
+    ranking_information,
+    top_order_confidence,
+)
+from imarena.storage import Workspace
+from imarena.workflows.routing import believe, load_curve, thresholds
+from imarena.workflows.routing_tables import Arena, read_arena
+
+POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to ask for."""
+
+    budget: int
+    policy: str = "information"
+    raters: tuple[str, ...] = ()
+    """Named raters take turns. Without names, whoever comes takes the next assignment."""
+    votes_per_battle: int = 1
+    repeats: float = 0.05
+    """Share of battles that the same rater sees again, sides swapped."""
+    gold: float = 0.05
+    """Share of battles from the gold set, whose answer is known."""
+    tau: float | None = None
+    delta: float | None = None
+    deferral: float = DEFERRAL
+    place: tuple[str, ...] = ()
+    """New models: only their battles are asked."""
+    stop_top: int = 0
+    confidence: float = 0.95
+    cost_vote: float = 0.1
+    cost_judgment: float = 0.01
+    paper_compat: bool = False
+    name: str = "active elo"
+    seed: int = 0
+
+
+def assign(workspace: Workspace, judge: str | None, request: Request, out: Path | None = None) -> dict[str, Any]:
+    """Make a campaign, or add to the one of this name: assignments in the store and, where asked for, a CSV."""
+    if request.budget < 1:
+        raise UserError("The budget is zero: nobody is asked.", hint="Give --budget with at least one vote.")
+    if request.policy not in POLICIES:
+        raise UserError(f"No policy '{request.policy}'.", hint=f"Known: {', '.join(POLICIES)}.")
+    if request.votes_per_battle < 1 or (request.raters and request.votes_per_battle > len(request.raters)):
+        raise UserError("There are fewer raters than votes a battle.", hint="Name more --raters, or lower --votes.")
+    arena = read_arena(workspace, judge)
+    belief = believe(arena)
+    sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
+    if sure is not None and sure >= request.confidence:
+        return {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
+    rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
+    batch = draw_batch(workspace, arena, belief, request, rng)
+    campaign = _campaign(workspace, arena, request)
+    made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
+    workspace.store.put(campaign)
+    _keep_raters(workspace, request.raters)
+    added = workspace.store.add(made)
+    if out is not None:
+        write_sheet(workspace, made, out)
+    return {
+        "stopped": False,
+        "campaign": campaign.campaign_id,
+        "judge": arena.judge,
+        "policy": request.policy,
+        "assignments": added.new,
+        "battles": len(batch),
+        "repeats": sum(one.purpose == "repeat" for one in made),
+        "gold": sum(one.purpose == "gold" for one in made),
+        "top_confidence": sure,
+        "file": None if out is None else str(out),
+    }
+
+
+def draw_batch(
+    workspace: Workspace | None, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator
+) -> Batch:
+    """The battles, outside the gold set, by the policy's chain of strategies."""
+    pool = replace(arena.pool, present=arena.pool.present & ~arena.gold[:, None])
+    chosen: list[Strategy] = [at_most(request.votes_per_battle), fair_to_items]
+    if request.place:
+        unknown = [name for name in request.place if name not in pool.models]
+        if unknown:
+            raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
+        chosen.append(only_with([pool.models.index(name) for name in request.place]))
+    if request.policy == "information":
+        chosen.append(ranking_information())
+    elif request.policy == "per-cost" and workspace is not None:
+        curve = load_curve(workspace, arena.judge)
+        chosen.append(
+            per_cost(
+                curve,
+                cost_vote=request.cost_vote,
+                cost_judgment=request.cost_judgment,
+                paper_compat=request.paper_compat,
+            )
+        )
+    elif request.policy in ("two-gate", "quality", "ambiguity"):
+        gates = thresholds(arena, request.tau, request.delta, request.deferral)
+        only = {"quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
+        chosen.append(gated(only.get(request.policy, gates)))
+    battles = -(-request.budget // request.votes_per_battle)
+    return draw(chain(chosen, pool, belief), battles, pool, rng)
+
+
+class _Maker:
+    """Battles to assignments: sides by coin, raters in turn, repeats and gold at their rate."""
+
+    def __init__(self, arena: Arena, request: Request, campaign: str, rng: np.random.Generator) -> None:
+        self.arena, self.request, self.campaign, self.rng = arena, request, campaign, rng
+        self.seen = set(arena.seen)
+        self.load = dict.fromkeys(request.raters, 0)
+
+    def make(self, batch: Batch) -> list[Assignment]:
+        """All assignments of a batch, in random order."""
+        made: list[Assignment] = []
+        for item, pair, chance in zip(
+            batch.item.tolist(), batch.pair.tolist(), batch.probability.tolist(), strict=True
+        ):
+            for slot in range(self.request.votes_per_battle):
+                rater = self._rater(item, pair)
+                if rater == "":
+                    continue
+                made.append(self._one(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
+        n = len(made)
+        again = self.rng.permutation(n)[: round(n * self.request.repeats)]
+        made += [self._repeat(made[place]) for place in again]
+        made += self._gold(round(n * self.request.gold))
+        if not made:
+            raise UserError("Every rater has seen every chosen battle.", hint="Name other raters with --raters.")
+        return [made[place] for place in self.rng.permutation(len(made))]
+
+    def _rater(self, item: int, pair: int) -> str | None:
+        """The rater with the least work who has not seen this battle; None: anyone; "": nobody is left."""
+        if not self.request.raters:
+            return None
+        free = [name for name in self.request.raters if (name, item, pair) not in self.seen]
+        if not free:
+            return ""
+        chosen = min(free, key=lambda name: self.load[name])
+        self.load[chosen] += 1
+        self.seen.add((chosen, item, pair))
+        return chosen
+
+    def _one(self, item: int, pair: int, rater: str | None, **values: Any) -> Assignment:
+        pool = self.arena.pool
+        sides = [self.arena.output[item, pool.left[pair]], self.arena.output[item, pool.right[pair]]]
+        if self.rng.random() < 0.5:
+            sides.reverse()
+        item_id, turn = self.arena.unit[item]
+        return Assignment(
+            campaign_id=self.campaign,
+            item_id=item_id,
+            turn=turn,
+            left_id=sides[0],
+            right_id=sides[1],
+            unit=content_id("battle", item_id, turn, *sorted(sides)),
+            rater_id=rater,
+            **values,
+        )
+
+    def _repeat(self, first: Assignment) -> Assignment:
+        """The same battle to the same rater with the sides swapped: does he or she say the same again?"""
+        swapped = {"left_id": first.right_id, "right_id": first.left_id, "purpose": "repeat", "probability": None}
+        return first.model_copy(update=swapped)
+
+    def _gold(self, wanted: int) -> list[Assignment]:
+        votes = self.arena.votes
+        known = sorted(
+            {
+                (int(item), int(pair))
+                for item, pair, points in zip(votes.item, votes.pair, votes.points, strict=True)
+                if self.arena.gold[item] and points != 0.5
+            }
+        )
+        made = []
+        for place in self.rng.permutation(len(known))[:wanted]:
+            item, pair = known[place]
+            rater = self._rater(item, pair)
+            if rater != "":
+                made.append(self._one(item, pair, rater, purpose="gold"))
+        return made
+
+
+def _campaign(workspace: Workspace, arena: Arena, request: Request) -> Campaign:
+    identity = content_id("campaign", request.name)
+    held = workspace.store.get(Campaign, identity)
+    if held is not None:
+        return held
+    settings: JsonDict = {"judge": arena.judge, "policy": request.policy, "votes_per_battle": request.votes_per_battle}
+    return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
+
+
+def _keep_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
+    missing = [name for name in names if workspace.store.get(Rater, name) is None]
+    workspace.store.add(Rater(rater_id=name) for name in missing)
+
+
+COLUMNS = ("assignment", "rater", "item", "turn", "instruction", "left_image", "right_image", "winner")
+
+
+def write_sheet(workspace: Workspace, made: list[Assignment], path: Path) -> None:
+    """A CSV that any rating tool can serve: blinded, `winner` left empty for left, right, tie or both_bad."""
+    items = {item.item_id: item for item in workspace.store.records(Item, id=sorted({one.item_id for one in made}))}
+    shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side})
+    images = {row["id"]: row["image_sha256"] or row["id"] for row in workspace.store.rows(Output, id=shown)}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for one in made:
+            turns = items[one.item_id].turns
+            text = turns[one.turn].instruction if one.turn < len(turns) else ""
+            sides = [images.get(side or "", "") for side in (one.left_id, one.right_id)]
+            writer.writerow((one.assignment_id, one.rater_id or "", one.item_id, one.turn, text, *sides, ""))

@@ -1,0 +1,207 @@
+"""Route: boards from votes and a judge together, from people alone, from the judge alone; checked on the gold set."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.core.records import Ranking
+from imarena.ranking import Battles, Codes, Options, rank_battles
+from imarena.ranking.board import assemble
+from imarena.ranking.calibrated_board import calibrated_board
+from imarena.ranking.corrected_board import corrected_board
+from imarena.ranking.options import ActiveEloOptions
+from imarena.routing import reliability
+from imarena.storage import Workspace
+from imarena.workflows.routing import load_curve
+from imarena.workflows.routing_tables import Arena, VoteTable, read_arena
+
+SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
+
+
+def rerank(
+    workspace: Workspace,
+    judge: str | None,
+    *,
+    settings: tuple[str, ...] = ("corrected",),
+    reward: str | None = None,
+    by_family: bool = False,
+    weigh_routing: bool = False,
+    options: Options | None = None,
+    paper_compat: bool = False,
+    keep: bool = True,
+) -> list[tuple[str, Ranking]]:
+    """One board for each setting (and family), stored as they are made. `reward`: another judge on its own."""
+    chosen = options or Options()
+    arena = read_arena(workspace, judge)
+    made: list[tuple[str, Ranking]] = []
+    for name in settings:
+        for scope, part in _parts(arena, by_family):
+            board = setting_board(workspace, part, name, chosen, weigh_routing, paper_compat)
+            made.append((name, board.model_copy(update={"scope": scope})))
+    if reward is not None:
+        other = read_arena(workspace, reward)
+        made.append((f"reward: {reward}", setting_board(workspace, other, "judge", chosen, False, False)))
+    checked = [(name, _on_gold(arena, board)) for name, board in made]
+    if keep:
+        workspace.store.add(board for _, board in checked)
+    return checked
+
+
+def setting_board(
+    workspace: Workspace, arena: Arena, name: str, options: Options, weigh_routing: bool, paper_compat: bool
+) -> Ranking:
+    """A board by one of the settings."""
+    if name not in SETTINGS:
+        raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join(SETTINGS)}.")
+    if name == "judge":
+        return _named(rank_battles(judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
+    votes = _usable(arena)
+    people = vote_battles(arena, votes, weigh_routing)
+    if name == "human":
+        return _named(rank_battles(people, replace(options, method="bt")), name, arena)
+    if name == "corrected":
+        means = _means(arena)
+        kept, result = corrected_board(people, options, means)
+        return _named(assemble(kept, result, replace(options, method="bt"), None), name, arena)
+    both = _joined(judge_battles(arena, votes), people)
+    curve = load_curve(workspace, arena.judge)
+    if name == "mixture":
+        result = calibrated_board(both, lambda gap: reliability(curve.at(gap)), options)
+        return _named(assemble(both, result, replace(options, method="mixture"), None), name, arena)
+    rates = reliability(curve.agreement, paper_compat=paper_compat)
+    points = tuple(zip(curve.gap.tolist(), rates.tolist(), strict=True))
+    active = ActiveEloOptions(q_by_gap=points, paper_compat=paper_compat)
+    return _named(rank_battles(both, replace(options, method="active-elo", active=active)), name, arena)
+
+
+NO_VOTES = VoteTable(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), (), (), np.zeros(0))
+
+
+def _usable(arena: Arena) -> VoteTable:
+    """Votes outside the gold set that are no control."""
+    votes = arena.votes
+    kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+    votes = votes.where(kept & ~arena.gold[votes.item]) if len(votes) else votes
+    if not len(votes):
+        raise UserError("There are no votes to rank with.", hint="Collect some: imarena route assign, then ingest.")
+    return votes
+
+
+def vote_battles(arena: Arena, votes: VoteTable, weigh_routing: bool = False) -> Battles:
+    """People's votes as battles with the judge's scores; with weights 1 / probability of routing where asked for."""
+    pool = arena.pool
+    left, right = pool.left[votes.pair], pool.right[votes.pair]
+    weight = None
+    if weigh_routing:
+        if not np.isfinite(votes.probability).all():
+            raise UserError("Some votes were not routed with a known probability.", hint="Leave --weigh-routing out.")
+        raw = 1.0 / np.maximum(votes.probability, 1e-12)
+        weight = np.minimum(raw / raw.mean(), 10.0)
+    return _battles(arena, votes.item, left, right, votes.points, np.zeros(len(votes), bool), weight)
+
+
+def judge_battles(arena: Arena, votes: VoteTable) -> Battles:
+    """The judge's verdict on every pair outside the gold set that no one voted on; equal scores are a tie."""
+    pool = arena.pool
+    gap = pool.gap
+    mask = np.isfinite(gap) & pool.open & ~arena.gold[:, None]
+    mask[votes.item, votes.pair] = False
+    item, pair = np.nonzero(mask)
+    points = 0.5 + 0.5 * np.sign(np.round(gap[item, pair], 9))
+    return _battles(arena, item, pool.left[pair], pool.right[pair], points, np.ones(item.size, bool), None)
+
+
+def _battles(
+    arena: Arena, item: Any, left: Any, right: Any, points: Any, judged: NDArray[np.bool_], weight: Any
+) -> Battles:
+    names = tuple(f"{unit}#{turn}" for unit, turn in arena.unit)
+    scores = arena.pool.scores
+    return Battles(
+        models=arena.pool.models,
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        outcome=np.round(2 - 2 * points).astype(np.int8),
+        weight=weight,
+        item=Codes(item.astype(np.int32), names),
+        judged=judged,
+        score_left=scores[item, left],
+        score_right=scores[item, right],
+    )
+
+
+def _joined(one: Battles, other: Battles) -> Battles:
+    def both(name: str) -> Any:
+        return np.concatenate([getattr(one, name), getattr(other, name)])
+
+    item = None if one.item is None or other.item is None else Codes(both_codes(one, other), one.item.names)
+    weight = None
+    if other.weight is not None:
+        weight = np.concatenate([np.ones(len(one)), other.weight])
+    columns = {name: both(name) for name in ("left", "right", "outcome", "judged", "score_left", "score_right")}
+    return Battles(models=one.models, item=item, weight=weight, **columns)
+
+
+def both_codes(one: Battles, other: Battles) -> NDArray[np.int32]:
+    """Item codes of both, one after the other."""
+    parts = [part.item.of for part in (one, other) if part.item is not None]
+    return np.concatenate(parts).astype(np.int32)
+
+
+def _means(arena: Arena) -> NDArray[np.float64]:
+    known = np.isfinite(arena.pool.scores)
+    counts = known.sum(axis=0)
+    sums = np.where(known, arena.pool.scores, 0.0).sum(axis=0)
+    overall = float(sums.sum() / max(int(counts.sum()), 1))
+    return np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+
+
+def _parts(arena: Arena, by_family: bool) -> list[tuple[dict[str, str], Arena]]:
+    if not by_family:
+        return [({}, arena)]
+    families = np.array(arena.families)
+    return [({"family": name}, _subset(arena, families == name)) for name in sorted(set(arena.families))]
+
+
+def _subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
+    """The arena of some items."""
+    place = np.cumsum(kept) - 1
+    rows = np.flatnonzero(kept)
+    pool = arena.pool
+    votes = arena.votes.where(kept[arena.votes.item]) if len(arena.votes) else arena.votes
+    return replace(
+        arena,
+        pool=replace(
+            pool, scores=pool.scores[rows], present=pool.present[rows], task=pool.task[rows], asked=pool.asked[rows]
+        ),
+        unit=tuple(arena.unit[row] for row in rows),
+        output=arena.output[rows],
+        families=tuple(arena.families[row] for row in rows),
+        votes=replace(votes, item=place[votes.item].astype(np.int64)),
+        gold=arena.gold[rows],
+    )
+
+
+def _named(board: Ranking, name: str, arena: Arena) -> Ranking:
+    method = "corrected" if name == "corrected" else board.method
+    return board.model_copy(
+        update={"method": method, "settings": {**board.settings, "setting": name, "judge": arena.judge}}
+    )
+
+
+def _on_gold(arena: Arena, board: Ranking) -> Ranking:
+    """How often the board orders the gold set's decided votes as people do (Acc_H, eq. 28), where there are any."""
+    votes = arena.votes
+    kept = arena.gold[votes.item] & (votes.points != 0.5) if len(votes) else np.zeros(0, bool)
+    if not kept.any():
+        return board
+    rating = {standing.model: standing.rating for standing in board.models}
+    levels = np.array([rating.get(name, np.nan) for name in arena.pool.models])
+    pair = votes.pair[kept]
+    lead = np.sign(np.round(levels[arena.pool.left[pair]] - levels[arena.pool.right[pair]], 6))
+    said = np.sign(votes.points[kept] - 0.5)
+    right = np.where(lead == 0, 0.5, lead == said)[np.isfinite(lead)]
+    gold: Any = {"accuracy": float(right.mean()) if right.size else None, "votes": int(right.size)}
+    return board.model_copy(update={"details": {**board.details, "gold": gold}})

@@ -1,0 +1,130 @@
+"""Route: votes from a CSV into the store. What cannot be taken is told row by row; the rest goes in."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.records import Assignment, Event, EventKind, Outcome, Rater, Record, Vote
+from imarena.storage import Workspace
+
+NEEDED = ("assignment", "winner")
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row that was not taken, and why."""
+
+    row: int
+    assignment: str
+    reason: str
+
+
+def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
+    """Read assignment, rater, winner and maybe time_spent_s. A row without a winner was not voted on yet.
+
+    The same file may be read again: votes that are there already are left alone.
+    """
+    rows = list(_rows(path))
+    known = {one.assignment_id: one for one in _assignments(workspace, {row["assignment"] for _, row in rows})}
+    stored = _stored(workspace, known)
+    records: list[Record] = []
+    refused: list[Refused] = []
+    waiting = same = new = 0
+    for number, row in rows:
+        if not row["winner"]:
+            waiting += 1
+            continue
+        vote = _vote(row, known)
+        if isinstance(vote, str):
+            refused.append(Refused(number, row["assignment"], vote))
+            continue
+        earlier = stored.get((row["assignment"], vote.rater_id))
+        if earlier == vote.preference:
+            same += 1
+            continue
+        if earlier is not None:
+            reason = f"rater '{vote.rater_id}' voted {earlier} on this assignment already; a second vote does not count"
+            refused.append(Refused(number, row["assignment"], reason))
+            continue
+        stored[row["assignment"], vote.rater_id] = vote.preference or Outcome.TIE
+        new += 1
+        records += [Rater(rater_id=vote.rater_id), vote, _voted(vote)]
+    added = workspace.store.add(records, durable=True)
+    refused += [Refused(0, getattr(one.record, "assignment_id", "") or "", one.reason) for one in added.conflicts]
+    return {
+        "new": new - len(added.conflicts),
+        "same": same,
+        "waiting": waiting,
+        "refused": [vars(one) for one in refused],
+    }
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"Cannot read {path}.", hint="Give the CSV that 'imarena route assign --out' wrote.") from error
+    reader = csv.DictReader(text.splitlines())
+    missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
+    if missing:
+        raise UserError(f"{path}: no column '{missing[0]}'.", hint="Columns: assignment, rater, winner, time_spent_s.")
+    for number, row in enumerate(reader, start=1):
+        yield number, {name: (value or "").strip() for name, value in row.items() if name and isinstance(value, str)}
+
+
+def _assignments(workspace: Workspace, ids: set[str]) -> Iterator[Assignment]:
+    listed = sorted(ids)
+    for start in range(0, len(listed), 500):
+        yield from workspace.store.records(Assignment, id=listed[start : start + 500])
+
+
+def _stored(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str, str], Outcome]:
+    found: dict[tuple[str, str], Outcome] = {}
+    listed = sorted(known)
+    for start in range(0, len(listed), 500):
+        for vote in workspace.store.records(Vote, assignment_id=listed[start : start + 500]):
+            if vote.assignment_id is not None and vote.preference is not None:
+                found[vote.assignment_id, vote.rater_id] = vote.preference
+    return found
+
+
+def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
+    """The vote, or the reason why there is none."""
+    assignment = known.get(row["assignment"])
+    if assignment is None:
+        return "no such assignment in this workspace"
+    if row["winner"] not in set(Outcome):
+        return f"'{row['winner']}' is no outcome: left, right, tie or both_bad"
+    rater = row.get("rater") or assignment.rater_id
+    if not rater:
+        return "no rater is named, and the assignment names none"
+    if assignment.rater_id is not None and rater != assignment.rater_id:
+        return f"this assignment is for rater '{assignment.rater_id}', not '{rater}'"
+    try:
+        spent = float(row["time_spent_s"]) if row.get("time_spent_s") else None
+    except ValueError:
+        return f"'{row['time_spent_s']}' is no number of seconds"
+    return Vote(
+        rater_id=rater,
+        item_id=assignment.item_id,
+        turn=assignment.turn,
+        left_id=assignment.left_id,
+        right_id=assignment.right_id,
+        assignment_id=assignment.assignment_id,
+        preference=Outcome(row["winner"]),
+        time_spent_s=spent,
+        idempotency_key=content_id("csv", assignment.assignment_id, rater),
+    )
+
+
+def _voted(vote: Vote) -> Event:
+    return Event(
+        event_id=content_id("event", "voted", vote.assignment_id, vote.rater_id),
+        assignment_id=vote.assignment_id or "",
+        kind=EventKind.VOTED,
+        rater_id=vote.rater_id,
+    )

@@ -1,0 +1,208 @@
+"""A workspace as routing needs it: scores by item and model, what was asked, and the votes. Read by narrow queries."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+
+from imarena.core.errors import UserError
+from imarena.core.records import Campaign
+from imarena.routing import Pool
+from imarena.storage import Workspace
+from imarena.storage.database import reading
+from imarena.storage.schema import assignments, items, judgments, outputs, votes
+
+POINTS = {"left": 1.0, "right": 0.0, "tie": 0.5, "both_bad": 0.5}
+GOLD = "gold"
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """n live votes on pairs that are in the pool: place of the item, the pair, points of the pair's left model, rater.
+
+    `both_bad` and ties are half a point each; `probability` of having been routed, NaN where it is not known.
+    """
+
+    item: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    points: NDArray[np.float64]
+    rater: tuple[str, ...]
+    purpose: tuple[str, ...]
+    probability: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return int(self.item.size)
+
+    def where(self, kept: NDArray[np.bool_]) -> "VoteTable":
+        """Only these rows."""
+        rows = np.flatnonzero(kept)
+        return VoteTable(
+            self.item[rows], self.pair[rows], self.points[rows], tuple(self.rater[row] for row in rows),
+            tuple(self.purpose[row] for row in rows), self.probability[rows],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The pool and the names behind its numbers. `unit[k]` is (item id, turn); `output` (N, m) ids, "" for none."""
+
+    pool: Pool
+    judge: str
+    unit: tuple[tuple[str, int], ...]
+    output: NDArray[np.object_]
+    families: tuple[str, ...]
+    """Family (or task) of each item, (N,)."""
+    votes: VoteTable
+    gold: NDArray[np.bool_]
+    """(N,) items of the frozen gold set."""
+    seen: frozenset[tuple[str, int, int]]
+    """(rater, item, pair) of every battle that a rater was given or voted on."""
+
+
+def read_arena(workspace: Workspace, judge: str | None, *, mode: str = "single", dimension: str = "overall") -> Arena:
+    """Read it. `judge` None: the only judge with scores, or a clear message."""
+    chosen = judge or _only_judge(workspace, dimension)
+    with reading(workspace.store.engine) as connection:
+        made = connection.execute(
+            select(outputs.c.id, outputs.c.item_id, outputs.c.turn, outputs.c.editor)
+            .where(outputs.c.status == "ok", outputs.c.editor.is_not(None), outputs.c.mode == mode)
+            .order_by(outputs.c.seq)
+        ).all()
+        about = {
+            row[0]: (row[1], row[2]) for row in connection.execute(select(items.c.id, items.c.family, items.c.task))
+        }
+        scored = connection.execute(
+            select(judgments.c.left_id, judgments.c.score, judgments.c.id, judgments.c.supersedes).where(
+                judgments.c.judge == chosen, judgments.c.dimension == dimension, judgments.c.status == "ok",
+                judgments.c.right_id.is_(None), judgments.c.score.is_not(None),
+            )
+        ).all()  # fmt: skip
+        given = connection.execute(
+            select(
+                assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
+                assignments.c.purpose, assignments.c.body,
+            )
+        ).all()  # fmt: skip
+        cast = connection.execute(
+            select(
+                votes.c.id, votes.c.rater_id, votes.c.left_id, votes.c.right_id, votes.c.assignment_id,
+                votes.c.preference, votes.c.supersedes, votes.c.retracted,
+            ).where(votes.c.right_id.is_not(None))
+        ).all()  # fmt: skip
+    if not scored:
+        raise UserError(f"Judge '{chosen}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
+    return _assemble(workspace, chosen, made, about, scored, given, cast)
+
+
+def _only_judge(workspace: Workspace, dimension: str) -> str:
+    from imarena.core.records import Judgment
+
+    found = workspace.store.count(Judgment, "judge", dimension=dimension, status="ok", right_id=None)
+    names = sorted(name for (name,) in found)
+    if len(names) != 1:
+        raise UserError(
+            f"{len(names)} judges gave scores here." if names else "No judge gave scores here.",
+            hint=f"Choose one with --judge: {', '.join(names)}." if names else "Run: imarena judge.",
+        )
+    return str(names[0])
+
+
+def _assemble(
+    workspace: Workspace, judge: str, made: Any, about: dict[str, Any], scored: Any, given: Any, cast: Any
+) -> Arena:
+    models = tuple(sorted({row[3] for row in made}))
+    at_model = {name: place for place, name in enumerate(models)}
+    units = tuple(sorted({(row[1], row[2]) for row in made}))
+    at_unit = {unit: place for place, unit in enumerate(units)}
+    shape = (len(units), len(models))
+    output = np.full(shape, "", dtype=object)
+    where: dict[str, tuple[int, int]] = {}
+    for identity, item_id, turn, editor in made:
+        place = (at_unit[item_id, turn], at_model[editor])
+        if not output[place]:  # the first sample is the one that is shown
+            output[place] = identity
+            where[identity] = place
+    scores = _scores(scored, where, shape)
+    families = tuple(str(about[item][0] or about[item][1] or "") for item, _ in units)
+    _, task = np.unique(np.array(families), return_inverse=True)
+    pairs = shape[1] * (shape[1] - 1) // 2
+    pool = Pool(scores, output != "", task.astype(np.int64), np.zeros((shape[0], pairs), np.int16), models)
+    table, seen = _votes(pool, where, given, cast)
+    gold_items = gold_set(workspace)
+    gold = np.array([item in gold_items for item, _ in units], bool)
+    return Arena(pool, judge, units, output, families, table, gold, seen)
+
+
+def _scores(scored: Any, where: dict[str, tuple[int, int]], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """Mean of a judge's live scores of an output (repeats are averaged)."""
+    replaced = {row[3] for row in scored if row[3]}
+    total, count = np.zeros(shape), np.zeros(shape)
+    for output_id, score, identity, _ in scored:
+        place = where.get(output_id)
+        if place is not None and identity not in replaced:
+            total[place] += score
+            count[place] += 1
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _votes(
+    pool: Pool, where: dict[str, tuple[int, int]], given: Any, cast: Any
+) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
+    import json
+
+    pair_of = np.full((pool.n_models, pool.n_models), -1, np.int64)
+    pair_of[pool.left, pool.right] = np.arange(pool.left.size)
+    pair_of[pool.right, pool.left] = np.arange(pool.left.size)
+    seen: set[tuple[str, int, int]] = set()
+    routed: dict[str, tuple[str, float]] = {}
+    for identity, left_id, right_id, rater, purpose, body in given:
+        one, other = where.get(left_id), where.get(right_id)
+        chance = json.loads(body).get("probability")
+        routed[identity] = (purpose, float("nan") if chance is None else float(chance))
+        if one is None or other is None:
+            continue
+        pair = int(pair_of[one[1], other[1]])
+        if purpose == "vote":
+            pool.asked[one[0], pair] += 1
+        if rater:
+            seen.add((rater, one[0], pair))
+    replaced = {row[6] for row in cast if row[6]}
+    rows: list[tuple[int, int, float, str, str, float]] = []
+    for identity, rater, left_id, right_id, assignment, preference, _, retracted in cast:
+        one, other = where.get(left_id), where.get(right_id)
+        if (
+            identity in replaced
+            or retracted
+            or preference is None
+            or one is None
+            or other is None
+            or one[0] != other[0]
+        ):
+            continue
+        pair = int(pair_of[one[1], other[1]])
+        if pair < 0:
+            continue
+        points = POINTS[preference]
+        purpose, chance = routed.get(assignment, ("vote", float("nan")))
+        rows.append((one[0], pair, points if one[1] < other[1] else 1 - points, rater, purpose, chance))
+        if assignment is None:
+            pool.asked[one[0], pair] += 1
+        seen.add((rater, one[0], pair))
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [(), (), (), (), (), ()]
+    table = VoteTable(
+        np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64),
+        tuple(columns[3]), tuple(columns[4]), np.array(columns[5], np.float64),
+    )  # fmt: skip
+    return table, frozenset(seen)
+
+
+def gold_set(workspace: Workspace) -> frozenset[str]:
+    """Ids of the items of the frozen gold set; empty where none was frozen."""
+    found: set[str] = set()
+    for campaign in workspace.store.records(Campaign, kind=GOLD):
+        listed = campaign.settings.get("items")
+        if isinstance(listed, list):
+            found.update(str(item) for item in listed)
+    return frozenset(found)
