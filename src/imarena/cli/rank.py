@@ -90,6 +90,7 @@ def command(
         anchors=work.load_board(anchors)[0] if anchors else {},
     )
     options = with_settings(options, _pairs(settings, "--set"), reliability)
+    reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     found = None
     if source is None:
         pooled = method in ("active-elo", "mixture")
@@ -97,9 +98,9 @@ def command(
             session(context).workspace, source=voters, judge=judge, dimension=dimension, pooled=pooled
         )
         table = found.table
+        reading["known_coverage"] = found.coverage
     else:
         table = work.load_battles(source, columns=_pairs(columns, "--columns"), labels=_pairs(labels, "--labels"))
-    reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
         reading["resume"] = work.load_ranking(resume)
     boards = list(work.rank_by(table, by, options, **reading)) if by else [work.rank_table(table, options, **reading)]

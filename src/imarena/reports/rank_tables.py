@@ -21,7 +21,9 @@ LATEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
 }  # fmt: skip
 MARKDOWN = "\\`*_{}[]()#+-.!|<>~"
-HEADER = ("rank", "model", "rating", "interval", "ranks", "battles", "won", "lost", "tied", "coverage")
+PAGE_WIDTH = 140
+"""For a file or a pipe, where there is no terminal to fit."""
+HEADER = ("rank", "model", "rating", "interval", "ranks", "battles", "w/l/t", "coverage")
 
 
 def show_board(ranking: Ranking, console: Console) -> None:
@@ -33,6 +35,8 @@ def show_board(ranking: Ranking, console: Console) -> None:
         table.add_column(column, justify="left" if named else "right", overflow="fold", no_wrap=not named)
     for standing in ranking.models:
         table.add_row(*(Text(_printable(cell)) for cell in _cells(standing)))
+    if not console.is_terminal:
+        console.width = PAGE_WIDTH
     console.print(table)
     console.print(Text(made_by(ranking), style="dim"))
 
@@ -93,7 +97,7 @@ def escape_markdown(text: str) -> str:
 
 
 def _latex(ranking: Ranking) -> str:
-    head = r"\begin{tabular}{rlrrrrrrrr}" + "\n\\toprule\n"
+    head = r"\begin{tabular}{rlrrrrrr}" + "\n\\toprule\n"
     lines = [_row(HEADER, str, " & ", r" \\"), r"\midrule"]
     lines += [_row(_cells(standing), escape_latex, " & ", r" \\") for standing in ranking.models]
     comment = "".join(f"% {line}\n" for line in (made_by(ranking), *ranking.warnings) for line in line.splitlines())
@@ -121,11 +125,9 @@ def _cells(standing: Standing) -> tuple[str, ...]:
         standing.model,
         f"{standing.rating:.1f}",
         "–" if low is None or high is None else f"{low:.0f} to {high:.0f}",
-        "–" if standing.rank_low is None else f"{standing.rank_low} to {standing.rank_high}",
+        "–" if standing.rank_low is None else f"{standing.rank_low}–{standing.rank_high}",
         f"{standing.battles:g}",
-        f"{standing.wins:g}",
-        f"{standing.losses:g}",
-        f"{standing.ties:g}",
+        f"{standing.wins:g}/{standing.losses:g}/{standing.ties:g}",
         "–" if standing.coverage is None else f"{standing.coverage:.1%}",
     )
 

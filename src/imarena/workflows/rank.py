@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from imarena.core.errors import UserError
 from imarena.core.records import Ranking
 from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles
@@ -67,8 +69,13 @@ def rank_table(
     covariates: Sequence[str] = (),
     resume: Ranking | None = None,
     scope: dict[str, str] | None = None,
+    known_coverage: Mapping[str, float] | None = None,
 ) -> Ranking:
-    """Rank a checked table. What shaped the reading of it goes into the settings."""
+    """Rank a checked table. What shaped the reading of it goes into the settings.
+
+    `known_coverage` is each model's share of delivered outputs where the caller knows it; otherwise it is the share of
+    the table's items that a model was seen on.
+    """
     battles = encode(
         table,
         both_bad=both_bad,
@@ -76,7 +83,12 @@ def rank_table(
         covariates=covariates,
         scores_decide=options.method == "active-elo",
     )
-    ranking = rank_battles(battles, options, coverage=coverage(table, battles.models), state=_state(resume, options))
+    if known_coverage is None:
+        covered = coverage(table, battles.models)
+    else:
+        shares = [known_coverage.get(model, np.nan) for model in battles.models]
+        covered = None if np.isnan(shares).any() else np.array(shares)
+    ranking = rank_battles(battles, options, coverage=covered, state=_state(resume, options))
     settings = {**ranking.settings, "both_bad": both_bad, "missing": missing}
     return ranking.model_copy(update={"settings": settings, "scope": scope or {}})
 
@@ -205,14 +217,9 @@ def workspace_battles(
 
 
 def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
-    """Put the workspace's own coverage and exclusions on a board."""
-    standings = tuple(
-        standing.model_copy(update={"coverage": found.coverage.get(standing.model)}) for standing in ranking.models
-    )
+    """Put the workspace's own exclusions and warnings on a board."""
     excluded = {**ranking.excluded, **found.excluded}
-    return ranking.model_copy(
-        update={"models": standings, "excluded": excluded, "warnings": (*found.warnings, *ranking.warnings)}
-    )
+    return ranking.model_copy(update={"excluded": excluded, "warnings": (*found.warnings, *ranking.warnings)})
 
 
 def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:
