@@ -203,17 +203,40 @@ def workspace_battles(
             voted = workspace.store.count(Vote).get((), 0) > 0
             source = "all" if pooled else "human" if voted and judge is None else "judge"
         found = battles(workspace, source=source, judge=judge, dimension=dimension)  # type: ignore[arg-type]
+        failed = list(_failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
     if not len(found):
         raise UserError(
             f"No battles of source '{source}' in this workspace.",
             hint="Run judge or battle, import votes, or use --from.",
         )
     used = {name: column for name, column in found.columns.items() if any(value is not None for value in column)}
+    if failed:  # --missing says whether these are left out or lost
+        used.setdefault("item", [None] * len(found))
+        used = {name: [*column, *(row.get(name) for row in failed)] for name, column in used.items()}
+        used["status_left"] = [*[None] * len(found), *(row["status_left"] for row in failed)]
     judges = sorted({str(name) for name in used.get("judge", []) if name})
     warnings: tuple[str, ...] = ()
     if len(judges) > 1 and not pooled:
         warnings = (f"Verdicts of {len(judges)} judges are pooled: {', '.join(judges)}. Choose one with --judge.",)
     return WorkspaceBattles(load_battles(used), dict(found.excluded), dict(found.coverage), warnings)
+
+
+def _failed_outputs(workspace: Any, editors: set[str]) -> Iterator[dict[str, str]]:
+    """A battle without a winner for every editor that failed where another one delivered."""
+    from imarena.core.records import Output, Status
+
+    slots: dict[tuple[Any, ...], dict[str, str]] = {}
+    for row in workspace.store.rows(Output):
+        if row["editor"] in editors:
+            slot = slots.setdefault((row["item_id"], row["turn"], row["mode"]), {})
+            if slot.get(row["editor"]) != Status.OK.value:
+                slot[row["editor"]] = row["status"]
+    for (item, _, _), statuses in slots.items():
+        delivered = [editor for editor, status in statuses.items() if status == Status.OK.value]
+        for editor, status in statuses.items():
+            if status != Status.OK.value:
+                for other in delivered:
+                    yield {"left": editor, "right": other, "item": item, "status_left": status}
 
 
 def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
