@@ -1,11 +1,12 @@
 """A small workspace with real pictures: items of the bundled benchmark and what some of its editors make of them."""
 
+import csv
 from pathlib import Path
 
-from imarena.core.records import ImageRef, Mode
+from imarena.core.records import ImageRef, Item, Mode, Output
 from imarena.datasets.studio import studio_items
 from imarena.editors.studio import studio_editor
-from imarena.storage import init_workspace
+from imarena.storage import init_workspace, open_workspace
 from imarena.studio import DEMO_KEYS, entry_of
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.importing import WorkspaceIntake
@@ -32,3 +33,23 @@ def make_arena(root: Path, *, items: int = 4, habits: tuple[str, ...] = HABITS) 
         workspace.store.add(made)
         editors = [studio_editor(habit) for habit in habits]
         edit_items(workspace, made, editors, EditSettings(modes=(Mode.SINGLE,), concurrency=2))
+
+
+def write_folders(root: Path, target: Path) -> None:
+    """A workspace's items and outputs as a newcomer has them: items.csv, sources/, outputs/<editor>/<key>.png."""
+    (target / "sources").mkdir(parents=True)
+    with open_workspace(root) as workspace, (target / "items.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["key", "instruction", "source", "task"])
+        keys = {}
+        for item in workspace.store.records(Item):
+            keys[item.item_id] = item.key
+            source = f"sources/{item.key}.{item.sources[0].media_type.removeprefix('image/')}"
+            (target / source).write_bytes(workspace.load(item.sources[0]))
+            rows.writerow([item.key, item.turns[0].instruction, source, item.task])
+        for output in workspace.store.records(Output, status="ok"):
+            folder = target / "outputs" / str(output.editor)
+            folder.mkdir(parents=True, exist_ok=True)
+            if output.image is not None:
+                ending = output.image.media_type.removeprefix("image/")
+                (folder / f"{keys[output.item_id]}.{ending}").write_bytes(workspace.load(output.image))

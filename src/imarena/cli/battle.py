@@ -6,7 +6,6 @@ import typer
 
 from imarena.cli import asking
 from imarena.cli.console import session
-from imarena.core.errors import UserError
 
 Orders = Annotated[
     str, typer.Option("--orders", help="both; single (left first); paper-compat (one order, by a fair coin).")
@@ -44,10 +43,8 @@ def command(
     """Compare outputs in pairs, each pair in both orders. Resumes: only what is missing is asked."""
     from imarena.storage import open_workspace
     from imarena.workflows.asking import ask, plan_battles
-    from imarena.workflows.sampling import parse_sampler
+    from imarena.workflows.sampling import parse_orders, parse_sampler
 
-    if orders not in ("both", "single", "paper-compat"):
-        raise UserError(f"Unknown --orders '{orders}'.", hint="Known: both, single, paper-compat.")
     chosen = asking.Chosen(endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run)
     with open_workspace(session(context).workspace) as workspace:
         jobs = plan_battles(
@@ -56,7 +53,7 @@ def command(
             chosen.words(),
             chosen.budget(),
             sampler=parse_sampler(sampler, width=width, until=until, seed=seed),
-            orders=orders,  # type: ignore[arg-type]
+            orders=parse_orders(orders),
             datasets=datasets,
             editors=editors,
             tasks=tasks,

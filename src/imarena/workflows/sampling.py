@@ -61,6 +61,14 @@ def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs"
     )
 
 
+def parse_orders(text: str) -> OrderPolicy:
+    """``both``, ``single`` or ``paper-compat``."""
+    known: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
+    if text not in known:
+        raise UserError(f"Unknown --orders '{text}'.", hint=f"Known: {', '.join(known)}.")
+    return known[text]
+
+
 @dataclass(frozen=True)
 class Battle:
     """Two outputs of one slot."""

@@ -1,0 +1,147 @@
+"""``imarena compare``."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from imarena.cli import asking
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.progress import progress
+from imarena.core.errors import UserError
+
+
+def command(
+    context: typer.Context,
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="A folder of outputs: <key>.png.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one, for the same items.")],
+    items: Annotated[Path, typer.Option("--items", help="A CSV: key, instruction, source; task and more if you like.")],
+    judge: Annotated[str, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")] = "builtin",
+    orders: Annotated[str, typer.Option("--orders", help="both, single or paper-compat.")] = "both",
+    report: Annotated[Path, typer.Option("--report", help="Folder of the page with examples.")] = Path(
+        "compare-report"
+    ),
+    old_name: Annotated[str, typer.Option("--old-name", help="What OLD is called; else its folder's name.")] = "",
+    new_name: Annotated[str, typer.Option("--new-name", help="What NEW is called; else its folder's name.")] = "",
+    top: Annotated[int, typer.Option("--top", min=0, help="Items to list where the two differ most.")] = 5,
+    endpoint: asking.EndpointName = "",
+    base_url: asking.BaseUrl = None,
+    model: asking.Model = "",
+    api_key_env: asking.ApiKeyEnv = None,
+    repeats: asking.Repeats = 1,
+    concurrency: asking.Concurrency = None,
+    max_cost_usd: asking.MaxCost = None,
+    option: asking.Option = None,
+    yes: asking.Yes = False,
+    dry_run: asking.DryRun = False,
+) -> None:
+    """Is NEW better than OLD? Two folders of outputs, a verdict with its interval, and examples side by side.
+
+    Everything is kept in --workspace DIR where one is given, so that the next run asks only what is new.
+    """
+    from imarena.workflows.comparing import bring_in, compare, name_sides, plan_comparison
+    from imarena.workflows.comparing_page import write_comparison
+    from imarena.workflows.sampling import parse_orders
+
+    chosen = asking.Chosen(endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run)
+    sides = name_sides(old, new, old_name, new_name)
+    with _workspace(session(context).workspace) as workspace:
+        with progress("compare") as tell:
+            imported = bring_in(workspace, items, sides, progress=tell)
+        _check_keys(imported, workspace, sides)
+        job = plan_comparison(
+            workspace,
+            sides,
+            items,
+            judge,
+            chosen.words(),
+            chosen.budget(),
+            orders=parse_orders(orders),
+            repeats=repeats,
+        )
+        if not asking.go_on(context, chosen, [job.estimate]):
+            emit(
+                context, {"dry_run": True, "estimate": job.estimate.to_json()}, lambda c: c.print("Nothing was asked.")
+            )
+            return
+        with asking.watching() as watch:
+            found, done = compare(workspace, sides, job, imported, watch=watch)
+        page = write_comparison(workspace, found, report)
+    document = {**found.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
+    emit(context, document, lambda console: _show(console, found, top, page))
+    if done.missing or imported.skipped:
+        raise typer.Exit(Exit.PARTIAL)
+
+
+@contextmanager
+def _workspace(given: Path) -> Iterator[Any]:
+    """The workspace that was named, or one that is gone afterwards."""
+    from imarena.storage import init_workspace
+
+    if given != Path():
+        with init_workspace(given) as workspace:
+            yield workspace
+        return
+    with tempfile.TemporaryDirectory(prefix="imarena-") as folder, init_workspace(Path(folder) / "arena") as workspace:
+        yield workspace
+
+
+def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
+    """Two folders without one item in common cannot be compared: say what was left out and why."""
+    from imarena.core.records import Output
+
+    names = [sides.old_name, sides.new_name]
+    counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}
+    empty = [name for name in names if not counts[name]]
+    if empty:
+        why = "; ".join(str(skip) for skip in imported.skips[:3]) or "the folder is empty"
+        raise UserError(
+            f"No output of {' and '.join(empty)} belongs to an item: {why}.",
+            hint="A file is named after its item's key: <key>.png for the key in items.csv.",
+        )
+
+
+def _show(console: Console, found: Any, top: int, page: Path) -> None:
+    from imarena.workflows.comparing import differ_most
+    from imarena.workflows.comparing_page import next_words, sentence
+
+    verdict, sides = found.verdict, found.sides
+    style = "bold green" if verdict.settled else "bold yellow"
+    console.print(verdict.words, style=style, markup=False)
+    console.print(sentence(verdict, sides.new_name), markup=False)
+    console.print(next_words(verdict), markup=False)
+    for name, row in found.coverage.items():
+        if row["outputs"] < row["items"]:
+            missing = row["items"] - row["outputs"]
+            console.print(f"[yellow]{escape(name)} has no output for {missing} of {row['items']} items.[/]")
+    for status, number in found.judgments.items():
+        if status != "ok" and number:
+            console.print(f"[yellow]{number:,} judgments ended as {status} and count for neither side.[/]")
+    for skip in found.skips[:5]:
+        console.print(f"[yellow]left out:[/] {escape(str(skip))}")
+    if found.by_task:
+        _show_tasks(console, found)
+    rows = differ_most(found.items, top)
+    if rows:
+        table = Table("where they differ most", "better", "ahead by", "instruction", box=None)
+        for row in rows:
+            ahead = sides.new_name if row.points > 0.5 else sides.old_name
+            gap = "" if row.gap is None else f"{abs(row.gap):.0f}"
+            table.add_row(escape(row.item.key), escape(ahead), gap, escape(row.item.turns[0].instruction[:70]))
+        console.print(table)
+    console.print(f"Judge: {found.judge}. Side by side: {page.resolve()}", markup=False)
+
+
+def _show_tasks(console: Console, found: Any) -> None:
+    table = Table("task", "items", "won", "lost", "tied", "share", "95 % interval", box=None)
+    for task, row in found.by_task.items():
+        ends = f"{row.win_rate_low:.0%} to {row.win_rate_high:.0%}"
+        counts = (row.n_items, row.wins, row.losses, row.ties)
+        table.add_row(escape(task), *(str(count) for count in counts), f"{row.win_rate:.0%}", ends)
+    console.print(table)

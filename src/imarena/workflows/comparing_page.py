@@ -1,0 +1,112 @@
+"""The page of a comparison: the verdict, and the items where the two differ most, side by side."""
+
+from pathlib import Path
+
+from imarena.core.errors import ImarenaError
+from imarena.core.records import ImageRef
+from imarena.images import preview
+from imarena.reports.page import Exhibit, Grid, Page, Picture, Section, write_html
+from imarena.storage import Workspace
+from imarena.workflows.comparing import Comparison, ItemResult, Verdict, differ_most
+
+SHOWN = 12
+SIDE_PX = 512
+
+
+def write_comparison(workspace: Workspace, found: Comparison, folder: Path) -> Path:
+    """Write ``index.html`` and its pictures; returns the page."""
+    sides = found.sides
+    ahead = [r for r in differ_most(found.items, len(found.items)) if r.points > 0.5][:SHOWN]
+    behind = [r for r in differ_most(found.items, len(found.items)) if r.points < 0.5][:SHOWN]
+    sections = [_result(found)]
+    for title, rows in ((f"Where {sides.new_name} is ahead", ahead), (f"Where {sides.old_name} is ahead", behind)):
+        if rows:
+            exhibits = tuple(_exhibit(workspace, row, found, folder) for row in rows)
+            sections.append(Section(title, (f"The {len(rows)} clearest items.",), exhibits=exhibits))
+    page = Page(f"{sides.new_name} against {sides.old_name}", found.verdict.words, tuple(sections))
+    return write_html(page, folder)
+
+
+def sentence(verdict: Verdict, new_name: str) -> str:
+    """The figures behind the verdict, in a sentence."""
+    if verdict.win_rate is None or verdict.win_rate_low is None or verdict.win_rate_high is None:
+        return "No item has a verdict on both outputs."
+    share = (
+        f"{new_name} takes {verdict.win_rate:.1%} of the points on {verdict.n_items:,} items "
+        f"(95 % interval {verdict.win_rate_low:.1%} to {verdict.win_rate_high:.1%}): "
+        f"{verdict.wins} won, {verdict.losses} lost, {verdict.ties} tied."
+    )
+    return f"{share} {elo_words(verdict)}"
+
+
+def elo_words(verdict: Verdict) -> str:
+    """The difference in Elo points with its interval."""
+    low, high = verdict.elo_low, verdict.elo_high
+    ends = [
+        f"{low:+.0f}" if low is not None else "no lower end",
+        f"{high:+.0f}" if high is not None else "no upper end",
+    ]
+    point = f"{verdict.elo:+.0f}" if verdict.elo is not None else "not finite"
+    return f"In Elo points: {point} ({ends[0]} to {ends[1]})."
+
+
+def next_words(verdict: Verdict) -> str:
+    """How many more items would settle it."""
+    shown = ""
+    if verdict.detectable_elo is not None:
+        least = f"{verdict.detectable_elo:.0f} Elo points"
+        shown = f" {verdict.n_items:,} items show a difference of {least} in four of five cases."
+    if verdict.settled:
+        return f"More items are not needed to tell which one is better.{shown}"
+    if verdict.more_items is None:
+        return f"The two look the same so far: only more items can show a difference.{shown}"
+    return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
+
+
+def _result(found: Comparison) -> Section:
+    verdict, sides = found.verdict, found.sides
+    warnings = [
+        f"{name} has no output for {row['items'] - row['outputs']} of {row['items']} items: those are not compared."
+        for name, row in found.coverage.items()
+        if row["outputs"] < row["items"]
+    ]
+    failed = {status: number for status, number in found.judgments.items() if status != "ok" and number}
+    if failed:
+        told = ", ".join(f"{number:,} {status}" for status, number in failed.items())
+        warnings.append(f"Judgments without a verdict: {told}. They count for neither side.")
+    grids = []
+    if found.by_task:
+        rows = tuple(_task_row(task, row) for task, row in found.by_task.items())
+        grids.append(Grid(("task", "items", "won", "lost", "tied", f"{sides.new_name}'s share", "95 % interval"), rows))
+    text = (sentence(verdict, sides.new_name), next_words(verdict), f"Judge: {found.judge}.")
+    return Section("Result", text, tuple(warnings), tuple(grids))
+
+
+def _task_row(task: str, verdict: Verdict) -> tuple[str, ...]:
+    low, high = verdict.win_rate_low or 0.0, verdict.win_rate_high or 0.0
+    counts = (verdict.n_items, verdict.wins, verdict.losses, verdict.ties)
+    return (task, *(str(count) for count in counts), f"{verdict.win_rate or 0.0:.0%}", f"{low:.0%} to {high:.0%}")
+
+
+def _exhibit(workspace: Workspace, result: ItemResult, found: Comparison, folder: Path) -> Exhibit:
+    item, sides = result.item, found.sides
+    ahead = sides.new_name if result.points > 0.5 else sides.old_name
+    note = "better" + (f", ahead by {abs(result.gap):.0f}" if result.gap is not None else "")
+    shown = [("source", image, "") for image in item.sources]
+    shown += [("reference", image, "") for image in item.references]
+    for name, output in ((sides.old_name, result.old), (sides.new_name, result.new)):
+        if output.image is not None:
+            shown.append((name, output.image, note if name == ahead else ""))
+    pictures = tuple(Picture(_file(workspace, image, folder), caption, said) for caption, image, said in shown)
+    return Exhibit(" · ".join(p for p in (item.key, item.task) if p), item.turns[0].instruction, pictures)
+
+
+def _file(workspace: Workspace, image: ImageRef, folder: Path) -> str:
+    path = folder / "images" / f"{image.sha256[:20]}.jpg"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.write_bytes(preview(workspace.load(image), SIDE_PX).data)
+        except ImarenaError:
+            return ""  # withdrawn or missing: `verify` tells
+    return f"images/{path.name}"
