@@ -25,6 +25,8 @@ class Facts:
     """0: the layout is as before; 0.3 and more: another picture."""
     joint_contrast: float
     """Log of the strongest change (colour and structure together) over the median one."""
+    colour_inside: float
+    """Mean colour change inside the changed regions; 0 where there are none."""
     area: float
     raggedness: float
     filling: float
@@ -68,6 +70,7 @@ def measure(difference: Difference) -> Facts:
         structure_top=_exceeded_by(blocks(difference.structure, _FINE), _TOP),
         structure_median=_exceeded_by(difference.structure_blocks, 0.5),
         joint_contrast=_joint_contrast(difference),
+        colour_inside=float(difference.colour[difference.mask].mean()) if difference.mask.any() else 0.0,
         area=difference.area,
         raggedness=difference.raggedness,
         filling=difference.filling,
