@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 
 from imarena.core.protocols import Progress
-from imarena.core.records import ImageRef, Item, Mode, Order, Output, Status
+from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.datasets.studio import DATASET, studio_items
 from imarena.editors.studio import QUALITY_ORDER, studio_editors
 from imarena.judges.catalog import JUDGES
@@ -15,14 +14,12 @@ from imarena.stats import kendall
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS, true_quality
 from imarena.workflows.boards import boards
-from imarena.workflows.cases import Board, Case, load_board, pointwise_cases, sides
+from imarena.workflows.cases import load_board, pointwise_cases
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.importing import WorkspaceIntake
 from imarena.workflows.judging import judge_cases
 from imarena.workflows.reporting import report
-
-BATTLES_PER_PAIR = 2
-"""Battles for each pair of editors in the short demo; the full one fights them all."""
+from imarena.workflows.sampling import Sampler, cases_of, sampled
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,8 @@ def demo(root: Path, *, full: bool = False, progress: Progress | None = None) ->
         board = load_board(workspace, datasets=[DATASET])
         judge = JUDGES.get("builtin")({}, None)
         judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
-        cases = _battle_cases(board, None if full else BATTLES_PER_PAIR)
-        judge_cases(workspace, judge, cases, parents=board.parents, progress=progress)
+        battles = cases_of(board, sampled(board, Sampler()), "both")
+        judge_cases(workspace, judge, battles, parents=board.parents, progress=progress)
         truth, tau = _truth(workspace, items)
         page = report(
             workspace,
@@ -95,26 +92,6 @@ def _benchmark_size() -> int:
     from imarena.studio import entries
 
     return len(entries())
-
-
-def _battle_cases(board: Board, per_pair: int | None) -> list[Case]:
-    """Both orders of a fixed sample of battles for each pair of editors, spread over the items."""
-    fought: dict[tuple[str, str], int] = defaultdict(int)
-    cases: list[Case] = []
-    for turn, ((item_id, _, _), outputs) in enumerate(sorted(board.slots.items())):
-        pairs = list(combinations(sorted(outputs, key=lambda o: o.editor or ""), 2))
-        rotated = pairs[turn % max(len(pairs), 1) :] + pairs[: turn % max(len(pairs), 1)]
-        taken = 0
-        for one, other in rotated:
-            key = (one.editor or "", other.editor or "")
-            if per_pair is not None and (fought[key] >= per_pair or taken >= 4):
-                continue
-            fought[key] += 1
-            taken += 1
-            left, right = sides(one, other)
-            item = board.items[item_id]
-            cases += [Case(item, left, right, order) for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST)]
-    return cases
 
 
 def _truth(workspace: Workspace, items: list[Item]) -> tuple[Section, dict[str, float]]:

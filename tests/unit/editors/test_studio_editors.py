@@ -13,7 +13,7 @@ from imarena.core.records import Mode, Status
 from imarena.editors.studio import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
 from imarena.studio import DEMO_KEYS, entry_of, picture, true_quality
 
-KEYS = [key for key in DEMO_KEYS if key != "photo-mountains"]  # that one photograph takes as long as all the rest
+KEYS = list(DEMO_KEYS)
 
 
 def request_for(key: str, turn: int = 0, source: bytes | None = None, seed: int = 42) -> EditRequest:
