@@ -40,6 +40,7 @@ MarkdownOut = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")
 Plot = Annotated[Path | None, typer.Option(help="Save plots of ratings and wins into this folder.")]
 
 
+# Over 60 lines for its options alone: each is one line of the contract.
 def command(
     context: typer.Context,
     source: From = None,
@@ -93,12 +94,8 @@ def command(
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     found = None
     if source is None:
-        pooled = method in ("active-elo", "mixture")
-        found = work.workspace_battles(
-            session(context).workspace, source=voters, judge=judge, dimension=dimension, pooled=pooled
-        )
-        table = found.table
-        reading["known_coverage"] = found.coverage
+        found = _workspace(session(context).workspace, method, voters, judge, dimension)
+        table, reading["known_coverage"] = found.table, found.coverage
     else:
         table = work.load_battles(source, columns=_pairs(columns, "--columns"), labels=_pairs(labels, "--labels"))
     if resume is not None:
@@ -106,17 +103,30 @@ def command(
     boards = list(work.rank_by(table, by, options, **reading)) if by else [work.rank_table(table, options, **reading)]
     if found is not None:
         boards = [work.with_workspace(board, found) for board in boards]
-    compared = None
-    if against is not None:
-        if by:
-            raise UserError("--against takes one board.", hint="Leave out --by.")
-        compared = work.compare_boards({s.model: s.rating for s in boards[0].models}, against, _pairs(names, "--names"))
+    compared = _compared(boards, by, against, _pairs(names, "--names"))
     if plot is not None:
         from imarena.reports.rank_plots import save_plots
 
         for board in boards:
             save_plots(board, plot)
     _print(context, boards, by, compared, (csv, latex, markdown))
+
+
+def _compared(boards: list[Any], by: str | None, against: Path | None, names: dict[str, str]) -> dict[str, Any] | None:
+    from imarena.workflows.rank import compare_boards
+
+    if against is None:
+        return None
+    if by:
+        raise UserError("--against takes one board.", hint="Leave out --by.")
+    return compare_boards({standing.model: standing.rating for standing in boards[0].models}, against, names)
+
+
+def _workspace(folder: Path, method: str, source: str, judge: str | None, dimension: str | None) -> Any:
+    from imarena.workflows.rank import workspace_battles
+
+    pooled = method in ("active-elo", "mixture")  # these weigh people and judges themselves
+    return workspace_battles(folder, source=source, judge=judge, dimension=dimension, pooled=pooled)
 
 
 def _print(
