@@ -1,0 +1,184 @@
+"""Active Elo on a workspace: calibrate, plan, assign, ingest, rerank, again and again; and what is refused."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.command import Imarena
+
+from imarena.core.records import Assignment, Calibration, Item, Judgment, Origin, Output, Ranking, Turn, Vote
+from imarena.storage import Workspace, init_workspace, open_workspace
+
+EDITORS = tuple(f"editor-{n}" for n in range(5))
+STRENGTH = dict(zip(EDITORS, (1.5, 0.8, 0.0, -0.6, -1.4), strict=True))
+
+
+def fill(workspace: Workspace, n_items: int = 40) -> None:
+    """Items of two families, outputs of five editors, and a judge's scores that favour the second editor."""
+    rng = np.random.default_rng(3)
+    items = [
+        Item(dataset="d", key=f"i{n}", turns=(Turn(instruction=f"edit {n}"),), family=("colour", "shape")[n % 2])
+        for n in range(n_items)
+    ]
+    outputs = [
+        Output(item_id=item.item_id, editor=editor, origin=Origin(source="t", row=f"{item.key}-{editor}"))
+        for item in items
+        for editor in EDITORS
+    ]
+    judgments = [
+        Judgment(
+            work_id=f"w{n}", judge="robot", item_id=output.item_id, left_id=output.output_id,
+            score=float(np.clip(500 + 120 * STRENGTH[output.editor or ""] + rng.normal(0, 80)
+                                + 60 * (output.editor == "editor-1"), 0, 1000)),
+        )
+        for n, output in enumerate(outputs)
+    ]  # fmt: skip
+    workspace.store.add(items)
+    workspace.store.add(outputs)
+    workspace.store.add(judgments)
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Path:
+    with init_workspace(tmp_path / "arena") as workspace:
+        fill(workspace)
+    return tmp_path / "arena"
+
+
+def vote_all(arena: Path, sheet: Path, seed: int = 0) -> Path:
+    """Raters who vote by Bradley-Terry on the true strengths."""
+    rng = np.random.default_rng(seed)
+    with open_workspace(arena) as workspace:
+        made = {one.assignment_id: one for one in workspace.store.records(Assignment)}
+        editor = {row["id"]: row["editor"] for row in workspace.store.rows(Output)}
+    with sheet.open() as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        one = made[row["assignment"]]
+        lead = STRENGTH[editor[one.left_id]] - STRENGTH[editor[one.right_id]]
+        row["winner"] = "left" if rng.random() < 1 / (1 + np.exp(-1.5 * lead)) else "right"
+        row["rater"] = row["rater"] or "someone"
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return sheet
+
+
+def assigned(imarena: Imarena, arena: Path, sheet: Path, *more: object) -> Any:
+    return imarena("-w", arena, "route", "assign", "--out", sheet, "--json", *more).json
+
+
+def test_a_campaign_from_start_to_board(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "sheet.csv"
+    gold = imarena("-w", arena, "route", "gold", "--share", "0.2", "--json").json
+    assert gold == {"gold_items": 8, "new": True}
+    assert imarena("-w", arena, "route", "gold", "--share", "0.5", "--json").json == {"gold_items": 8, "new": False}
+    for step in range(3):
+        made = assigned(imarena, arena, sheet, "--budget", 60, "--raters", "ann,bob", "--repeats", "0.1")
+        assert (made["battles"], made["repeats"]) == (60, 6)
+        header = sheet.read_text().splitlines()[0]
+        assert "editor" not in sheet.read_text()
+        assert header.startswith("assignment,rater,item")
+        told = imarena("-w", arena, "route", "ingest", vote_all(arena, sheet, step), "--json").json
+        assert (told["new"], told["refused"]) == (66, [])
+    again = imarena("-w", arena, "route", "ingest", sheet, "--json").json
+    assert (again["new"], again["same"]) == (0, 66)
+    found = imarena("-w", arena, "route", "calibrate", "--json", "--rounds", "50", "--plot", tmp_path / "r.png").json
+    assert (tmp_path / "r.png").stat().st_size > 1000
+    assert found["n_pairs"] == 198
+    assert [curve["group"] for curve in found["curves"]] == ["all", "colour", "shape"]
+    boards = imarena("-w", arena, "route", "rerank", "--settings", "all", "--rounds", "50", "--json").json["boards"]
+    assert [board["setting"] for board in boards] == ["corrected", "active-elo", "mixture", "human", "judge"]
+    for board in boards:
+        assert board["models"][0]["model"] == "editor-0"
+        assert {"rating", "low", "high"} <= board["models"][0].keys()
+    plan = imarena("-w", arena, "route", "plan", "--target", "40", "--json").json
+    assert plan["votes_so_far"] == 198
+    assert plan["votes_needed"] > 0
+    assert plan["half_width_then"] <= 40 < plan["half_width_now"]
+    assert [line["family"] for line in plan["deferral"]] == ["all", "colour", "shape"]
+    assert plan["deferral"][0]["rate"] == pytest.approx(0.337, abs=0.03)
+    with open_workspace(arena) as workspace:
+        gold_items = {i for c in workspace.store.rows(Assignment) for i in [c["item_id"]] if c["purpose"] == "vote"}
+        assert len(gold_items) <= 32
+        assert sum(workspace.store.count(Ranking).values()) == 5
+        stored = next(workspace.store.records(Calibration))
+        assert len(stored.data["gap"]) == stored.n_pairs  # type: ignore[arg-type]
+
+
+def test_no_rater_gets_a_battle_twice_but_for_repeats(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    for _ in range(3):
+        assigned(imarena, arena, tmp_path / "s.csv", "--budget", 100, "--raters", "ann,bob", "--votes", 2)
+    with open_workspace(arena) as workspace:
+        made = list(workspace.store.records(Assignment))
+    plain = [(one.rater_id, one.unit) for one in made if one.purpose == "vote"]
+    assert len(plain) == len(set(plain)) == 300
+    repeats = [(one.rater_id, one.unit) for one in made if one.purpose == "repeat"]
+    assert len(repeats) == 15
+    assert set(repeats) <= set(plain)
+    work = [sum(rater == name for rater, _ in plain) for name in ("ann", "bob")]
+    assert abs(work[0] - work[1]) <= 1
+    assert all(one.probability is not None and 0 < one.probability <= 1 for one in made if one.purpose == "vote")
+
+
+def test_a_new_model_is_placed_by_its_own_battles(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    assigned(imarena, arena, tmp_path / "s.csv", "--budget", 30, "--place", "editor-3", "--repeats", 0)
+    with open_workspace(arena) as workspace:
+        editor = {row["id"]: row["editor"] for row in workspace.store.rows(Output)}
+        for one in workspace.store.records(Assignment):
+            assert "editor-3" in (editor[one.left_id], editor[one.right_id or ""])
+
+
+def test_asking_stops_when_the_top_is_known(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "s.csv"
+    assigned(imarena, arena, sheet, "--budget", 300)
+    imarena("-w", arena, "route", "ingest", vote_all(arena, sheet))
+    made = assigned(imarena, arena, sheet, "--budget", 20, "--stop-top", 1, "--confidence", "0.6")
+    assert made["stopped"]
+    assert made["top_confidence"] >= 0.6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("assign", "--budget", 0), "budget is zero"),
+        (("assign", "--budget", 5, "--policy", "two-gate", "--tau", 2000), "let nothing through"),
+        (("assign", "--budget", 5, "--policy", "per-cost"), "has no calibration"),
+        (("assign", "--budget", 5, "--policy", "magic"), "No policy 'magic'"),
+        (("assign", "--budget", 5, "--place", "nobody"), "No model 'nobody'"),
+        (("rerank",), "no votes"),
+        (("calibrate",), "too few to calibrate"),
+        (("calibrate", "--judge", "nobody"), "gave no scores"),
+        (("plan", "--target", 0), "must be above 0"),
+    ],
+)
+def test_clear_refusals(imarena: Imarena, arena: Path, arguments: tuple[object, ...], message: str) -> None:
+    ended = imarena("-w", arena, "route", *arguments, code=2)
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_votes_that_cannot_be_taken_lose_nothing(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "s.csv"
+    assigned(imarena, arena, sheet, "--budget", 4, "--repeats", 0, "--gold", 0)
+    with sheet.open() as file:
+        ids = [row["assignment"] for row in csv.DictReader(file)]
+    lines = [
+        (ids[0], "ann", "left"), ("assignment_unknown", "ann", "left"), (ids[1], "ann", "banana"),
+        (ids[0], "ann", "right"), (ids[2], "ann", "both_bad"), (ids[3], "", "tie"),
+    ]  # fmt: skip
+    sheet.write_text("assignment,rater,winner\n" + "".join(",".join(line) + "\n" for line in lines))
+    ended = imarena("-w", arena, "route", "ingest", sheet, "--json", code=3)
+    assert ended.json["new"] == 2
+    reasons = {row["row"]: row["reason"] for row in ended.json["refused"]}
+    assert "no such assignment" in reasons[2]
+    assert "no outcome" in reasons[3]
+    assert "voted left on this assignment already" in reasons[4]
+    assert "no rater" in reasons[6]
+    with open_workspace(arena) as workspace:
+        assert {vote.preference for vote in workspace.store.records(Vote)} == {"left", "both_bad"}
+    sheet.write_text("assignment,rater,winner\nnone,ann,left\n")
+    imarena("-w", arena, "route", "ingest", sheet, code=2)
