@@ -22,27 +22,9 @@ class Board:
 def board(title: str, table: BattleTable, options: Options | None = None, **reading: Any) -> Board:
     """Rank one table of battles; coverage and exclusions of the workspace go into the ranking."""
     used = {name: column for name, column in table.columns.items() if any(value is not None for value in column)}
-    ranking = rank_table(load_battles(used), options or Options(), **reading)
-    standings = tuple(
-        standing.model_copy(update={"coverage": table.coverage.get(standing.model)}) for standing in ranking.models
-    )
+    ranking = rank_table(load_battles(used), options or Options(), known_coverage=table.coverage, **reading)
     excluded = {**ranking.excluded, **table.excluded}
-    warnings = (*ranking.warnings, *coverage_warnings(table.coverage, [s.model for s in standings]))
-    return Board(
-        title,
-        ranking.model_copy(update={"models": standings, "excluded": excluded, "warnings": warnings}),
-        table,
-    )
-
-
-def coverage_warnings(coverage: dict[str, float], models: list[str]) -> tuple[str, ...]:
-    """An editor that fails on hard items would rank high on the rest: say so."""
-    known = {model: coverage[model] for model in models if model in coverage}
-    low = {model: share for model, share in known.items() if share < max(known.values()) - 1e-9}
-    if not low:
-        return ()
-    told = ", ".join(f"{model} {share:.0%}" for model, share in sorted(low.items(), key=lambda pair: pair[1])[:5])
-    return (f"Coverage differs: {told}. Ratings compare only what was delivered; --missing loss counts the rest.",)
+    return Board(title, ranking.model_copy(update={"excluded": excluded}), table)
 
 
 def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
