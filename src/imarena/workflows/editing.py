@@ -1,53 +1,25 @@
 """edit: run editors over items, one turn after the other; resume does only what is missing."""
 
+import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 
-from imarena.core.errors import InvalidImage
+from imarena.core.errors import InvalidImage, StoreError
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditResult, Progress
-from imarena.core.records import ImageRef, Item, JsonDict, Mode, Output, Record, Status, Trace
-from imarena.engine import Plan, run
+from imarena.core.protocols import Editor, EditRequest, EditResult, Progress
+from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Record, Status, Trace
+from imarena.engine import Plan, run_async
 from imarena.images import check
 from imarena.storage import Workspace
+from imarena.workflows.editing_plan import EditReport, EditSettings, EditWork, Known, missing
+from imarena.workflows.editing_sheet import ContactSheet
 from imarena.workflows.exhibits import request_of
 from imarena.workflows.runs import noted
 
-
-@dataclass(frozen=True)
-class EditWork:
-    """One turn of one item for one editor."""
-
-    item: Item
-    editor: Editor
-    turn: int
-    mode: Mode
-    sample: int
-    parent: Output | None
-    attempt: int
-    seed: int | None
-
-
-@dataclass
-class EditReport:
-    """What an edit run did."""
-
-    outputs: Counter[str] = field(default_factory=Counter)
-    done_before: int = 0
-    stopped: str = ""
-    cost_usd: float = 0.0
-
-
-@dataclass(frozen=True)
-class EditSettings:
-    """How editors are run."""
-
-    modes: tuple[Mode, ...] = (Mode.SINGLE,)
-    samples: int = 1
-    seed: int | None = 42
-    concurrency: int = 8
+__all__ = ["EditReport", "EditSettings", "EditWork", "edit_items"]
 
 
 def edit_items(
@@ -59,117 +31,142 @@ def edit_items(
     progress: Progress | None = None,
 ) -> EditReport:
     """Make every output that is missing. A failure is stored with its status and tried again by the next run."""
-    chosen = settings or EditSettings()
+    return asyncio.run(_edit_all(workspace, items, editors, settings or EditSettings(), progress))
+
+
+async def _edit_all(
+    workspace: Workspace,
+    items: Sequence[Item],
+    editors: Sequence[Editor],
+    settings: EditSettings,
+    progress: Progress | None,
+) -> EditReport:
     report = EditReport()
-    noting: JsonDict = {
-        "editors": [editor.name for editor in editors],
-        "modes": [mode.value for mode in chosen.modes],
-        "samples": chosen.samples,
-        "seed": chosen.seed,
-        "items": len(items),
-    }
-    with noted(workspace, "edit", noting) as ongoing:
-        for turn in range(max((len(item.turns) for item in items), default=0)):
-            known = _Known(workspace)
-            work = list(_missing(items, editors, chosen, turn, known, report))
-            stage = "edits" if turn == 0 else f"edits, turn {turn + 1}"
-            report.stopped = _run(workspace, work, stage, chosen.concurrency, report, ongoing.run_id, progress)
-            if report.stopped:
-                break
+    started = time.monotonic()
+    sheet = ContactSheet(workspace, items, editors) if settings.sheet else None
+    with noted(workspace, "edit", settings.noted(len(items), editors)) as ongoing:
+        async with AsyncExitStack() as stack:
+            for editor in {id(editor): editor for editor in editors}.values():
+                opened = getattr(editor, "opened", None)
+                if opened is not None:
+                    await stack.enter_async_context(opened())
+            for turn in range(max((len(item.turns) for item in items), default=0)):
+                known = Known(workspace)
+                work = list(missing(items, editors, settings, turn, known, report))
+                stage = "edits" if turn == 0 else f"edits, turn {turn + 1}"
+                run = _Run(workspace, settings, report, ongoing.run_id, sheet)
+                plan = Plan(
+                    work, run.do, _failed, run.write, total=len(work), stage=stage, concurrency=settings.concurrency
+                )
+                report.stopped = (await run_async(plan, progress=progress)).stopped
+                if report.stopped:
+                    break
         ongoing.counts = dict(report.outputs)
         ongoing.cost_usd = report.cost_usd
         ongoing.partial = bool(report.stopped) or any(status != "ok" for status in report.outputs)
+    report.seconds = time.monotonic() - started
+    if sheet is not None:
+        sheet.draw()
     return report
 
 
-def _run(
-    workspace: Workspace,
-    work: list[EditWork],
-    stage: str,
-    concurrency: int,
-    report: EditReport,
-    run_id: str,
-    progress: Progress | None,
-) -> str:
-    async def do(one: EditWork) -> tuple[EditWork, EditResult]:
-        request = request_of(workspace, one.item, one.turn, one.mode, one.parent, one.seed)
+@dataclass(frozen=True)
+class _Made:
+    """An edit that was tried: what the editor said, its picture if that is one, and what was measured on it."""
+
+    work: EditWork
+    result: EditResult
+    evidence: tuple[Evidence, ...] = ()
+    info: ImageRef | None = None
+
+
+def _failed(work: EditWork, error: Exception) -> _Made:
+    return _Made(work, EditResult(Status.API_ERROR, error=f"{type(error).__name__}: {error}"))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Doing and writing the edits of one turn."""
+
+    workspace: Workspace
+    settings: EditSettings
+    report: EditReport
+    run_id: str
+    sheet: ContactSheet | None
+
+    async def do(self, work: EditWork) -> _Made:
+        """Ask the editor; look at what came back in a thread."""
+        request = await asyncio.to_thread(self._request, work)
         started = time.perf_counter()
-        result = await one.editor.edit(request)
+        result = await work.editor.edit(request)
         if result.latency_s is None:
             result = replace(result, latency_s=time.perf_counter() - started)
-        return one, result
+        if result.status is not Status.OK:
+            return _Made(work, result)
+        return await asyncio.to_thread(self._looked_at, work, request, result)
 
-    def failed(one: EditWork, error: Exception) -> tuple[EditWork, EditResult]:
-        return one, EditResult(Status.API_ERROR, error=f"{type(error).__name__}: {error}")
+    def _request(self, work: EditWork) -> EditRequest:
+        request = request_of(self.workspace, work.item, work.turn, work.mode, work.parent, work.seed)
+        if getattr(work.editor, "needs_key", False):
+            named: JsonDict = {
+                "key": work.item.key, "dataset": work.item.dataset, "turn": work.turn,
+                "turns": len(work.item.turns) if work.mode is Mode.MULTI_TURN else 1,
+            }  # fmt: skip
+            request = replace(request, params={**request.params, **named})
+        if self.settings.wrap and getattr(work.editor, "wrappable", True):
+            from imarena.editors.task_words import wrapped
 
-    def write(batch: list[tuple[EditWork, EditResult]]) -> None:
-        _write(workspace, batch, report, run_id)
+            request = replace(request, instruction=wrapped(request))
+        return request
 
-    plan = Plan(work, do, failed, write, total=len(work), stage=stage, concurrency=concurrency)
-    return run(plan, progress=progress).stopped
+    def _looked_at(self, work: EditWork, request: EditRequest, result: EditResult) -> _Made:
+        """Check and store the pixels, at their native resolution, as they came."""
+        if result.image is None:
+            why = result.error or "the editor said ok and returned no image"
+            return _Made(work, replace(result, status=Status.MISSING_OUTPUT, error=why))
+        try:
+            info = check(result.image)
+        except InvalidImage as error:
+            start = result.image[:60].decode("utf-8", "replace").strip()
+            told = str(error).splitlines()[0]
+            if start[:1] in "<{" and start:
+                told += f"; it begins with {start!r}: the address may be wrong"
+            return _Made(work, replace(result, status=Status.INVALID_IMAGE, image=None, error=told))
+        self.workspace.blobs.put(result.image)
+        reference = ImageRef(
+            sha256=sha256_hex(result.image), size_bytes=len(result.image), media_type=info.media_type,
+            width=info.width, height=info.height,
+        )  # fmt: skip
+        evidence = _measured(work, request, result.image, reference) if self.settings.checks else ()
+        return _Made(work, replace(result, image=None), evidence, reference)
 
+    def write(self, batch: list[_Made]) -> None:
+        """Store a batch: pictures, outputs, traces, evidence, in one transaction after the pictures."""
+        records: list[Record] = []
+        images: list[ImageRef] = []
+        for made in batch:
+            output = self._output(made)
+            records += [output, *made.evidence]
+            if made.info:
+                images.append(made.info)
+            if made.result.steps:
+                records.append(Trace(output_id=output.output_id, steps=made.result.steps))
+            self._count(made, output)
+        self.workspace.store.keep_images(images)
+        conflicts = self.workspace.store.add(records).conflicts
+        if conflicts:
+            self.report.outputs["conflict"] += len(conflicts)
+        if self.sheet is not None:
+            self.sheet.changed()
 
-class _Known:
-    """What is stored already, by slot."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self.ok: dict[tuple[str, int, str | None, str, int], Output] = {}
-        self.attempts: Counter[tuple[str, int, str | None, str, int]] = Counter()
-        for output in workspace.store.records(Output):
-            slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
-            self.attempts[slot] += 1
-            if output.status is Status.OK:
-                self.ok[slot] = output
-
-
-def _missing(
-    items: Iterable[Item],
-    editors: Sequence[Editor],
-    settings: EditSettings,
-    turn: int,
-    known: _Known,
-    report: EditReport,
-) -> Iterator[EditWork]:
-    for item in items:
-        for mode in settings.modes:
-            if not _has(item, mode, turn):
-                continue
-            for editor in editors:
-                for sample in range(settings.samples):
-                    slot = (item.item_id, turn, editor.name, mode.value, sample)
-                    if slot in known.ok:
-                        report.done_before += 1
-                        continue
-                    parent = None
-                    if mode is Mode.MULTI_TURN and turn > 0:
-                        parent = known.ok.get((item.item_id, turn - 1, editor.name, mode.value, sample))
-                        if parent is None or parent.image is None:
-                            continue  # the chain broke before: counted there, as coverage
-                    drawn = None if settings.seed is None else settings.seed + sample
-                    yield EditWork(item, editor, turn, mode, sample, parent, known.attempts[slot], drawn)
-
-
-def _has(item: Item, mode: Mode, turn: int) -> bool:
-    """Single: items of one turn. Multi-turn: every turn of longer ones. Complex: all turns in one, at the last."""
-    last = len(item.turns) - 1
-    if mode is Mode.SINGLE:
-        return last == 0 and turn == 0
-    if mode is Mode.COMPLEX:
-        return last > 0 and turn == last
-    return last > 0 and turn <= last
-
-
-def _write(workspace: Workspace, batch: list[tuple[EditWork, EditResult]], report: EditReport, run_id: str) -> None:
-    records: list[Record] = []
-    images: list[ImageRef] = []
-    for work, result in batch:
-        status, image, error = result.status, None, result.error
-        if status is Status.OK:
-            image, error = _kept(workspace, result.image)
-            status = Status.OK if image else Status.INVALID_IMAGE if result.image else Status.MISSING_OUTPUT
-            if image:
-                images.append(image)
-        output = Output(
+    def _output(self, made: _Made) -> Output:
+        work, result = made.work, made.result
+        params: JsonDict = dict(getattr(work.editor, "params", {}))
+        if self.settings.wrap and getattr(work.editor, "wrappable", True):
+            params["wrap"] = "1"
+        if result.status is Status.OK and made.info is None:
+            raise StoreError("an ok edit was not looked at")
+        return Output(
             item_id=work.item.item_id,
             editor=work.editor.name,
             editor_version=work.editor.version,
@@ -177,37 +174,47 @@ def _write(workspace: Workspace, batch: list[tuple[EditWork, EditResult]], repor
             mode=work.mode,
             sample=work.sample,
             parent_id=work.parent.output_id if work.parent else None,
+            params=params,
             seed=work.seed,
             attempt=work.attempt,
-            status=status,
-            image=image,
-            error=error,
+            status=result.status,
+            image=made.info,
+            error=result.error,
             latency_s=result.latency_s,
             cost_usd=result.cost_usd,
-            run_id=run_id,
+            run_id=self.run_id,
         )
-        records.append(output)
-        if result.steps:
-            records.append(Trace(output_id=output.output_id, steps=result.steps))
-        report.outputs[status.value] += 1
-        report.cost_usd += result.cost_usd or 0.0
-    workspace.store.keep_images(images)
-    outcome = workspace.store.add(records)
-    report.outputs["conflict"] += len(outcome.conflicts)
-    if not report.outputs["conflict"]:
-        del report.outputs["conflict"]
+
+    def _count(self, made: _Made, output: Output) -> None:
+        name, status = made.work.editor.name, output.status.value
+        self.report.outputs[status] += 1
+        self.report.by_editor.setdefault(name, Counter())[status] += 1
+        self.report.cost_usd += made.result.cost_usd or 0.0
+        if output.error:
+            self.report.errors.setdefault(f"{name}: {status}", output.error)
+        flags = {flag for found in made.evidence for flag in _flags(found)}
+        if flags:
+            self.report.flags.setdefault(name, Counter()).update(flags)
 
 
-def _kept(workspace: Workspace, data: bytes | None) -> tuple[ImageRef | None, str]:
-    """Check and store what an editor returned, at its native resolution, as it came."""
-    if data is None:
-        return None, "the editor said ok and returned no image"
-    try:
-        info = check(data)
-    except InvalidImage as error:
-        return None, str(error)
-    workspace.blobs.put(data)
-    reference = ImageRef(
-        sha256=sha256_hex(data), size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
-    )
-    return reference, ""
+def _flags(found: Evidence) -> list[str]:
+    flags = found.value.get("flags") if isinstance(found.value, dict) else None
+    return [str(flag) for flag in flags] if isinstance(flags, list) else []
+
+
+def _measured(work: EditWork, request: EditRequest, image: bytes, output: ImageRef) -> tuple[Evidence, ...]:
+    """Failure modes against the first source and against each reference."""
+    from imarena.editors import failure_modes as modes
+
+    found: list[tuple[bytes, str, JsonDict]] = []
+    if request.sources:
+        words = work.item.turns[work.turn].instruction
+        found.append((request.sources[0], "edit", modes.against_source(image, request.sources[0], words)))
+    found += [(data, "reference", modes.against_reference(image, data)) for data in request.references]
+    return tuple(
+        Evidence(
+            image_sha256=output.sha256, against_sha256=sha256_hex(data), tool=modes.TOOL, tool_version=modes.VERSION,
+            kind=f"failure_modes.{kind}", params=modes.THRESHOLDS, value=value,
+        )
+        for data, kind, value in found
+    )  # fmt: skip

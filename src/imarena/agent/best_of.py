@@ -1,0 +1,91 @@
+"""Best of N with any judge: the baseline that an agent has to beat at the same number of edits."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from imarena.agent.feedback import judged
+from imarena.agent.spec import Keep
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge
+from imarena.core.records import JsonDict, Status
+
+VERSION = "1"
+
+
+@dataclass(frozen=True)
+class BestOf:
+    """Asks an editor `n` times with different seeds and keeps what the judge scores highest."""
+
+    name: str
+    editor: Editor
+    judge: Judge
+    n: int = 4
+    keep: Keep | None = None
+    doors: tuple[object, ...] = ()
+    wrappable: bool = field(default=True, init=False)
+
+    @property
+    def version(self) -> str:
+        """Its own and that of its parts."""
+        return f"{VERSION}; {self.editor.name} {self.editor.version}; {self.judge.name} {self.judge.version}"
+
+    @property
+    def params(self) -> JsonDict:
+        """What an output depends on; `driven_by` names the judge."""
+        return {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
+
+    @property
+    def usd_per_image(self) -> float | None:
+        """N times the editor's price."""
+        price = getattr(self.editor, "usd_per_image", 0.0)
+        return None if price is None else price * self.n
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Open the editor's and the judge's clients."""
+        async with AsyncExitStack() as stack:
+            for part in (self.editor, *self.doors):
+                opened = getattr(part, "opened", None)
+                if opened is not None:
+                    await stack.enter_async_context(opened())
+            yield
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """N tries, one choice. A try that failed, or that the judge could not score, is not chosen."""
+        started = time.perf_counter()
+        tries = await asyncio.gather(*(self._try(request, number) for number in range(self.n)))
+        steps = tuple(step for _, _, step in tries)
+        costs = [result.cost_usd for result, _, _ in tries]
+        cost = None if any(value is None for value in costs) else sum(value or 0.0 for value in costs)
+        seconds = time.perf_counter() - started
+        scored = [(score, -n, result) for n, (result, score, _) in enumerate(tries) if score is not None]
+        if scored:
+            score, _, best = max(scored, key=lambda entry: entry[:2])
+        else:
+            score = None
+            best = next((result for result, _, _ in tries if result.status is Status.OK), tries[0][0])
+        if best.image is None:
+            return replace(best, cost_usd=cost, latency_s=seconds, steps=steps)
+        chosen: JsonDict = {"stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n}
+        return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, chosen))
+
+    async def _try(self, request: EditRequest, number: int) -> tuple[EditResult, float | None, JsonDict]:
+        seed = None if request.seed is None else request.seed + 1000 * number
+        result = await self.editor.edit(replace(request, seed=seed))
+        told: JsonDict = {
+            "stage": "edit", "step": number + 1, "by": self.editor.name, "instruction": request.instruction,
+            "seed": seed, "status": result.status.value, "error": result.error, "cost_usd": result.cost_usd,
+        }  # fmt: skip
+        if result.status is not Status.OK or result.image is None:
+            return result, None, told
+        told["image_sha256"] = self.keep(result.image) if self.keep else sha256_hex(result.image)
+        shown = Exhibit(
+            request.instruction, result.image, sources=request.sources, references=request.references, task=request.task
+        )
+        verdict = await judged(self.judge, shown)
+        told |= {"verdict": verdict.status.value, "score": verdict.score, "success": verdict.success}
+        score = verdict.score if verdict.status is Status.OK else None
+        return result, score, told

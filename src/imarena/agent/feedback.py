@@ -1,0 +1,48 @@
+"""Asking the judge that drives an agent, and turning its verdict into a few words for the editor."""
+
+import asyncio
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from imarena.core.protocols import Exhibit, Judge, Verdict
+
+LONGEST = 400
+_TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note", "text")
+_NOT_DONE = 0.8
+
+
+def feedback_of(verdict: Verdict) -> str:
+    """The judge's own words where it has some, else its weakest dimension; "" where it says nothing."""
+    said = list(dict.fromkeys(_said(verdict.reasons)))
+    if not said and verdict.scores:
+        weakest = min(verdict.scores, key=lambda name: verdict.scores[name])
+        said = [f"weakest: {weakest.replace('_', ' ')}"]
+    return "; ".join(said)[:LONGEST]
+
+
+def _said(reasons: Mapping[str, JsonValue]) -> list[str]:
+    """Strings under telling names; of a list of checks, the notes of those that are not done."""
+    found: list[str] = []
+    for name, value in reasons.items():
+        if isinstance(value, str) and value.strip() and (name in _TELLING or len(value) > 12):
+            found.append(" ".join(value.split()))
+        elif isinstance(value, list):
+            for entry in value:
+                if isinstance(entry, dict) and not _done(entry):
+                    found += [str(entry[key]) for key in _TELLING if isinstance(entry.get(key), str) and entry[key]]
+        elif isinstance(value, dict):
+            found += _said(value)
+    return found
+
+
+def _done(entry: Mapping[str, JsonValue]) -> bool:
+    done = entry.get("done")
+    return isinstance(done, int | float) and not isinstance(done, bool) and done >= _NOT_DONE
+
+
+async def judged(judge: Judge, shown: Exhibit) -> Verdict:
+    """Ask a judge; one that computes here does so in a thread, so that other edits go on."""
+    if getattr(judge, "cpu_bound", False):
+        return await asyncio.to_thread(lambda: asyncio.run(judge.judge(shown)))
+    return await judge.judge(shown)

@@ -1,0 +1,67 @@
+"""What the first two stages of CV-Agent make (000, section 5): a task specification and a plan."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from imarena.core.protocols import EditRequest
+from imarena.core.records import JsonDict
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Stage 1: an executable instruction, the changes that it requires and what must hold."""
+
+    instruction: str
+    changes: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+
+    def to_json(self) -> JsonDict:
+        """For the trace."""
+        return {"instruction": self.instruction, "changes": list(self.changes), "constraints": list(self.constraints)}
+
+
+@dataclass(frozen=True)
+class EditPlan:
+    """Stage 2: what to ask the editor for, step by step, and how many steps may be taken in all."""
+
+    steps: tuple[str, ...]
+    budget: int
+
+    def to_json(self) -> JsonDict:
+        """For the trace."""
+        return {"steps": list(self.steps), "budget": self.budget, "many": len(self.steps) > 1}
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a mind gave for one stage, what it cost, and what went wrong on the way if something did."""
+
+    cost_usd: float = 0.0
+    note: str = ""
+
+
+class Mind(Protocol):
+    """Understands and plans: rules, or a vision-language model."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
+        """Stage 1."""
+        ...
+
+    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, Thought]:
+        """Stage 2, with at most `most` steps."""
+        ...
+
+
+Keep = Callable[[bytes], str]
+"""Keeps an intermediate picture and gives its SHA-256."""
+
+
+def fitted(steps: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """No more than `most` steps: the last ones become one, so that nothing that was asked for is lost."""
+    if len(steps) <= most:
+        return steps
+    return (*steps[: most - 1], " ".join(steps[most - 1 :]))

@@ -1,0 +1,109 @@
+"""A vision-language model as the mind: understanding and planning through the chat port.
+
+A reply that cannot be used changes nothing: the rules' reading stands in for it, and the trace says so.
+"""
+
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from imarena.agent.rules import RuleMind
+from imarena.agent.spec import EditPlan, Spec, Thought, fitted
+from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, EditRequest
+from imarena.core.records import JsonDict, Status
+
+_LIST: JsonDict = {"type": "array", "items": {"type": "string"}}
+UNDERSTAND: JsonDict = {
+    "type": "object", "additionalProperties": False, "required": ["instruction", "changes", "constraints"],
+    "properties": {"instruction": {"type": "string"}, "changes": _LIST, "constraints": _LIST},
+}  # fmt: skip
+PLAN: JsonDict = {
+    "type": "object", "additionalProperties": False, "required": ["steps", "budget"],
+    "properties": {"steps": _LIST, "budget": {"type": "integer"}},
+}  # fmt: skip
+LONGEST = 4000
+
+
+@cache
+def _prompt(name: str) -> dict[str, str]:
+    text = files("imarena.agent").joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
+    found: dict[str, str] = yaml.safe_load(text)
+    return found
+
+
+class ChatMind:
+    """Asks a model; what it cannot answer, the rules do."""
+
+    def __init__(self, chat: Chat, model: str) -> None:
+        self._chat = chat
+        self._rules = RuleMind()
+        self.name = model
+        self.prompts = tuple(f"{_prompt(n)['prompt_id']} {_prompt(n)['version']}" for n in ("understand", "plan"))
+
+    async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
+        """Stage 1."""
+        words = _prompt("understand")["ask"].format(instruction=request.instruction)
+        answer = await self._ask("understand", words, request, UNDERSTAND)
+        found, note = _read(answer)
+        instruction = _text(found.get("instruction"))
+        if not instruction:
+            spec, _ = await self._rules.understand(request)
+            return spec, Thought(
+                answer.usage.cost_usd or 0.0, note or "the reply holds no instruction; rules were used"
+            )
+        spec = Spec(instruction, _texts(found.get("changes")), _texts(found.get("constraints")))
+        return spec, Thought(answer.usage.cost_usd or 0.0, note)
+
+    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, Thought]:
+        """Stage 2."""
+        words = _prompt("plan")["ask"].format(
+            instruction=spec.instruction,
+            changes="; ".join(spec.changes) or "as said",
+            constraints="; ".join(spec.constraints) or "nothing more",
+            most=most,
+        )
+        answer = await self._ask("plan", words, request, PLAN)
+        found, note = _read(answer)
+        steps = _texts(found.get("steps"))
+        cost = answer.usage.cost_usd or 0.0
+        if not steps:
+            return EditPlan((spec.instruction,), most), Thought(
+                cost, note or "the reply holds no steps; one step it is"
+            )
+        said = found.get("budget")
+        budget = said if isinstance(said, int) and not isinstance(said, bool) else most
+        chosen = fitted(steps, most)
+        return EditPlan(chosen, max(len(chosen), min(budget, most))), Thought(cost, note)
+
+    async def _ask(self, name: str, words: str, request: EditRequest, schema: JsonDict) -> ChatAnswer:
+        pictures: list[str | bytes] = []
+        for number, data in enumerate((*request.sources, *request.references)):
+            pictures += [f"Picture {number + 1}:", data]
+        prompt = ChatPrompt(_prompt(name)["system"], (*pictures, words), schema=schema, max_tokens=1024)
+        return await self._chat(prompt)
+
+
+def _read(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
+    """The JSON object of a reply, fenced or not; empty with a note where there is none."""
+    if answer.status is not Status.OK:
+        return {}, f"{answer.status.value}: {answer.error}; rules were used"
+    for text in (answer.text, *re.findall(r"\{.*\}", answer.text, re.DOTALL)):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found, ""
+    return {}, "the reply is not JSON; rules were used"
+
+
+def _text(value: Any) -> str:
+    return " ".join(value.split())[:LONGEST] if isinstance(value, str) else ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(text for entry in value[:32] if (text := _text(entry))) if isinstance(value, list) else ()

@@ -1,0 +1,63 @@
+"""Every kind of editor by name: where it lives, what its first word stands for. Adding one is a line and a file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from imarena.clients import Budget
+from imarena.core.protocols import Editor
+from imarena.core.registry import Registry
+
+Needs = Literal["nothing", "endpoint", "vision", "trust"]
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What an editor may be given beside its options."""
+
+    budget: Budget | None = None
+    environ: Mapping[str, str] | None = None
+
+
+MakeEditor = Callable[[str, Mapping[str, JsonValue], Ports], Editor]
+"""The name that a leaderboard shows, options, ports; an editor out."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a user has to know to choose a kind of editor."""
+
+    path: str
+    needs: Needs
+    about: str
+    argument: str = ""
+    """The option that the text behind the colon of `kind:TEXT` stands for."""
+    options: tuple[str, ...] = field(default=())
+
+
+KINDS: Mapping[str, Kind] = {
+    "studio": Kind("imarena.editors.local:make_studio", "nothing", "Eight habits of known quality.", "habit"),
+    "classical": Kind("imarena.editors.local:make_classical", "nothing", "Classical operations, no model."),
+    "folder": Kind("imarena.editors.local:make_folder", "nothing", "Outputs that were made elsewhere.", "path"),
+    "command": Kind("imarena.editors.local:make_command", "trust", "A program: an argument list.", "argv"),
+    "function": Kind("imarena.editors.local:make_function", "trust", "A Python function.", "function"),
+    "openai-images": Kind(
+        "imarena.editors.openai_images:make", "endpoint", "OpenAI's images endpoints: edits and generations.", "model"
+    ),
+    "gemini-images": Kind(
+        "imarena.editors.gemini_images:make", "endpoint", "Gemini models that return pictures.", "model"
+    ),
+    "chat-images": Kind(
+        "imarena.editors.chat_images:make", "endpoint", "Chat endpoints whose messages carry pictures.", "model"
+    ),
+    "http-queue": Kind(
+        "imarena.editors.http_queue:make", "endpoint", "Submit, poll, fetch: fal, Replicate and their like.", "model"
+    ),
+    "diffusers": Kind(
+        "imarena.editors.diffusers_pipeline:make", "vision", "Diffusion pipelines that run here.", "model"
+    ),
+}
+
+EDITORS: Registry[MakeEditor] = Registry("editor", {name: kind.path for name, kind in KINDS.items()})

@@ -1,0 +1,155 @@
+"""Any command-line program as an editor: an argument list, never a shell, with a time limit."""
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field, JsonValue, field_validator
+
+from imarena.core.errors import InvalidImage
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import JsonDict, Status
+from imarena.core.records.base import Noun
+from imarena.editors.options import read_options
+from imarena.images import SUFFIXES, media_type_of
+
+_FIELDS = ("source", "instruction", "output", "reference", "mask", "seed", "task", "folder")
+_FIELD = re.compile(r"\{(\w+)\}")
+_SHOWN = 400
+MAX_OUTPUT_BYTES = 256 * 1024 * 1024
+
+
+class CommandSettings(Noun):
+    """How the program is called. `{source}` and the like stand anywhere inside an argument."""
+
+    argv: tuple[str, ...] = Field(min_length=1)
+    timeout_s: float = Field(default=120.0, gt=0)
+    version: str = "1"
+    usd_per_image: float = Field(default=0.0, ge=0)
+
+    @field_validator("argv")
+    @classmethod
+    def _known_fields(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        used = {name for argument in value for name in _FIELD.findall(argument)}
+        unknown = sorted(used - set(_FIELDS))
+        if unknown:
+            raise ValueError(f"{{{unknown[0]}}} is not known; known are {', '.join(_FIELDS)}")
+        if "output" not in used:
+            raise ValueError("no argument holds {output}: where would the picture be written?")
+        if _FIELD.search(value[0]):
+            raise ValueError("the program's own name cannot come from an item")
+        return value
+
+
+@dataclass(frozen=True)
+class CommandEditor:
+    """Runs the program once for each request, in an empty folder of its own."""
+
+    name: str
+    settings: CommandSettings
+
+    @property
+    def version(self) -> str:
+        """As stated in the settings: a program does not tell it by itself."""
+        return self.settings.version
+
+    @property
+    def params(self) -> JsonDict:
+        """What an output depends on."""
+        return {"argv": list(self.settings.argv)}
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """Write the pictures, run the program, read what it wrote."""
+        started = time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="imarena-") as folder:
+            result = await self._run(Path(folder), request)
+        return EditResult(
+            result.status,
+            result.image,
+            result.error,
+            cost_usd=self.settings.usd_per_image if result.status is Status.OK else 0.0,
+            latency_s=time.perf_counter() - started,
+        )
+
+    async def _run(self, folder: Path, request: EditRequest) -> EditResult:
+        try:
+            fields = _laid_out(folder, request)
+        except InvalidImage as error:
+            return EditResult(Status.INVALID_IMAGE, error=f"The source is no picture: {error}")
+        lacking = [n for a in self.settings.argv for n in _FIELD.findall(a) if not fields.get(n) and n != "instruction"]
+        if lacking:
+            return EditResult(Status.REFUSED, error=f"The program needs a {lacking[0]}, and this item has none.")
+        argv = [_FIELD.sub(lambda match: fields[match[1]], argument) for argument in self.settings.argv]
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                cwd=folder,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            return EditResult(Status.API_ERROR, error=f"'{argv[0]}' cannot be started: {error}")
+        try:
+            said = await asyncio.wait_for(_ended(process), self.settings.timeout_s)
+        except TimeoutError:
+            return EditResult(Status.TIMEOUT, error=f"'{argv[0]}' did not end within {self.settings.timeout_s:g} s")
+        finally:
+            await _stop(process)
+        return _read(Path(fields["output"]), process.returncode or 0, said, argv[0])
+
+
+async def _ended(process: asyncio.subprocess.Process) -> str:
+    """The last words of the program; a chatty one is read to its end and not kept."""
+    kept = b""
+    while process.stdout is not None and (chunk := await process.stdout.read(65536)):
+        kept = (kept + chunk)[-4 * _SHOWN :]
+    await process.wait()
+    return " ".join(kept.decode("utf-8", "replace").split())[-_SHOWN:]
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """End the program and whatever it started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        await process.wait()
+
+
+def _laid_out(folder: Path, request: EditRequest) -> dict[str, str]:
+    fields = {
+        "instruction": request.instruction.replace("\0", ""),
+        "output": str(folder / "output.png"),
+        "folder": str(folder),
+        "seed": "" if request.seed is None else str(request.seed),
+        "task": request.task or "",
+    }
+    for kind, pictures in (("source", request.sources), ("reference", request.references), ("mask", request.masks)):
+        for number, data in enumerate(pictures):
+            path = folder / f"{kind}-{number}{SUFFIXES.get(media_type_of(data), '.bin')}"
+            path.write_bytes(data)
+            fields.setdefault(kind, str(path))
+    return fields
+
+
+def _read(path: Path, code: int, said: str, program: str) -> EditResult:
+    if code != 0:
+        return EditResult(Status.API_ERROR, error=f"'{program}' ended with code {code}: {said or 'it said nothing'}")
+    if not path.is_file() or path.is_symlink():
+        return EditResult(Status.MISSING_OUTPUT, error=f"'{program}' wrote no picture to {{output}}: {said}")
+    if path.stat().st_size > MAX_OUTPUT_BYTES:
+        return EditResult(Status.INVALID_IMAGE, error=f"'{program}' wrote more than {MAX_OUTPUT_BYTES:,} bytes")
+    return EditResult(Status.OK, path.read_bytes())
+
+
+def make(name: str, options: Mapping[str, JsonValue]) -> CommandEditor:
+    """From a table with `argv`."""
+    return CommandEditor(name, read_options(CommandSettings, options, "command"))

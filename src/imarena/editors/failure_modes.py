@@ -1,0 +1,93 @@
+"""Failures that need no judge (004, section 5.3): the input comes back, a new picture comes, the shape is wrong.
+
+Each is a measured number beside a stated threshold, so that a reader can disagree. All are measured on copies whose
+long side is 256 pixels.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from imarena.core.records import JsonDict
+from imarena.images import decode, hash_distance, perceptual_hash
+from imarena.language import EditKind, read_instruction
+
+TOOL = "edit-failure-modes"
+VERSION = "1"
+SIDE = 256
+
+SAME_MEAN = 0.006
+"""Mean difference (0..1) up to which an output counts as its input; recompression stays below."""
+SAME_SHARE = 0.002
+"""... and no more than this share of pixels differs by a tenth or more: a small edit is no copy."""
+NEW_EDGES = 0.22
+"""Correlation of the edge maps below which an edit kept nothing of its source."""
+NEW_HASH = 20
+"""... and at least so many of the 64 bits of the perceptual hash differ."""
+SHAPE = 0.05
+"""Relative change of width over height from which the shape counts as wrong."""
+COPY_HASH = 6
+COPY_MEAN = 0.05
+"""A reference comes back: as close as this, by hash and by mean difference."""
+
+THRESHOLDS: JsonDict = {
+    "same_mean": SAME_MEAN, "same_share": SAME_SHARE, "new_edges": NEW_EDGES, "new_hash": NEW_HASH, "shape": SHAPE,
+    "copy_hash": COPY_HASH, "copy_mean": COPY_MEAN, "side": SIDE,
+}  # fmt: skip
+
+_Floats = npt.NDArray[np.float32]
+_SHAPED = frozenset({EditKind.EXTEND, EditKind.VIEW})
+
+
+def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
+    """Figures and flags of an edit against its source: `unchanged`, `new_image`, `wrong_shape`."""
+    made, given = decode(output), decode(source)
+    measured = _measured(made, given)
+    ratio = (made.width / made.height) / (given.width / given.height)
+    asked = any(edit.kind in _SHAPED or edit.clause.startswith("crop") for edit in read_instruction(instruction).edits)
+    flags = []
+    if output == source or (measured["mean"] <= SAME_MEAN and measured["share"] <= SAME_SHARE):
+        flags.append("unchanged")
+    if measured["edges"] < NEW_EDGES and measured["hash"] >= NEW_HASH:
+        flags.append("new_image")
+    if abs(ratio - 1) > SHAPE and not asked:
+        flags.append("wrong_shape")
+    sizes: JsonDict = {"source_size": [given.width, given.height], "output_size": [made.width, made.height]}
+    return {"flags": list(flags), **measured, "shape_ratio": round(ratio, 4), **sizes}
+
+
+def against_reference(output: bytes, reference: bytes) -> JsonDict:
+    """Figures and the flag `copies_reference`."""
+    measured = _measured(decode(output), decode(reference))
+    copied = measured["hash"] <= COPY_HASH and measured["mean"] <= COPY_MEAN
+    return {"flags": ["copies_reference"] if copied else [], **measured}
+
+
+def _measured(made: Image.Image, given: Image.Image) -> dict[str, float]:
+    size = _fitted(given.size)
+    first, second = _array(made, size), _array(given, size)
+    gap = np.abs(first - second)
+    edges = np.corrcoef(_edges(first).ravel(), _edges(second).ravel())[0, 1]
+    return {
+        "mean": round(float(gap.mean()), 5),
+        "share": round(float((gap.max(axis=2) > 0.1).mean()), 5),
+        "edges": round(float(np.nan_to_num(edges)), 4),
+        "hash": float(hash_distance(perceptual_hash(made), perceptual_hash(given))),
+    }
+
+
+def _fitted(size: tuple[int, int]) -> tuple[int, int]:
+    scale = min(1.0, SIDE / max(size))
+    return max(4, round(size[0] * scale)), max(4, round(size[1] * scale))
+
+
+def _array(image: Image.Image, size: tuple[int, int]) -> _Floats:
+    small = image.convert("RGB").resize(size, Image.Resampling.BOX if size < image.size else Image.Resampling.BILINEAR)
+    return np.asarray(small, np.float32) / np.float32(255)
+
+
+def _edges(picture: _Floats) -> _Floats:
+    import cv2
+
+    grey = cv2.GaussianBlur(picture.mean(axis=2), (0, 0), 2.0)
+    return np.asarray(np.hypot(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1)), np.float32)

@@ -1,0 +1,86 @@
+"""Any Python function as an editor: `module:function`, plain or async.
+
+It takes an `EditRequest` and returns encoded bytes, a Pillow image, or an `EditResult`. What it raises becomes the
+status `api_error` with its words.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from PIL import Image
+from pydantic import JsonValue
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import JsonDict, Status
+from imarena.core.records.base import Noun
+from imarena.editors.options import read_options
+from imarena.images import encode
+
+
+class FunctionSettings(Noun):
+    """Which function."""
+
+    function: str
+    version: str = "1"
+
+
+@dataclass(frozen=True)
+class FunctionEditor:
+    """Calls the function; a plain one in a thread."""
+
+    name: str
+    call: Callable[[EditRequest], Any]
+    version: str = "1"
+
+    @property
+    def params(self) -> JsonDict:
+        """A function's parameters are its own."""
+        return {}
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """Call it and take what it gives. Exceptions are the engine's to record."""
+        if inspect.iscoroutinefunction(self.call):
+            made = await self.call(request)
+        else:
+            made = await asyncio.to_thread(self.call, request)
+        if isinstance(made, EditResult):
+            return made
+        if isinstance(made, bytes):
+            return EditResult(Status.OK, made)
+        if isinstance(made, Image.Image):
+            return EditResult(Status.OK, encode(made if made.mode in ("L", "RGB", "RGBA") else made.convert("RGB")))
+        if made is None:
+            return EditResult(Status.MISSING_OUTPUT, error="The function returned None.")
+        what = type(made).__name__
+        return EditResult(Status.INVALID_IMAGE, error=f"The function returned {what}; give bytes, an image or a result")
+
+
+def load(path: str) -> Callable[[EditRequest], Any]:
+    """The function at `module:function`. Importing it runs its module."""
+    module, colon, attribute = path.partition(":")
+    if not colon or not module or not attribute:
+        raise UserError(f"'{path}' does not name a function.", hint="Write it as module:function.")
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"The function '{path}' cannot be loaded: {error}.",
+            hint="Is its folder on PYTHONPATH, or its package installed?",
+        ) from error
+    if not callable(found):
+        raise UserError(f"'{path}' is not a function.")
+    call: Callable[[EditRequest], Any] = found
+    return call
+
+
+def make(name: str, options: Mapping[str, JsonValue]) -> FunctionEditor:
+    """From a table with `function`."""
+    settings = read_options(FunctionSettings, options, "function")
+    return FunctionEditor(name, load(settings.function), settings.version)

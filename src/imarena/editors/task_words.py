@@ -1,0 +1,46 @@
+"""The task wrapper (004, appendix A.8) as an option: task, definition, topic, pictures, request, in our words."""
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from imarena.core.protocols import EditRequest
+
+WRAPPER_VERSION = "1"
+
+
+@cache
+def _words() -> dict[str, Any]:
+    text = files("imarena.editors").joinpath("task_words.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)
+    return found
+
+
+def task_type(request: EditRequest) -> str:
+    """Which of the six tasks a request is, by the pictures that it has: TIG, TIE, SRIG, SRIE, MRIG or MRIE."""
+    many = "" if not request.references else ("S" if len(request.references) == 1 else "M")
+    kind = "E" if request.sources else "G"
+    return f"{many}RI{kind}" if many else f"TI{kind}"
+
+
+def wrapped(request: EditRequest) -> str:
+    """The instruction with what a model should know around it."""
+    known = _words()
+    task = known["tasks"][task_type(request)]
+    topic = known["topics"].get((request.topic or "").upper(), request.topic or "")
+    lines = [f"You make pictures on request. This request is {task['name']}.", task["definition"]]
+    if topic:
+        lines.append(f"Kind of picture: {topic}.")
+    lines.append(f"Pictures that come with it: {_pictures(request)}.")
+    lines.append(f"The request: {request.instruction.strip()}")
+    lines.append("Answer with one picture that does what the request says and stays true to the task.")
+    return "\n".join(lines)
+
+
+def _pictures(request: EditRequest) -> str:
+    named = [f"picture {n + 1} is the one to change" for n in range(len(request.sources))]
+    first = len(request.sources) + 1
+    named += [f"picture {first + n} is a reference" for n in range(len(request.references))]
+    return "; ".join(named) or "none"

@@ -1,0 +1,99 @@
+"""What an edit run will take before it starts: edits, dollars, time, and what each figure rests on."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from imarena.core.protocols import Editor
+from imarena.core.records import Item, Mode, Output, Status
+from imarena.storage import Workspace
+from imarena.workflows.editing_plan import EditSettings, has_turn
+
+ENOUGH = 5
+"""Earlier outputs from which a mean cost is taken."""
+
+
+@dataclass(frozen=True)
+class EditEstimate:
+    """One editor's share. None where nothing is known."""
+
+    editor: str
+    new: int
+    done_before: int
+    cost_usd: float | None
+    seconds: float | None
+    basis: str
+
+    @property
+    def spends(self) -> bool:
+        """May money be spent?"""
+        return self.new > 0 and self.cost_usd != 0
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return dict(self.__dict__)
+
+
+@dataclass
+class _Past:
+    costs: list[float]
+    latencies: list[float]
+    tries: int = 0
+    ok: int = 0
+
+
+def estimate_edits(
+    workspace: Workspace, items: Sequence[Item], editors: Sequence[Editor], settings: EditSettings
+) -> list[EditEstimate]:
+    """Count what is missing; price by what earlier edits did cost, else by the stated price."""
+    past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
+    done: set[tuple[str, int, str | None, str, int]] = set()
+    for output in workspace.store.records(Output, editor=[editor.name for editor in editors]):
+        seen = past[output.editor or ""]
+        seen.tries += 1
+        if output.cost_usd is not None:
+            seen.costs.append(output.cost_usd)
+        if output.status is Status.OK:
+            seen.ok += 1
+            done.add((output.item_id, output.turn, output.editor, output.mode.value, output.sample))
+            if output.latency_s is not None:
+                seen.latencies.append(output.latency_s)
+    return [_estimate(editor, items, settings, past[editor.name], done) for editor in editors]
+
+
+def _estimate(
+    editor: Editor,
+    items: Sequence[Item],
+    settings: EditSettings,
+    past: _Past,
+    done: set[tuple[str, int, str | None, str, int]],
+) -> EditEstimate:
+    new = before = 0
+    for item in items:
+        for mode in settings.modes:
+            for turn in range(len(item.turns)):
+                if not has_turn(item, mode, turn):
+                    continue
+                for sample in range(settings.samples):
+                    slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
+                    before += slot in done
+                    new += slot not in done
+    cost, basis = _price(editor, past)
+    seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
+    total = None if cost is None else cost * new
+    return EditEstimate(editor.name, new, before, total, seconds, basis)
+
+
+def _price(editor: Editor, past: _Past) -> tuple[float | None, str]:
+    if len(past.costs) >= ENOUGH:
+        mean = sum(past.costs) / len(past.costs)
+        return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included"
+    stated = getattr(editor, "usd_per_image", 0.0)
+    if stated is None:
+        return None, "its price is not known: set usd_per_image"
+    if stated == 0.0:
+        return 0.0, "runs here or is stated to be free"
+    most = " at most" if hasattr(editor, "keep") else ""
+    return stated, f"{stated:.4f} USD an edit{most}, as stated"

@@ -1,0 +1,218 @@
+"""From words and settings to editors: ``studio-timid``, ``folder:outputs``, ``agent:classical``, a table, a model."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue, ValidationError
+
+from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
+from imarena.clients import Budget
+from imarena.core.errors import UnknownName, UserError
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Editor, Judge
+from imarena.core.records import Evidence, ImageRef
+from imarena.core.settings import Settings
+from imarena.editors.catalog import EDITORS, KINDS, Ports
+from imarena.editors.model_cards import card_of, model_cards
+from imarena.editors.studio import RECIPES
+from imarena.images import inspect
+from imarena.storage import Workspace
+from imarena.workflows.wiring import Door, need_shape, wire_judge
+
+_STAGED: dict[str, Stages] = {
+    "agent": "full", "agent-plan": "plan", "agent-understand": "understand", "agent-none": "none",
+}  # fmt: skip
+_BEST = re.compile(r"best-of-(\d{1,3})")
+_AGENT_OPTIONS = frozenset({"judge", "mind", "endpoint", "name", *AgentSettings.model_fields})
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the command line says about editors."""
+
+    options: Mapping[str, JsonValue] = field(default_factory=dict)
+    trust: bool = False
+    """Commands and functions named in the workspace's settings may run."""
+
+
+class EditorWiring:
+    """Makes editors by name for one run; all of them share its budget."""
+
+    def __init__(self, workspace: Workspace, wish: Wish | None = None, budget: Budget | None = None) -> None:
+        self.workspace = workspace
+        self.wish = wish or Wish()
+        self.ports = Ports(budget)
+
+    @property
+    def _settings(self) -> Settings:
+        return self.workspace.settings
+
+    def wire(self, text: str) -> Editor:
+        """The editor called `text`; a name that nothing answers to raises and suggests."""
+        editor = self._of_table(text) if text in self._settings.editors else self._of_text(text)
+        budget = self.ports.budget
+        if budget is not None and getattr(editor, "usd_per_image", 0.0) is None:
+            raise UserError(
+                f"A cost limit needs prices, and the editor '{text}' has none.",
+                hint="Set usd_per_image in its table or with --option usd_per_image=0.04 (0 for a server of your own).",
+            )
+        return editor
+
+    def _of_table(self, name: str) -> Editor:
+        table = dict(self._settings.editors[name])
+        kind = str(table.pop("kind", ""))
+        if not kind:
+            raise UserError(f"[editors.{name}] names no kind.", hint=f"Known: {', '.join([*KINDS, *_STAGED])}.")
+        if kind in _STAGED or _BEST.fullmatch(kind):
+            return self._of_agent(kind, name, table, str(table.pop("editor", "")))
+        self._need_trust(name, kind)
+        return self._made(kind, name, {**table, **self.wish.options})
+
+    def _need_trust(self, name: str, kind: str) -> None:
+        if kind in KINDS and KINDS[kind].needs == "trust" and not self.wish.trust:
+            raise UserError(
+                f"The editor '{name}' would run a {kind} that the workspace's imarena.toml names.",
+                hint="Read that table; if you trust it, run the same command with --trust.",
+            )
+
+    def _of_text(self, text: str) -> Editor:
+        kind, colon, rest = text.partition(":")
+        if colon and (kind in _STAGED or _BEST.fullmatch(kind)):
+            return self._of_agent(kind, text, {}, rest)
+        options = dict(self.wish.options)
+        if colon and kind in EDITORS:
+            argument = KINDS[kind].argument if kind in KINDS else "argument"
+            options[argument] = _list(rest) if argument == "argv" else rest
+            name = str(options.pop("name", "")) or _shown(kind, rest)
+            return self._made(kind, name, options)
+        if text.removeprefix("studio-") in RECIPES and text.startswith("studio-"):
+            return self._made("studio", text, {"habit": text.removeprefix("studio-")})
+        if text == "classical" or text.startswith("classical-"):
+            return self._made("classical", text, {})
+        card = card_of(text)
+        if card is not None:
+            if card.adapter is None:
+                raise UserError(
+                    f"'{card.title}' is described, but no door to it is known.",
+                    hint=f"Write a table [editors.{card.name}] with a kind: {', '.join(KINDS)}.",
+                )
+            table = dict(card.adapter)
+            kind = str(table.pop("kind"))
+            price = {} if card.usd_per_image is None else {"usd_per_image": card.usd_per_image}
+            return self._made(kind, card.name, {**price, **table, **options})
+        if text in EDITORS and text not in KINDS:
+            return self._made(text, text, options)
+        raise UnknownName(f"There is no editor called '{text}'.", hint=_near(text, list(self._settings.editors)))
+
+    def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
+        agents_only = {"judge", "mind", "endpoint", "stages", "steps", "success_score", "from_best"}
+        plain = {key: value for key, value in options.items() if key not in agents_only}
+        return EDITORS.get(kind)(name, plain, self.ports)
+
+    def _of_agent(self, kind: str, name: str, table: dict[str, JsonValue], inner: str) -> Editor:
+        if not inner:
+            raise UserError(f"'{name}' does not say which editor to wrap.", hint=f"Write {kind}:EDITOR.")
+        said = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
+        shown = str(said.pop("name", "")) or name
+        editor = self.wire(inner)
+        judge, doors = self._judge(str(said.pop("judge", "builtin")))
+        best = _BEST.fullmatch(kind)
+        if best:
+            return BestOf(shown, editor, judge, max(1, int(best[1])), self._keep, doors)
+        mind, more = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
+        try:
+            settings = AgentSettings.model_validate({"stages": _STAGED[kind], **said})
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            known = ", ".join(sorted(_AGENT_OPTIONS))
+            raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
+        return Agent(shown, editor, judge, mind, settings, self._keep, (*doors, *more))
+
+    def _judge(self, name: str) -> tuple[Judge, tuple[object, ...]]:
+        wired = wire_judge(self._settings, name, None, self.ports.budget)
+        need_shape(wired, "pointwise", "judge")
+        return wired.judge, (wired.door,) if wired.door else ()
+
+    def _mind(self, name: str, endpoint: str) -> tuple[Mind, tuple[object, ...]]:
+        """`builtin`, or the name of an endpoint of the settings whose model understands and plans."""
+        chosen = endpoint or name
+        if chosen in ("", "builtin"):
+            return RuleMind(), ()
+        if chosen not in self._settings.endpoints:
+            known = list(self._settings.endpoints)
+            raise UnknownName(
+                f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: builtin, {known}."
+            )
+        from imarena.clients import read_endpoint
+
+        found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
+        door = Door(found, self.ports.budget)
+        return ChatMind(door, found.model), (door,)
+
+    def _keep(self, data: bytes) -> str:
+        """Keep a step's picture for the trace; the evidence beside it saves it from `gc`."""
+        sha256 = sha256_hex(data)
+        info = inspect(data)
+        reference = ImageRef(
+            sha256=sha256, size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
+        )
+        self.workspace.keep(reference, data)
+        self.workspace.store.add([Evidence(image_sha256=sha256, tool="agent", tool_version="1", kind="agent_step")])
+        return sha256
+
+
+def wire_editors(
+    workspace: Workspace, names: list[str], wish: Wish | None = None, budget: Budget | None = None
+) -> list[Editor]:
+    """All editors of a command; a name that stands twice raises, because their outputs would share one place."""
+    wiring = EditorWiring(workspace, wish, budget)
+    editors = [wiring.wire(name) for name in names]
+    shown = [editor.name for editor in editors]
+    twice = {name for name in shown if shown.count(name) > 1}
+    if twice:
+        raise UserError(f"Two editors are called '{min(twice)}'.", hint="Give one another name in imarena.toml.")
+    return editors
+
+
+def editor_names(settings: Settings) -> dict[str, str]:
+    """Names that `--editor` takes, with a word about each."""
+    named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
+    named |= {f"studio-{habit}": "the bundled benchmark's editor" for habit in RECIPES}
+    named["classical"] = KINDS["classical"].about
+    named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}
+    named |= {"agent:EDITOR": "CV-Agent around an editor", "best-of-4:EDITOR": "the judge's choice of four"}
+    named |= {card.name: card.title for card in model_cards().values() if card.adapter}
+    return named
+
+
+def _list(text: str) -> JsonValue:
+    try:
+        found: JsonValue = json.loads(text)
+    except ValueError as error:
+        raise UserError(
+            f"A command is a JSON list of arguments, not: {text[:80]}",
+            hint='For example: command:["magick", "{source}", "-negate", "{output}"]',
+        ) from error
+    return found
+
+
+def _shown(kind: str, rest: str) -> str:
+    """A short name for the leaderboard."""
+    if kind == "folder":
+        return rest.rstrip("/").rsplit("/", 1)[-1] or "folder"
+    if kind == "command":
+        argv = _list(rest)
+        first = str(argv[0]) if isinstance(argv, list) and argv else "command"
+        return f"command:{first.rsplit('/', 1)[-1]}"
+    return rest
+
+
+def _near(name: str, tables: list[str]) -> str:
+    known = [*tables, *(f"studio-{habit}" for habit in RECIPES), "classical", *model_cards(), *_STAGED]
+    near = difflib.get_close_matches(name, known, n=1)
+    listed = "`imarena edit --list` shows what there is."
+    return f"Did you mean '{near[0]}'? {listed}" if near else listed
