@@ -8,7 +8,9 @@ from imarena.core.errors import UserError
 from imarena.core.records import Ranking
 
 LABEL_LIMIT = 260
-FORMS = ("png", "svg", "html")
+_SAVING: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "svg": {}, "html": {"inline": True}}
+"""How each form is saved; the HTML carries its scripts inside, so that it opens without a network."""
+FORMS = tuple(_SAVING)
 
 
 def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
@@ -25,7 +27,7 @@ def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
     for name, chart in charts.items():
         for form in FORMS if chart is not None else ():
             path = folder / f"{name}{suffix}.{form}"
-            chart.save(str(path), **({"scale_factor": 2} if form == "png" else {}))
+            chart.save(str(path), **_SAVING[form])
             saved.append(path)
     return saved
 
