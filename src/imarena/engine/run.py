@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Generic, TypeVar
 
-from imarena.core.errors import BudgetSpent, ImarenaError
+from imarena.core.errors import BudgetSpent, ImarenaError, UserError
 from imarena.core.protocols import Progress
 
 W = TypeVar("W")
@@ -151,16 +151,24 @@ async def _interruptible(tally: Tally) -> AsyncIterator[None]:
 
 
 @contextlib.contextmanager
-def computing() -> Iterator[Executor]:
-    """Workers for what is all computing: threads on a small machine, where a process each would cost too much memory
-    (the picture libraries let go of Python's lock while they work), else processes, which ignore Ctrl-C.
+def computing(kind: str = "auto") -> Iterator[Executor]:
+    """Workers for what is all computing.
+
+    `auto`: threads on a small machine, where a process each would cost too much memory (the picture libraries let go of
+    Python's lock while they work), else processes, which ignore Ctrl-C. `ray`: a cluster.
     """
     count = os.cpu_count() or 1
     pool: Executor
-    if count <= FEW_CORES:
+    if kind == "ray":
+        from imarena.engine.ray_pool import RayPool
+
+        pool = RayPool()
+    elif kind == "threads" or (kind == "auto" and count <= FEW_CORES):
         pool = ThreadPoolExecutor(count)
-    else:
+    elif kind in ("auto", "processes"):
         pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_ignore_interrupt)
+    else:
+        raise UserError(f"There are no workers of the kind '{kind}'.", hint="Known: auto, threads, processes, ray.")
     try:
         yield pool
     finally:

@@ -1,0 +1,97 @@
+"""The engine: bounded, in batches, failures become records, stops keep what was done."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from imarena.core.errors import BudgetSpent, StoreError, UserError
+from imarena.engine import Plan, computing, run
+
+Row = tuple[int, str]
+
+
+def plan(work: Iterator[int] | range, written: list[Row], concurrency: int = 8) -> Plan[int, Row]:
+    async def do(number: int) -> Row:
+        await asyncio.sleep(0)
+        if number % 7 == 3:
+            raise ValueError(f"no {number}")
+        return number, "ok"
+
+    return Plan(work, do, lambda number, error: (number, str(error)), written.extend, concurrency=concurrency)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 700), st.integers(1, 40))
+def test_everything_is_done_once_and_failures_are_told(count: int, concurrency: int) -> None:
+    written: list[Row] = []
+    tally = run(plan(range(count), written, concurrency=concurrency))
+    assert tally.done == count
+    assert sorted(number for number, _ in written) == list(range(count))
+    assert all(said == (f"no {number}" if number % 7 == 3 else "ok") for number, said in written)
+
+
+def test_work_is_taken_only_when_it_is_needed() -> None:
+    taken: list[int] = []
+    busy = 0
+    most = 0
+
+    def source() -> Iterator[int]:
+        for number in range(50):
+            taken.append(number)
+            yield number
+
+    async def do(number: int) -> int:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        assert len(taken) - number <= 4
+        await asyncio.sleep(0.001)
+        busy -= 1
+        return number
+
+    run(Plan(source(), do, lambda number, _: number, lambda _: None, concurrency=4))
+    assert most == 4
+
+
+def test_a_spent_budget_stops_and_keeps_what_was_done() -> None:
+    written: list[int] = []
+
+    async def do(number: int) -> int:
+        if number == 10:
+            raise BudgetSpent("the budget of $1 is spent")
+        return number
+
+    tally = run(Plan(range(100), do, lambda _work, _error: -1, written.extend, concurrency=1))
+    assert tally.stopped == "the budget of $1 is spent"
+    assert written == list(range(10))
+
+
+def test_a_broken_store_is_not_turned_into_records() -> None:
+    def write(_: list[int]) -> None:
+        raise StoreError("the disk is full")
+
+    async def do(number: int) -> int:
+        return number
+
+    with pytest.raises(StoreError, match="disk is full"):
+        run(Plan(range(3), do, lambda number, _: number, write))
+
+
+@pytest.mark.parametrize("kind", ["auto", "threads", "processes"])
+def test_computing_workers_compute(kind: str) -> None:
+    with computing(kind) as pool:
+        assert list(pool.map(abs, [-1, 2, -3])) == [1, 2, 3]
+    with pytest.raises(UserError, match="no workers"), computing("magic"):
+        pass
+
+
+@pytest.mark.ray
+def test_ray_workers_compute_elsewhere() -> None:
+    pytest.importorskip("ray")
+    with computing("ray") as pool:
+        assert [pool.submit(abs, n).result() for n in (-1, 2)] == [1, 2]
+        assert pool.submit(os.getpid).result() != os.getpid()
