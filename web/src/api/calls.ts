@@ -1,0 +1,49 @@
+// Every request that the pages make, by name.
+import { get, patch, post, remove } from "./client";
+import type * as w from "./wire";
+
+const part = encodeURIComponent;
+const campaign = (id: string) => `/api/lead/campaigns/${part(id)}`;
+
+export type Filters = Record<string, string>;
+
+export const me = () => get<w.Me>("/api/me");
+export const signInByInvitation = (body: w.Invitation) => post<w.Me>("/api/session/invitation", body);
+export const signInByPassword = (body: w.Password) => post<w.Me>("/api/session/password", body);
+export const signInByLaunch = (body: w.Launch) => post<w.Me>("/api/session/launch", body);
+export const signOut = () => remove<w.Done>("/api/session");
+
+export const myCampaigns = () => get<w.RaterCampaign[]>("/api/rating/campaigns");
+export const giveConsent = (id: string) => post<w.Done>(`/api/rating/campaigns/${part(id)}/consent`, { accepted: true });
+export const takeNext = (id: string) => post<w.Next>(`/api/rating/campaigns/${part(id)}/next`);
+export const undoLast = (id: string) => post<w.Task>(`/api/rating/campaigns/${part(id)}/undo`);
+export const vote = (task: string, body: w.Ballot) => post<w.Receipt>(`/api/tasks/${part(task)}/vote`, body);
+export const skip = (task: string, body: w.Skip) => post<w.Done>(`/api/tasks/${part(task)}/skip`, body);
+export const segments = (url: string) => get<w.Segments>(url);
+
+export const campaigns = () => get<w.CampaignPage>("/api/lead/campaigns", { limit: 200 });
+export const oneCampaign = (id: string) => get<w.CampaignOut>(campaign(id));
+export const makeCampaign = (body: w.CampaignIn) => post<w.CampaignOut>("/api/lead/campaigns", body);
+export const changeCampaign = (id: string, open: boolean) => patch<w.CampaignOut>(campaign(id), { open });
+export const raters = (id: string) => get<w.RaterPage>(`${campaign(id)}/raters`, { limit: 200 });
+export const changeRater = (id: string, rater: string, active: boolean) =>
+  patch<w.RaterOut>(`${campaign(id)}/raters/${part(rater)}`, { active });
+export const agreement = (id: string) => get<w.AgreementReport>(`${campaign(id)}/agreement`);
+export const campaignExport = (id: string) => `${campaign(id)}/export.csv`;
+
+export const invitations = (id: string) => get<w.InvitationPage>("/api/lead/invitations", { campaign_id: id, limit: 200 });
+export const invite = (body: w.InvitationIn) => post<w.InvitationMade>("/api/lead/invitations", body);
+export const revokeInvitation = (id: string) => remove<w.Done>(`/api/lead/invitations/${part(id)}`);
+
+export const facets = () => get<w.Facets>("/api/facets");
+export const board = (query: Filters) => get<w.Board>("/api/board", query);
+export const history = () => get<w.BoardHistory>("/api/board/history", { limit: 50 });
+export const headToHead = (left: string, right: string, source: string) =>
+  get<w.HeadToHead>("/api/head-to-head", { left, right, source: source || "all" });
+export const battles = (query: Filters) => get<w.BattlePage>("/api/battles", query);
+export const battle = (id: string) => get<w.BattleDetail>(`/api/battles/${part(id)}`);
+export const items = (query: Filters) => get<w.ItemPage>("/api/items", query);
+export const item = (id: string) => get<w.ItemDetail>(`/api/items/${part(id)}`);
+export const heatMap = (editor: string) => get<w.HeatMap>("/api/heat-map", { editor });
+export const runs = () => get<w.RunPage>("/api/runs", { limit: 50 });
+export const judges = () => get<w.JudgePage>("/api/judges");

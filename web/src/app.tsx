@@ -1,0 +1,123 @@
+// Which page stands at which address.
+import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import * as calls from "./api/calls";
+import { BattlesPage } from "./pages/battles";
+import { BoardPage } from "./pages/board";
+import { CampaignPage } from "./pages/campaign";
+import { HomePage } from "./pages/home";
+import { ItemsPage } from "./pages/items";
+import { JudgesPage } from "./pages/judges";
+import { LeadPage } from "./pages/lead";
+import { RunsPage } from "./pages/runs";
+import { InvitePage, LaunchPage, SignInPage } from "./pages/signin";
+import { Link } from "./parts/link";
+import { Empty, Waiting } from "./parts/state";
+import { go, match, usePlace } from "./router";
+import { useSession } from "./session";
+import { strings } from "./strings";
+
+// The pages with pictures bring the deep-zoom viewer; the others do without.
+const RatePage = lazy(async () => ({ default: (await import("./pages/rate")).RatePage }));
+const BattlePage = lazy(async () => ({ default: (await import("./pages/battle")).BattlePage }));
+const ItemPage = lazy(async () => ({ default: (await import("./pages/item")).ItemPage }));
+
+type Page = (parts: Record<string, string>) => ReactNode;
+
+/** Pages without the frame: a task takes the whole window. */
+const BARE: [string, Page][] = [
+  ["/rate/:campaign", ({ campaign = "" }) => <RatePage campaignId={campaign} />],
+  ["/invite/:token", ({ token = "" }) => <InvitePage token={token} />],
+  ["/launch/:token", ({ token = "" }) => <LaunchPage token={token} />],
+  ["/sign-in", () => <SignInPage />],
+];
+
+const FRAMED: [string, Page][] = [
+  ["", () => <HomePage />],
+  ["/board", () => <BoardPage />],
+  ["/battles", () => <BattlesPage />],
+  ["/battles/:id", ({ id = "" }) => <BattlePage id={id} />],
+  ["/items", () => <ItemsPage />],
+  ["/items/:id", ({ id = "" }) => <ItemPage id={id} />],
+  ["/runs", () => <RunsPage />],
+  ["/judges", () => <JudgesPage />],
+  ["/lead", () => <LeadPage />],
+  ["/lead/:id", ({ id = "" }) => <CampaignPage id={id} />],
+];
+
+function find(pages: [string, Page][], path: string): ReactNode | null {
+  for (const [pattern, page] of pages) {
+    const parts = match(pattern, path);
+    if (parts) return page(parts);
+  }
+  return null;
+}
+
+export function App() {
+  const { path } = usePlace();
+  const bare = find(BARE, path);
+  useEffect(() => {
+    document.title = strings.name;
+  }, [path]);
+  if (bare) return <Suspense fallback={<Waiting />}>{bare}</Suspense>;
+  const page = find(FRAMED, path) ?? <Empty>{strings.errors.page}</Empty>;
+  return <Frame path={path}><Suspense fallback={<Waiting />}>{page}</Suspense></Frame>;
+}
+
+function Frame({ path, children }: { path: string; children: ReactNode }) {
+  const { me, enter } = useSession();
+  const leads = me.role === "admin" || me.role === "lead";
+  const page = (to: string, text: string) => (
+    <Link to={to} current={path === to || path.startsWith(`${to}/`)}>{text}</Link>
+  );
+  async function leave(): Promise<void> {
+    await calls.signOut();
+    enter(await calls.me());
+    go("/sign-in");
+  }
+  return (
+    <>
+      <a className="sr-only skip-link" href="#content">{strings.skipToContent}</a>
+      <header className="bar">
+        <Link to="/" className="brand">{strings.name}</Link>
+        <span className="muted arena-name">{me.arena}</span>
+        <nav aria-label={strings.navigation}>
+          {me.role && <Link to="/" current={path === "/"}>{strings.pages.rate}</Link>}
+          {me.can_look && page("/board", strings.pages.board)}
+          {me.can_look && page("/battles", strings.pages.battles)}
+          {me.can_look && page("/items", strings.pages.items)}
+          {me.can_look && page("/judges", strings.pages.judges)}
+          {me.can_look && page("/runs", strings.pages.runs)}
+          {leads && page("/lead", strings.pages.lead)}
+        </nav>
+        <span className="spacer" />
+        <ThemeButton />
+        {me.role ? (
+          <button type="button" className="small quiet" onClick={() => void leave()}>{strings.signOut}</button>
+        ) : (
+          <Link to="/sign-in">{strings.signIn.title}</Link>
+        )}
+      </header>
+      <main id="content">{children}</main>
+    </>
+  );
+}
+
+const THEME = "imarena.theme";
+
+export function applyTheme(): void {
+  const kept = window.localStorage.getItem(THEME);
+  if (kept) document.documentElement.dataset.theme = kept;
+}
+
+function ThemeButton() {
+  const [, again] = useState(0);
+  function change(): void {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+    const now = document.documentElement.dataset.theme ?? (dark ? "dark" : "light");
+    const next = now === "dark" ? "light" : "dark";
+    document.documentElement.dataset.theme = next;
+    window.localStorage.setItem(THEME, next);
+    again((count) => count + 1);
+  }
+  return <button type="button" className="small quiet theme" aria-label={strings.theme} onClick={change}>◐</button>;
+}

@@ -1,0 +1,16 @@
+import { createRoot } from "react-dom/client";
+import { App, applyTheme } from "./app";
+import { SessionProvider } from "./session";
+import "./styles/base.css";
+import "./styles/task.css";
+import "./styles/look.css";
+
+applyTheme();
+const root = document.getElementById("root");
+if (root) {
+  createRoot(root).render(
+    <SessionProvider>
+      <App />
+    </SessionProvider>,
+  );
+}

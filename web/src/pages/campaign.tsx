@@ -1,0 +1,133 @@
+// One campaign, for its lead: progress, agreement, who stands out, invitations.
+import { useState } from "react";
+import * as calls from "../api/calls";
+import type { ApiError } from "../api/client";
+import { asApiError, useEvery, useLoaded } from "../api/use";
+import type { AgreementReport, CampaignOut, RaterOut } from "../api/wire";
+import { Meter } from "../parts/fields";
+import { count, figure, share } from "../parts/figures";
+import { Empty, Problem, Shown } from "../parts/state";
+import { strings } from "../strings";
+import { Invitations } from "./invitations";
+
+const EVERY_MS = 5000;
+
+export function CampaignPage({ id }: { id: string }) {
+  const campaign = useLoaded(`campaign ${id}`, () => calls.oneCampaign(id));
+  const raters = useLoaded(`raters ${id}`, () => calls.raters(id));
+  const agreement = useLoaded(`agreement ${id}`, () => calls.agreement(id));
+  const [error, setError] = useState<ApiError | null>(null);
+  useEvery(EVERY_MS, campaign.reload);
+  useEvery(EVERY_MS, raters.reload);
+  const act = (work: Promise<unknown>, after: () => void) =>
+    void work.then(after, (reason: unknown) => setError(asApiError(reason)));
+  return (
+    <div className="page wide">
+      {error && <Problem error={error} />}
+      <Shown loaded={campaign}>
+        {(found) => <Head found={found} onOpen={(open) => act(calls.changeCampaign(id, open), campaign.reload)} />}
+      </Shown>
+      <div className="columns">
+        <section>
+          <h2>{strings.lead.agreement}</h2>
+          <Shown loaded={agreement}>{(found) => <AgreementTable found={found} />}</Shown>
+        </section>
+        <Invitations campaignId={id} />
+      </div>
+      <h2>{strings.lead.ratersTitle}</h2>
+      <Shown loaded={raters}>
+        {(found) =>
+          found.raters.length ? (
+            <RaterTable raters={found.raters} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
+          ) : (
+            <Empty>{strings.lead.noRaters}</Empty>
+          )
+        }
+      </Shown>
+    </div>
+  );
+}
+
+function Head({ found, onOpen }: { found: CampaignOut; onOpen: (open: boolean) => void }) {
+  const t = strings.lead;
+  const tile = (text: string, value: string) => <div className="tile"><strong>{value}</strong><span>{text}</span></div>;
+  return (
+    <>
+      <div className="page-head">
+        <h1>{found.name}</h1>
+        <span className={`badge ${found.open ? "state-running" : ""}`}>{found.open ? t.open : t.closed}</span>
+        <span className="spacer" />
+        <a className="button small" href={calls.campaignExport(found.campaign_id)} download>{t.export}</a>
+        <button type="button" className="small" onClick={() => onOpen(!found.open)}>{found.open ? t.close : t.reopen}</button>
+      </div>
+      <Meter label={t.progress} value={found.votes} most={found.slots} />
+      <div className="tiles">
+        {tile(t.votes, `${count(found.votes)} / ${count(found.slots)}`)}
+        {tile(t.units, `${count(found.complete_units)} / ${count(found.units)}`)}
+        {tile(t.raters, count(found.raters))}
+        {tile(t.held, count(found.held))}
+        {tile(t.skipped, count(found.skipped))}
+      </div>
+    </>
+  );
+}
+
+function AgreementTable({ found }: { found: AgreementReport }) {
+  const t = strings.lead;
+  return (
+    <table>
+      <thead>
+        <tr>{[t.criterion, t.alpha, t.kappa, t.pairwise, t.unitsUsed].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
+      </thead>
+      <tbody>
+        {found.criteria.map((one) => (
+          <tr key={one.criterion}>
+            <th scope="row">{one.criterion}</th>
+            {one.alpha === null && one.reason ? (
+              <td colSpan={3} className="muted">{t.undefinedWhy(one.reason)}</td>
+            ) : (
+              <>
+                <td className="number">{figure(one.alpha, 3)}</td>
+                <td className="number">{figure(one.fleiss_kappa, 3)}</td>
+                <td className="number">{share(one.pairwise_agreement)}</td>
+              </>
+            )}
+            <td className="number">{count(one.n_units)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function RaterTable({ raters, onActive }: { raters: readonly RaterOut[]; onActive: (rater: string, active: boolean) => void }) {
+  const t = strings.lead;
+  const of = (part: number, all: number) => (all ? `${part} / ${all}` : strings.none);
+  return (
+    <table>
+      <thead>
+        <tr>
+          {[t.rater, t.votes, t.skipped, t.time, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags, ""].map((text) => <th key={text} scope="col">{text}</th>)}
+        </tr>
+      </thead>
+      <tbody>
+        {raters.map((one) => (
+          <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
+            <th scope="row">{one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}</th>
+            <td className="number">{count(one.votes)}</td>
+            <td className="number">{count(one.skipped)}</td>
+            <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>
+            <td className="number">{of(one.gold_right, one.gold_asked)}</td>
+            <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
+            <td className="number">{share(one.agreement)}</td>
+            <td className="number">{share(one.left_share)}</td>
+            <td>{one.flags.join("; ") || strings.none}</td>
+            <td>
+              <button type="button" className="small" onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

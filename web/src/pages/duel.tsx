@@ -1,0 +1,80 @@
+// Two models against each other, over all and by task.
+import * as calls from "../api/calls";
+import { useLoaded } from "../api/use";
+import type { Board, Cell, HeadToHead } from "../api/wire";
+import { Select } from "../parts/fields";
+import { Link } from "../parts/link";
+import { Empty, Shown } from "../parts/state";
+import { withQuery } from "../router";
+import { strings } from "../strings";
+
+interface Props {
+  board: Board;
+  source: string;
+  query: URLSearchParams;
+  set: (changes: Record<string, string>) => void;
+}
+
+export function DuelView({ board, source, query, set }: Props) {
+  const models = board.standings.map((one) => one.model);
+  const left = query.get("left") ?? models[0] ?? "";
+  const right = query.get("right") ?? models[1] ?? "";
+  const t = strings.look;
+  if (models.length < 2) return <Empty>{board.reason || t.noBoard}</Empty>;
+  return (
+    <>
+      <div className="filters">
+        <Select label={t.duelLeft} value={left} options={models} onChange={(value) => set({ left: value })} />
+        <Select label={t.duelRight} value={right} options={models} onChange={(value) => set({ right: value })} />
+        <Link to={withQuery("/battles", new URLSearchParams(), { left, right })} className="button small">{strings.explore.battles}</Link>
+      </div>
+      {left !== right && <Duel left={left} right={right} source={source} />}
+    </>
+  );
+}
+
+function Duel({ left, right, source }: { left: string; right: string; source: string }) {
+  const loaded = useLoaded(`duel ${left} ${right} ${source}`, () => calls.headToHead(left, right, source));
+  return <Shown loaded={loaded}>{(found) => <Bars found={found} />}</Shown>;
+}
+
+function Bars({ found }: { found: HeadToHead }) {
+  const t = strings.look;
+  const rows: [string, Cell][] = [[t.overall, found.total], ...Object.entries(found.by_task).sort()];
+  const met = rows.filter(([, cell]) => cell.wins + cell.losses + cell.ties + cell.both_bad > 0);
+  if (!met.length) return <Empty>{t.noDuel}</Empty>;
+  return (
+    <>
+      <p className="legend">
+        <span className="swatch left" /> {t.wins(found.left)} <span className="swatch tie" /> {t.ties}
+        <span className="swatch bad" /> {t.bothBad} <span className="swatch right" /> {t.wins(found.right)}
+      </p>
+      <table className="duel">
+        <tbody>
+          {met.map(([task, cell]) => (
+            <tr key={task}>
+              <th scope="row">{task}</th>
+              <td><Bar cell={cell} /></td>
+              <td className="number">{cell.wins} : {cell.losses}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Bar({ cell }: { cell: Cell }) {
+  const parts: [string, number][] = [["left", cell.wins], ["tie", cell.ties], ["bad", cell.both_bad], ["right", cell.losses]];
+  const total = parts.reduce((sum, [, value]) => sum + value, 0);
+  let at = 0;
+  return (
+    <svg className="duel-bar" viewBox={`0 0 ${total} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {parts.map(([name, value]) => {
+        const x = at;
+        at += value;
+        return <rect key={name} className={name} x={x} y={0} width={value} height={1} />;
+      })}
+    </svg>
+  );
+}

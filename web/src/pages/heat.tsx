@@ -1,0 +1,50 @@
+// Where raters found something wrong, as a heat map.
+import { useState } from "react";
+import * as calls from "../api/calls";
+import { useLoaded } from "../api/use";
+import type { HeatMap } from "../api/wire";
+import { Select } from "../parts/fields";
+import { Empty, Shown } from "../parts/state";
+import { strings } from "../strings";
+
+export function HeatView({ editors }: { editors: readonly string[] }) {
+  const [editor, setEditor] = useState("");
+  const loaded = useLoaded(`heat ${editor}`, () => calls.heatMap(editor));
+  return (
+    <>
+      <div className="filters">
+        <Select label={strings.look.model} value={editor} options={editors} any={strings.all} onChange={setEditor} />
+      </div>
+      <Shown loaded={loaded}>{(map) => <Heat map={map} />}</Shown>
+    </>
+  );
+}
+
+function Heat({ map }: { map: HeatMap }) {
+  const t = strings.look;
+  const labels = Object.entries(map.labels).sort((a, b) => b[1] - a[1]).slice(0, 20);
+  const most = Math.max(1, ...map.cells.flat());
+  if (!map.boxes && !labels.length) return <Empty>{t.noHeat}</Empty>;
+  return (
+    <div className="heat">
+      <figure>
+        <svg viewBox={`0 0 ${map.columns} ${map.rows}`} role="img" aria-label={t.heat}>
+          {map.cells.flatMap((row, y) =>
+            row.map((value, x) => <rect key={`${x} ${y}`} x={x} y={y} width={1.02} height={1.02} opacity={value / most} />),
+          )}
+        </svg>
+        <figcaption className="muted">{t.heat}: {t.heatBoxes(map.boxes)}</figcaption>
+      </figure>
+      {labels.length > 0 && (
+        <table>
+          <caption>{t.heatLabels}</caption>
+          <tbody>
+            {labels.map(([label, times]) => (
+              <tr key={label}><th scope="row">{label}</th><td className="number">{times}</td></tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}

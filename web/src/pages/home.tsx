@@ -1,0 +1,50 @@
+// The first page: what there is to rate, or the leaderboard for those who only look.
+import { useEffect } from "react";
+import * as calls from "../api/calls";
+import { useLoaded } from "../api/use";
+import { Meter } from "../parts/fields";
+import { Link } from "../parts/link";
+import { Empty, Shown } from "../parts/state";
+import { go } from "../router";
+import { useSession } from "../session";
+import { strings } from "../strings";
+
+export function HomePage() {
+  const { me } = useSession();
+  const away = me.role === null ? (me.can_look ? "/board" : "/sign-in") : me.role === "viewer" ? "/board" : null;
+  useEffect(() => {
+    if (away) go(away, { replace: true });
+  }, [away]);
+  return away ? null : <MyCampaigns />;
+}
+
+function MyCampaigns() {
+  const loaded = useLoaded("mine", calls.myCampaigns);
+  const t = strings.home;
+  return (
+    <div className="page">
+      <h1>{t.title}</h1>
+      <Shown loaded={loaded}>
+        {(found) =>
+          found.length ? (
+            <ul className="cards">
+              {found.map((one) => (
+                <li key={one.campaign_id} className="card">
+                  <h2>{one.name}</h2>
+                  <p className="muted">{t.kinds[one.kind]}</p>
+                  <Meter label={t.done(one.done)} value={one.done} most={one.done + one.quota_left} />
+                  <p className="muted">{t.done(one.done)} · {t.left(one.quota_left)}</p>
+                  <Link to={`/rate/${encodeURIComponent(one.campaign_id)}`} className="button primary">
+                    {one.done ? t.goOn : t.start}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <Empty>{t.nothing}</Empty>
+          )
+        }
+      </Shown>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+// Invitation links: made, sent once, expired, revoked.
+import { useState, type FormEvent } from "react";
+import * as calls from "../api/calls";
+import type { ApiError } from "../api/client";
+import { asApiError, useLoaded } from "../api/use";
+import { moment } from "../parts/figures";
+import { Empty, Problem, Shown } from "../parts/state";
+import { strings } from "../strings";
+
+export function Invitations({ campaignId }: { campaignId: string }) {
+  const loaded = useLoaded(`invitations ${campaignId}`, () => calls.invitations(campaignId));
+  const [link, setLink] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const t = strings.lead;
+  function send(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const body = {
+      campaign_id: campaignId,
+      name: String(form.get("name") ?? ""),
+      days: Number(form.get("days")),
+      max_people: Number(form.get("people")),
+      person_param: String(form.get("param") ?? ""),
+    };
+    calls.invite(body).then(
+      (made) => {
+        setLink(new URL(made.path, window.location.origin).href);
+        setError(null);
+        loaded.reload();
+      },
+      (reason: unknown) => setError(asApiError(reason)),
+    );
+  }
+  return (
+    <section aria-label={t.invitations}>
+      <h2>{t.invitations}</h2>
+      <form className="invite-form" onSubmit={send}>
+        <label className="field"><span>{t.inviteName}</span><input name="name" maxLength={500} /></label>
+        <label className="field"><span>{t.days}</span><input name="days" type="number" min={1} max={365} defaultValue={14} required /></label>
+        <label className="field"><span>{t.people}</span><input name="people" type="number" min={1} defaultValue={1} required /></label>
+        <label className="field" title={t.personHint}><span>{t.personParam}</span><input name="param" maxLength={60} /></label>
+        <button type="submit" className="primary">{t.invite}</button>
+      </form>
+      {error && <Problem error={error} />}
+      {link && <MadeLink link={link} />}
+      <Shown loaded={loaded}>
+        {({ invitations }) =>
+          invitations.length ? (
+            <table>
+              <thead><tr>{[t.inviteName, t.expires, t.used, ""].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+              <tbody>
+                {invitations.map((one) => (
+                  <tr key={one.invitation_id}>
+                    <th scope="row">{one.name || strings.none}</th>
+                    <td>{moment(one.expires_at)}</td>
+                    <td>{one.people} / {one.max_people}</td>
+                    <td>
+                      {one.revoked ? <span className="badge">{t.revoked}</span> : (
+                        <button type="button" className="small"
+                          onClick={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))}>
+                          {t.revoke}
+                        </button>
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          ) : (
+            <Empty>{t.noInvitations}</Empty>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+function MadeLink({ link }: { link: string }) {
+  const [copied, setCopied] = useState(false);
+  const t = strings.lead;
+  return (
+    <div className="made-link" role="status">
+      <label className="field">
+        <span>{t.link}</span>
+        <input readOnly value={link} onFocus={(event) => event.target.select()} />
+      </label>
+      <button type="button" onClick={() => void navigator.clipboard?.writeText(link).then(() => setCopied(true))}>{copied ? t.copied : t.copy}</button>
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+// One item with what every editor made of it, side by side and in step.
+import { useMemo, useState } from "react";
+import * as calls from "../api/calls";
+import { useLoaded } from "../api/use";
+import type { ItemDetail, OutputOut } from "../api/wire";
+import { useKeys } from "../keys";
+import { Choices } from "../parts/fields";
+import { Shown } from "../parts/state";
+import { contextOf } from "../rate/frame";
+import { strings } from "../strings";
+import type { Box } from "../view/geometry";
+import { ViewGroup } from "../view/group";
+import type { Spot } from "../view/lens";
+import { Overlay } from "../view/overlay";
+import { Pane } from "../view/pane";
+import { Tools, viewKeys } from "../view/tools";
+
+export function ItemPage({ id }: { id: string }) {
+  const loaded = useLoaded(`item ${id}`, () => calls.item(id));
+  return <div className="page wide"><Shown loaded={loaded}>{(detail) => <Detail detail={detail} />}</Shown></div>;
+}
+
+function Detail({ detail }: { detail: ItemDetail }) {
+  const group = useMemo(() => new ViewGroup(), [detail]);
+  const [lens, setLens] = useState(false);
+  const [spot, setSpot] = useState<Spot | null>(null);
+  const [marks, setMarks] = useState(true);
+  const kinds = [...new Set(detail.outputs.map(kindOf))];
+  const [kind, setKind] = useState(kinds[0] ?? "");
+  useKeys(viewKeys(group, () => setLens(!lens)));
+  const panes = { group, lens, spot, onSpot: setSpot };
+  const t = strings.explore;
+  return (
+    <>
+      <p className="muted">
+        {[detail.item.dataset, detail.item.key, detail.item.family, detail.item.task, detail.item.topic, detail.licence].filter(Boolean).join(" · ")}
+      </p>
+      {detail.instructions.map((text, index) => <h1 key={index} className="instruction-title">{text}</h1>)}
+      <div className="page-head sticky">
+        <Tools group={group} lens={lens} onLens={() => setLens(!lens)} />
+        {kinds.length > 1 && <Choices label={t.outputs} value={kind} options={kinds.map((one) => [one, one] as const)} onChange={setKind} />}
+        <button type="button" className="toggle" aria-pressed={marks} onClick={() => setMarks(!marks)}>{t.showIssues}</button>
+      </div>
+      <div className="gallery">
+        {contextOf(detail).map((one) => <Pane key={one.picture.tiles_url} {...panes} name={one.name} picture={one.picture} className="context" />)}
+        {detail.outputs.filter((one) => kindOf(one) === kind).map((one) => <Made key={one.output_id} one={one} panes={panes} marks={marks} />)}
+      </div>
+    </>
+  );
+}
+
+interface Panes {
+  group: ViewGroup;
+  lens: boolean;
+  spot: Spot | null;
+  onSpot: (spot: Spot | null) => void;
+}
+
+function Made({ one, panes, marks }: { one: OutputOut; panes: Panes; marks: boolean }) {
+  const t = strings.explore;
+  const name = one.editor ?? t.unnamed;
+  const { picture } = one;
+  const boxes = one.issues.flatMap((issue) => (issue.box ? [issue.box as Box] : []));
+  const said = [...Object.entries(one.scores), ...Object.entries(one.ratings)];
+  const details = (
+    <span className="muted">
+      {said.map(([what, value]) => `${what} ${value.toFixed(2)}`).join(" · ")}
+      {one.issues.length > 0 && ` · ${t.issues(one.issues.length)}`}
+    </span>
+  );
+  if (!picture) {
+    return (
+      <figure className="pane">
+        <div className="pane-canvas"><p className="pane-broken">{t.failed(one.status)}</p></div>
+        <figcaption><span>{name}</span>{details}</figcaption>
+      </figure>
+    );
+  }
+  return (
+    <Pane {...panes} name={name} picture={picture}
+      {...(marks && boxes.length
+        ? {
+            overlay: (viewer) => (
+              <Overlay viewer={viewer} picture={picture} segments={[]} chosen={[]} boxes={boxes} drawing={false}
+                onSegment={() => {}} onBox={() => {}} />
+            ),
+          }
+        : {})}>
+      {details}
+    </Pane>
+  );
+}
+
+function kindOf(one: OutputOut): string {
+  return `${one.mode.replaceAll("_", " ")}, ${strings.explore.turn(one.turn).toLowerCase()}${one.sample ? `, #${one.sample + 1}` : ""}`;
+}

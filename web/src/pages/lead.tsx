@@ -1,0 +1,133 @@
+// The lead's campaigns: how far each is, and a form for a new one.
+import { useState, type FormEvent } from "react";
+import * as calls from "../api/calls";
+import type { ApiError } from "../api/client";
+import { asApiError, useEvery, useLoaded } from "../api/use";
+import type { CampaignIn } from "../api/wire";
+import { Dialog } from "../parts/dialog";
+import { Meter } from "../parts/fields";
+import { count } from "../parts/figures";
+import { Link } from "../parts/link";
+import { Empty, Problem, Shown } from "../parts/state";
+import { go } from "../router";
+import { strings } from "../strings";
+
+const EVERY_MS = 10_000;
+
+export function LeadPage() {
+  const loaded = useLoaded("campaigns", calls.campaigns);
+  useEvery(EVERY_MS, loaded.reload);
+  const [making, setMaking] = useState(false);
+  const t = strings.lead;
+  return (
+    <div className="page wide">
+      <div className="page-head">
+        <h1>{t.title}</h1>
+        <span className="spacer" />
+        <button type="button" className="primary" onClick={() => setMaking(true)}>{t.make}</button>
+      </div>
+      <Shown loaded={loaded}>
+        {({ campaigns }) =>
+          campaigns.length ? (
+            <table>
+              <thead>
+                <tr>
+                  {[t.name, t.kind, t.state, t.progress, t.votes, t.raters, t.held, t.skipped].map((text) => <th key={text} scope="col">{text}</th>)}
+                </tr>
+              </thead>
+              <tbody>
+                {campaigns.map((one) => (
+                  <tr key={one.campaign_id}>
+                    <th scope="row"><Link to={`/lead/${encodeURIComponent(one.campaign_id)}`}>{one.name}</Link></th>
+                    <td>{strings.home.kinds[one.kind]}</td>
+                    <td><span className={`badge ${one.open ? "state-running" : ""}`}>{one.open ? t.open : t.closed}</span></td>
+                    <td><Meter label={t.progress} value={one.votes} most={one.slots} /></td>
+                    <td className="number">{count(one.votes)} / {count(one.slots)}</td>
+                    <td className="number">{one.raters}</td>
+                    <td className="number">{one.held}</td>
+                    <td className="number">{one.skipped}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          ) : (
+            <Empty>{t.nothing}</Empty>
+          )
+        }
+      </Shown>
+      {making && <NewCampaign onClose={() => setMaking(false)} />}
+    </div>
+  );
+}
+
+function NewCampaign({ onClose }: { onClose: () => void }) {
+  const facets = useLoaded("facets", calls.facets);
+  const [error, setError] = useState<ApiError | null>(null);
+  const t = strings.lead;
+  function send(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    calls.makeCampaign(campaignFrom(new FormData(event.currentTarget))).then(
+      (made) => go(`/lead/${encodeURIComponent(made.campaign_id)}`),
+      (reason: unknown) => setError(asApiError(reason)),
+    );
+  }
+  const number = (name: string, label: string, value: string, least: number, hint = "", step = "1") => (
+    <label className="field">
+      <span>{label}</span>
+      <input type="number" name={name} min={least} step={step} defaultValue={value} />
+      {hint && <small className="muted">{hint}</small>}
+    </label>
+  );
+  return (
+    <Dialog title={t.make} onClose={onClose}>
+      <form onSubmit={send} className="form-grid">
+        <label className="field"><span>{t.name}</span><input name="name" required maxLength={200} /></label>
+        <label className="field">
+          <span>{t.kind}</span>
+          <select name="kind">
+            {Object.entries(strings.home.kinds).map(([kind, text]) => <option key={kind} value={kind}>{text}</option>)}
+          </select>
+        </label>
+        <label className="field"><span>{t.dimension}</span><input name="dimension" defaultValue="overall" required maxLength={200} /></label>
+        <label className="field">
+          <span>{t.datasets}</span>
+          <select name="dataset">
+            <option value="">{strings.all}</option>
+            {(facets.value?.datasets ?? []).map((one) => <option key={one} value={one}>{one}</option>)}
+          </select>
+        </label>
+        {number("raters_per_unit", t.perUnit, "", 1, t.perUnitHint)}
+        {number("per_stratum", t.perStratum, "", 1, t.perStratumHint)}
+        {number("max_units", t.maxUnits, "", 1)}
+        {number("weekly_quota", t.quota, "200", 1)}
+        {number("repeat_rate", t.repeatRate, "0", 0, "", "0.01")}
+        <label className="field whole"><span>{t.consent}</span><textarea name="consent" rows={3} maxLength={4000} /></label>
+        <label className="field whole"><span>{t.guidelines}</span><textarea name="guidelines" rows={4} maxLength={20000} /></label>
+        {error && <Problem error={error} />}
+        <div className="row whole">
+          <button type="submit" className="primary">{t.create}</button>
+          <button type="button" onClick={onClose}>{strings.cancel}</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The form as it is posted; what was left empty keeps its default. */
+export function campaignFrom(form: FormData): CampaignIn {
+  const text = (name: string) => String(form.get(name) ?? "").trim();
+  const number = (name: string) => (text(name) === "" ? null : Number(text(name)));
+  return {
+    name: text("name"),
+    kind: text("kind") as NonNullable<CampaignIn["kind"]>,
+    dimension: text("dimension"),
+    datasets: text("dataset") ? [text("dataset")] : [],
+    raters_per_unit: number("raters_per_unit"),
+    per_stratum: number("per_stratum"),
+    max_units: number("max_units"),
+    weekly_quota: number("weekly_quota") ?? 200,
+    repeat_rate: number("repeat_rate") ?? 0,
+    consent: text("consent"),
+    guidelines: text("guidelines"),
+  };
+}

@@ -1,0 +1,45 @@
+import type { CSSProperties } from "react";
+import type { Board } from "../api/wire";
+import { share } from "../parts/figures";
+import { Empty } from "../parts/state";
+import { strings } from "../strings";
+import { winShare } from "./winshare";
+
+/** Who beats whom, best first. */
+export function MatrixView({ board }: { board: Board }) {
+  const t = strings.look;
+  const models = board.standings.map((one) => one.model);
+  if (!models.length) return <Empty>{board.reason || t.noBoard}</Empty>;
+  return (
+    <>
+      <p className="muted">{t.matrixHint}</p>
+      <div className="scroll">
+        <table className="matrix">
+          <thead>
+            <tr>
+              <td />
+              {models.map((model) => <th key={model} scope="col"><span>{model}</span></th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {models.map((row) => (
+              <tr key={row}>
+                <th scope="row">{row}</th>
+                {models.map((column) => {
+                  const met = row === column ? null : winShare(board.matrix, row, column);
+                  if (!met) return <td key={column} className="unmet">{row === column ? "" : strings.none}</td>;
+                  return (
+                    <td key={column} className={met.share >= 0.5 ? "won" : "lost"} title={t.against(row, column, share(met.share), met.count)}
+                      style={{ "--strength": `${Math.round(Math.abs(met.share - 0.5) * 150)}%` } as CSSProperties}>
+                      {Math.round(100 * met.share)}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

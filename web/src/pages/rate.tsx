@@ -1,0 +1,51 @@
+// A rater at work: consent and guidelines first, then one task after the other.
+import * as calls from "../api/calls";
+import { useLoaded } from "../api/use";
+import type { RaterCampaign } from "../api/wire";
+import { Link } from "../parts/link";
+import { Empty, Problem, Shown, Waiting } from "../parts/state";
+import { CheckTask } from "../rate/check";
+import { useDesk } from "../rate/desk";
+import { PreferenceTask } from "../rate/preference";
+import { RatingTask } from "../rate/rating";
+import { YesNoTask } from "../rate/yesno";
+import { strings } from "../strings";
+import { Welcome } from "./welcome";
+
+const FORMS = { preference: PreferenceTask, rating: RatingTask, yes_no: YesNoTask, check: CheckTask };
+
+export function RatePage({ campaignId }: { campaignId: string }) {
+  const loaded = useLoaded("mine", calls.myCampaigns);
+  return (
+    <Shown loaded={loaded}>
+      {(found) => {
+        const campaign = found.find((one) => one.campaign_id === campaignId);
+        if (!campaign) return <Empty>{strings.home.nothing}</Empty>;
+        if (campaign.stage === "consent") return <Welcome campaign={campaign} onAgreed={loaded.reload} />;
+        return <Work campaign={campaign} />;
+      }}
+    </Shown>
+  );
+}
+
+function Work({ campaign }: { campaign: RaterCampaign }) {
+  const desk = useDesk(campaign.campaign_id, campaign.can_undo);
+  if (desk.task) {
+    const Form = FORMS[desk.task.kind];
+    return <Form key={`${desk.task.address} ${desk.showing}`} campaign={campaign} desk={desk} task={desk.task} />;
+  }
+  if (desk.error) return <main className="narrow"><Problem error={desk.error} retry={desk.next} /></main>;
+  if (desk.busy || desk.stage === null) return <Waiting />;
+  const [title, text] = strings.stages[desk.stage] ?? strings.stages.done!;
+  return (
+    <main className="narrow card" data-stage={desk.stage}>
+      <h1>{title}</h1>
+      <p>{text}</p>
+      <div className="row">
+        {campaign.completion_url && <a className="button primary" href={campaign.completion_url} rel="noreferrer">{strings.finish}</a>}
+        {desk.canUndo && <button type="button" onClick={desk.undo}>{strings.vote.undo}</button>}
+        <Link to="/" className="button">{strings.home.title}</Link>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,81 @@
+// Signing in: an invitation, the address that the server printed, or the administrator's password.
+import { useEffect, useRef, useState, type FormEvent } from "react";
+import * as calls from "../api/calls";
+import type { ApiError } from "../api/client";
+import { asApiError } from "../api/use";
+import type { Me } from "../api/wire";
+import { Problem } from "../parts/state";
+import { go, usePlace } from "../router";
+import { useSession } from "../session";
+import { strings } from "../strings";
+
+export function InvitePage({ token }: { token: string }) {
+  const { query } = usePlace();
+  // A link lives in the browser's history: the secret leaves the address at once.
+  return <Opening sign={() => calls.signInByInvitation({ token, params: Object.fromEntries(query) })} />;
+}
+
+export function LaunchPage({ token }: { token: string }) {
+  return <Opening sign={() => calls.signInByLaunch({ token })} />;
+}
+
+function Opening({ sign }: { sign: () => Promise<Me> }) {
+  const { enter } = useSession();
+  const [error, setError] = useState<ApiError | null>(null);
+  const started = useRef(false);
+  useEffect(() => {
+    if (started.current) return;
+    started.current = true;
+    sign().then(
+      (me) => {
+        enter(me);
+        go("/", { replace: true });
+      },
+      (reason: unknown) => setError(asApiError(reason)),
+    );
+  });
+  return (
+    <main className="narrow card">
+      {error ? (
+        <>
+          <h1>{strings.signIn.badLink}</h1>
+          <Problem error={error} />
+          <p>{strings.signIn.badLinkHint}</p>
+        </>
+      ) : (
+        <p role="status">{strings.signIn.opening}</p>
+      )}
+    </main>
+  );
+}
+
+export function SignInPage() {
+  const { enter } = useSession();
+  const [password, setPassword] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  function send(event: FormEvent): void {
+    event.preventDefault();
+    calls.signInByPassword({ password }).then(
+      (me) => {
+        enter(me);
+        go("/", { replace: true });
+      },
+      (reason: unknown) => setError(asApiError(reason)),
+    );
+  }
+  return (
+    <main className="narrow card">
+      <h1>{strings.signIn.title}</h1>
+      <form onSubmit={send}>
+        <label className="field">
+          <span>{strings.signIn.password}</span>
+          <input type="password" autoComplete="current-password" value={password} required autoFocus
+            onChange={(event) => setPassword(event.target.value)} />
+        </label>
+        {error && <Problem error={error} />}
+        <button type="submit" className="primary">{strings.signIn.go}</button>
+      </form>
+      <p className="muted">{strings.signIn.raters}</p>
+    </main>
+  );
+}

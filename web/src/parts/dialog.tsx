@@ -1,0 +1,25 @@
+import { useEffect, useRef, type ReactNode } from "react";
+import { strings } from "../strings";
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A window over the page: the browser keeps the focus inside and closes it with Escape. */
+export function Dialog({ title, onClose, children }: Props) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={element} aria-label={title} onClose={onClose}>
+      <header>
+        <h2>{title}</h2>
+        <button type="button" className="small quiet" onClick={onClose}>{strings.close}</button>
+      </header>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,23 @@
+import type { MouseEvent, ReactNode } from "react";
+import { go } from "../router";
+
+interface Props {
+  to: string;
+  className?: string;
+  current?: boolean;
+  children: ReactNode;
+}
+
+/** A link inside the application; a middle click opens it like any other. */
+export function Link({ to, className, current, children }: Props) {
+  function follow(event: MouseEvent): void {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    go(to);
+  }
+  return (
+    <a href={to} onClick={follow} {...(className ? { className } : {})} {...(current ? { "aria-current": "page" as const } : {})}>
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,30 @@
+// What a page shows while it waits, when something is wrong, and when there is nothing.
+import type { ReactNode } from "react";
+import type { ApiError } from "../api/client";
+import type { Loaded } from "../api/use";
+import { strings } from "../strings";
+
+export function Waiting() {
+  return <p className="waiting" role="status">{strings.waiting}</p>;
+}
+
+export function Problem({ error, retry }: { error: ApiError; retry?: () => void }) {
+  return (
+    <div className="problem" role="alert">
+      <strong>{error.message}</strong>
+      {error.hint && <p>{error.hint}</p>}
+      {retry && <button type="button" className="small" onClick={retry}>{strings.again}</button>}
+    </div>
+  );
+}
+
+export function Empty({ children }: { children: ReactNode }) {
+  return <p className="empty">{children}</p>;
+}
+
+/** The page of what was loaded, or the reason why there is none. */
+export function Shown<T>({ loaded, children }: { loaded: Loaded<T>; children: (value: T) => ReactNode }) {
+  if (loaded.error) return <Problem error={loaded.error} retry={loaded.reload} />;
+  if (loaded.value === null) return <Waiting />;
+  return <>{children(loaded.value)}</>;
+}

@@ -1,0 +1,94 @@
+// The frame around every kind of task: instruction, progress, help, skip, feedback.
+import { useState, type ReactNode } from "react";
+import type { Picture, RaterCampaign, Skip, Task } from "../api/wire";
+import { useKeys } from "../keys";
+import { Dialog } from "../parts/dialog";
+import { Key, Meter } from "../parts/fields";
+import { Link } from "../parts/link";
+import { Problem } from "../parts/state";
+import { strings } from "../strings";
+import type { Named } from "../view/stack";
+import type { Desk } from "./desk";
+import { KeyTable } from "./keytable";
+
+interface Props {
+  campaign: RaterCampaign;
+  desk: Desk;
+  task: Task;
+  children: ReactNode;
+  /** The buttons that answer. */
+  answers: ReactNode;
+}
+
+export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
+  const [asking, setAsking] = useState(false);
+  const [help, setHelp] = useState(false);
+  const t = strings.vote;
+  useKeys({ s: () => setAsking(true), u: desk.undo, "?": () => setHelp(true) });
+  const total = task.done + task.quota_left;
+  return (
+    <div className="task" data-task={task.address} aria-busy={desk.busy}>
+      <header className="task-head">
+        <Link to="/" className="brand">{strings.name}</Link>
+        <span className="task-name">{campaign.name}</span>
+        {task.purpose !== "vote" && <span className="badge">{task.purpose === "practice" ? t.practice : t.qualification}</span>}
+        <span className="spacer" />
+        <Meter label={t.progress(task.done)} value={task.done} most={total} />
+        <span className="muted">{t.progress(task.done)} · {t.quota(task.quota_left)}</span>
+        <button type="button" className="small quiet" onClick={() => setHelp(true)}>{t.help} <Key>?</Key></button>
+      </header>
+      <section className="instruction" aria-label={t.instruction}>
+        <p>{task.instruction}</p>
+        <span className="muted">{task.question}</span>
+      </section>
+      {children}
+      {desk.error && <Problem error={desk.error} />}
+      <footer className="answers" aria-label={t.answers} role="group">
+        {answers}
+        <span className="answers-rest">
+          <button type="button" className="quiet" disabled={desk.busy} onClick={() => setAsking(true)}>{t.skip} <Key>S</Key></button>
+          <button type="button" className="quiet" disabled={desk.busy || !desk.canUndo} onClick={desk.undo}>{t.undo} <Key>U</Key></button>
+        </span>
+      </footer>
+      <p className="sr-only" role="status" aria-live="polite">{desk.notice}</p>
+      {asking && <SkipDialog onClose={() => setAsking(false)} onSkip={desk.skip} />}
+      {help && <Dialog title={strings.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} /></Dialog>}
+      {desk.feedback !== null && <Feedback text={desk.feedback} onNext={desk.next} />}
+    </div>
+  );
+}
+
+function SkipDialog({ onClose, onSkip }: { onClose: () => void; onSkip: (skip: Skip) => void }) {
+  const [note, setNote] = useState("");
+  return (
+    <Dialog title={strings.vote.skipTitle} onClose={onClose}>
+      <div className="reasons">
+        {strings.vote.reasons.map(([reason, text]) => (
+          <button key={reason} type="button" onClick={() => { onClose(); onSkip({ reason, note }); }}>{text}</button>
+        ))}
+      </div>
+      <label className="field">
+        <span>{strings.vote.skipNote}</span>
+        <input value={note} maxLength={500} onChange={(event) => setNote(event.target.value)} />
+      </label>
+    </Dialog>
+  );
+}
+
+function Feedback({ text, onNext }: { text: string; onNext: () => void }) {
+  return (
+    <Dialog title={strings.vote.feedback} onClose={onNext}>
+      <p>{text}</p>
+      <button type="button" className="primary" autoFocus onClick={onNext}>{strings.vote.goOn}</button>
+    </Dialog>
+  );
+}
+
+/** Sources and references with their names. */
+export function contextOf(task: Pick<Task, "sources" | "references">): Named[] {
+  const name = (_: Picture, index: number) => (task.sources.length > 1 ? strings.view.sourceNumber(index + 1) : strings.view.source);
+  return [
+    ...task.sources.map((picture, index) => ({ name: name(picture, index), picture })),
+    ...task.references.map((picture, index) => ({ name: strings.view.reference(index + 1), picture })),
+  ];
+}

@@ -1,0 +1,116 @@
+// Rate one picture: four criteria, wrong things, wrong parts, and words.
+import { useEffect, useMemo, useState } from "react";
+import * as calls from "../api/calls";
+import type { Picture, Segment } from "../api/wire";
+import { useKeys } from "../keys";
+import { Key } from "../parts/fields";
+import { strings } from "../strings";
+import { boxBetween, type Box } from "../view/geometry";
+import { ViewGroup } from "../view/group";
+import type { Spot } from "../view/lens";
+import { Overlay } from "../view/overlay";
+import { Pane } from "../view/pane";
+import { Tools, viewKeys } from "../view/tools";
+import { missing, toBallot } from "./draft";
+import { contextOf, TaskFrame } from "./frame";
+import { useDraft } from "./keep";
+import type { TaskProps } from "./kinds";
+import { RatingForm } from "./ratingform";
+
+export function RatingTask({ campaign, desk, task }: TaskProps) {
+  const [draft, change] = useDraft(task);
+  const [tried, setTried] = useState(false);
+  const [drawing, setDrawing] = useState(false);
+  const [numbers, setNumbers] = useState(true);
+  const [lens, setLens] = useState(false);
+  const [spot, setSpot] = useState<Spot | null>(null);
+  const group = useMemo(() => new ViewGroup(), [task.address]);
+  const segments = useSegments(task.segments_url);
+  useKeys({
+    ...viewKeys(group, () => setLens(!lens)),
+    d: () => setDrawing(!drawing),
+    h: () => setNumbers(!numbers),
+    Escape: () => setDrawing(false),
+  });
+
+  function toggle(number: number): void {
+    const chosen = draft.segments.includes(number);
+    change({ segments: chosen ? draft.segments.filter((one) => one !== number) : [...draft.segments, number], noSegments: false });
+  }
+  function addBox(box: Box): void {
+    change({ boxes: [...draft.boxes, box], noSegments: false });
+    setDrawing(false);
+  }
+  function boxView(picture: Picture): void {
+    const box = seen(group, picture);
+    if (box) addBox(box);
+  }
+  function send(): void {
+    setTried(true);
+    if (!missing(draft, task).length) desk.cast(toBallot(draft, "rating"));
+  }
+
+  const picture = task.left;
+  const panes = { group, lens, spot, onSpot: setSpot };
+  const answers = (
+    <button type="button" className="primary answer" disabled={desk.busy} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
+  );
+  return (
+    <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
+      <div className="rating">
+        <section className="desk" aria-label={strings.view.pictures}>
+          <div className="panes" data-count={Math.min(contextOf(task).length + 1, 3)}>
+            {contextOf(task).slice(0, 2).map((one) => (
+              <Pane key={one.picture.tiles_url} {...panes} name={one.name} picture={one.picture} className="context" />
+            ))}
+            {picture && (
+              <Pane {...panes} name={strings.view.result} picture={picture} lens={lens && !drawing}
+                overlay={(viewer) => (
+                  <Overlay viewer={viewer} picture={picture} segments={numbers ? (segments ?? []) : []} chosen={draft.segments}
+                    boxes={draft.boxes} drawing={drawing} onSegment={toggle} onBox={addBox} />
+                )} />
+            )}
+          </div>
+          <div className="tool-rows">
+            <Tools group={group} lens={lens} onLens={() => setLens(!lens)} />
+            <div className="tools">
+              <button type="button" className="toggle" aria-pressed={drawing} onClick={() => setDrawing(!drawing)}>
+                {drawing ? strings.rating.drawing : strings.rating.draw} <Key>D</Key>
+              </button>
+              {picture && <button type="button" className="toggle" onClick={() => boxView(picture)}>{strings.rating.boxView}</button>}
+              <button type="button" className="toggle" aria-pressed={numbers} onClick={() => setNumbers(!numbers)}>
+                {strings.rating.numbers} <Key>H</Key>
+              </button>
+            </div>
+          </div>
+        </section>
+        <RatingForm task={task} draft={draft} change={change} segments={segments} onSegment={toggle}
+          missing={tried ? missing(draft, task) : []} onSend={send} />
+      </div>
+    </TaskFrame>
+  );
+}
+
+/** The numbered parts; null while they are on their way. A picture without them can still be rated. */
+function useSegments(url: string | null): readonly Segment[] | null {
+  const [segments, setSegments] = useState<readonly Segment[] | null>(url ? null : []);
+  useEffect(() => {
+    let current = true;
+    if (url) {
+      calls.segments(url).then(
+        (found) => current && setSegments(found.segments),
+        () => current && setSegments([]),
+      );
+    }
+    return () => {
+      current = false;
+    };
+  }, [url]);
+  return segments;
+}
+
+/** The part of the picture that the panes show: a box without a mouse. */
+function seen(group: ViewGroup, picture: Picture): Box | null {
+  const bounds = group.bounds(picture);
+  return bounds && boxBetween([bounds[0], bounds[1]], [bounds[2], bounds[3]], picture);
+}

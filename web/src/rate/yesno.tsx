@@ -1,0 +1,46 @@
+// Was the instruction followed? Yes or no (EdiVal).
+import { useMemo, useState } from "react";
+import { useKeys } from "../keys";
+import { Key } from "../parts/fields";
+import { strings } from "../strings";
+import { ViewGroup } from "../view/group";
+import type { Spot } from "../view/lens";
+import { Pane } from "../view/pane";
+import { Tools, viewKeys } from "../view/tools";
+import { contextOf, TaskFrame } from "./frame";
+import type { TaskProps } from "./kinds";
+
+export function YesNoTask({ campaign, desk, task }: TaskProps) {
+  const answer = (value: boolean) => desk.cast({ answer: value });
+  useKeys({ y: () => answer(true), n: () => answer(false) }, desk.feedback === null);
+  const before = task.previous?.answer;
+  const button = (value: boolean, text: string, key: string) => (
+    <button type="button" className={`answer ${before === value ? "before" : ""}`} disabled={desk.busy} onClick={() => answer(value)}>
+      {text} <Key>{key}</Key>
+    </button>
+  );
+  return (
+    <TaskFrame campaign={campaign} desk={desk} task={task} answers={<>{button(true, strings.yes, "Y")}{button(false, strings.no, "N")}</>}>
+      <PlainDesk task={task} />
+    </TaskFrame>
+  );
+}
+
+/** Source, references and result in step, with nothing to mark. */
+export function PlainDesk({ task }: Pick<TaskProps, "task">) {
+  const group = useMemo(() => new ViewGroup(), [task.address]);
+  const [lens, setLens] = useState(false);
+  const [spot, setSpot] = useState<Spot | null>(null);
+  useKeys(viewKeys(group, () => setLens(!lens)));
+  const shown = [...contextOf(task), ...(task.left ? [{ name: strings.view.result, picture: task.left }] : [])];
+  return (
+    <section className="desk" aria-label={strings.view.pictures}>
+      <div className="panes" data-count={Math.min(shown.length, 3)}>
+        {shown.map((one) => (
+          <Pane key={one.picture.tiles_url} group={group} lens={lens} spot={spot} onSpot={setSpot} name={one.name} picture={one.picture} />
+        ))}
+      </div>
+      <Tools group={group} lens={lens} onLens={() => setLens(!lens)} />
+    </section>
+  );
+}

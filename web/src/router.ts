@@ -1,0 +1,65 @@
+// A router of one page: the address is the only state that a link has to keep.
+import { useSyncExternalStore } from "react";
+
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  window.addEventListener("popstate", listener);
+  return () => {
+    listeners.delete(listener);
+    window.removeEventListener("popstate", listener);
+  };
+}
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}
+
+/** Go to another page of the application, or replace this one. */
+export function go(address: string, { replace = false } = {}): void {
+  if (replace) window.history.replaceState(null, "", address);
+  else window.history.pushState(null, "", address);
+  if (!replace) window.scrollTo(0, 0);
+  tell();
+}
+
+export interface Place {
+  path: string;
+  query: URLSearchParams;
+}
+
+/** Where we are, kept up to date. */
+export function usePlace(): Place {
+  const address = useSyncExternalStore(subscribe, () => window.location.pathname + window.location.search);
+  const url = new URL(address, window.location.origin);
+  return { path: url.pathname, query: url.searchParams };
+}
+
+/** The address with some of its query changed; an empty value leaves the query. Keys are sorted, so that links are stable. */
+export function withQuery(path: string, query: URLSearchParams, changes: Record<string, string>): string {
+  const next = new URLSearchParams(query);
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === "") next.delete(key);
+    else next.set(key, value);
+  }
+  next.sort();
+  const text = next.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** Match `/lead/:id` against a path; the named parts, or null. */
+export function match(pattern: string, path: string): Record<string, string> | null {
+  const wanted = pattern.split("/");
+  const given = path.replace(/\/+$/, "").split("/");
+  if (wanted.length !== given.length) return null;
+  const found: Record<string, string> = {};
+  for (const [index, part] of wanted.entries()) {
+    const value = given[index] ?? "";
+    if (part.startsWith(":")) {
+      if (!value) return null;
+      found[part.slice(1)] = decodeURIComponent(value);
+    } else if (part !== value) return null;
+  }
+  return found;
+}

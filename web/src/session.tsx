@@ -1,0 +1,35 @@
+// Who is signed in.
+import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
+import * as calls from "./api/calls";
+import { setCsrf, type ApiError } from "./api/client";
+import { asApiError } from "./api/use";
+import type { Me } from "./api/wire";
+import { Problem, Waiting } from "./parts/state";
+
+interface Session {
+  me: Me;
+  enter: (me: Me) => void;
+}
+
+const Context = createContext<Session | null>(null);
+
+export function SessionProvider({ children }: { children: ReactNode }) {
+  const [me, setMe] = useState<Me | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  function enter(found: Me): void {
+    setCsrf(found.csrf);
+    setMe(found);
+  }
+  useEffect(() => {
+    calls.me().then(enter, (reason: unknown) => setError(asApiError(reason)));
+  }, []);
+  if (error) return <main className="narrow"><Problem error={error} /></main>;
+  if (!me) return <Waiting />;
+  return <Context.Provider value={{ me, enter }}>{children}</Context.Provider>;
+}
+
+export function useSession(): Session {
+  const session = useContext(Context);
+  if (!session) throw new Error("used outside of a session");
+  return session;
+}

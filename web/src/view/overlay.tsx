@@ -1,0 +1,125 @@
+// Marks over a picture that move with it: numbered segments to click, boxes, and a box being drawn.
+import type OpenSeadragon from "openseadragon";
+import { useEffect, useReducer, useRef, useState } from "react";
+import type { Picture, Segment } from "../api/wire";
+import { strings } from "../strings";
+import { boxBetween, type Box } from "./geometry";
+import { segmentAt } from "./hit";
+
+const LABEL_PX = 13;
+
+interface Props {
+  viewer: OpenSeadragon.Viewer;
+  picture: Picture;
+  segments: readonly Segment[];
+  chosen: readonly number[];
+  boxes: readonly Box[];
+  drawing: boolean;
+  onSegment: (number: number) => void;
+  onBox: (box: Box) => void;
+}
+
+export function Overlay({ viewer, picture, segments, chosen, boxes, drawing, onSegment, onBox }: Props) {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const [near, setNear] = useState<number | null>(null);
+  const svg = useRef<SVGSVGElement>(null);
+  const start = useRef<[number, number] | null>(null);
+  const [draft, setDraft] = useState<Box | null>(null);
+
+  useEffect(() => {
+    viewer.addHandler("viewport-change", redraw);
+    viewer.addHandler("resize", redraw);
+    return () => {
+      viewer.removeHandler("viewport-change", redraw);
+      viewer.removeHandler("resize", redraw);
+    };
+  }, [viewer]);
+
+  const { x, y, scale } = placeOf(viewer, picture);
+  // The viewer takes the pointer for panning, so that a click on a segment is a click of the viewer.
+  const pick = useRef((_: number, __: number): number | null => null);
+  pick.current = (px, py) => segmentAt(segments, (px - x) / scale, (py - y) / scale, LABEL_PX / scale);
+  const choose = useRef(onSegment);
+  choose.current = onSegment;
+  useEffect(() => {
+    const click = (event: OpenSeadragon.CanvasClickEvent) => {
+      const found = event.quick ? pick.current(event.position.x, event.position.y) : null;
+      if (found !== null) choose.current(found);
+    };
+    const canvas = viewer.canvas;
+    const move = (event: PointerEvent) => {
+      const edge = canvas.getBoundingClientRect();
+      setNear(pick.current(event.clientX - edge.left, event.clientY - edge.top));
+    };
+    const leave = () => setNear(null);
+    viewer.addHandler("canvas-click", click);
+    canvas.addEventListener("pointermove", move);
+    canvas.addEventListener("pointerleave", leave);
+    return () => {
+      viewer.removeHandler("canvas-click", click);
+      canvas.removeEventListener("pointermove", move);
+      canvas.removeEventListener("pointerleave", leave);
+    };
+  }, [viewer]);
+
+  function point(event: React.PointerEvent): [number, number] {
+    const edge = svg.current?.getBoundingClientRect();
+    return [(event.clientX - (edge?.left ?? 0) - x) / scale, (event.clientY - (edge?.top ?? 0) - y) / scale];
+  }
+  function press(event: React.PointerEvent<SVGSVGElement>): void {
+    if (!drawing || event.button !== 0) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    start.current = point(event);
+  }
+  function drag(event: React.PointerEvent): void {
+    if (start.current) setDraft(boxBetween(start.current, point(event), picture));
+  }
+  function release(event: React.PointerEvent): void {
+    const box = start.current && boxBetween(start.current, point(event), picture);
+    start.current = null;
+    setDraft(null);
+    // A click without a drag is not a box.
+    if (box && (box[2] - box[0]) * scale > 4 && (box[3] - box[1]) * scale > 4) onBox(box);
+  }
+
+  const font = LABEL_PX / scale;
+  return (
+    <svg ref={svg} className={`overlay ${drawing ? "drawing" : ""}`} onPointerDown={press} onPointerMove={drag} onPointerUp={release}>
+      <g transform={`translate(${x} ${y}) scale(${scale})`}>
+        {segments.map((segment) => {
+          const on = chosen.includes(segment.number);
+          return (
+            <g key={segment.number} className={`segment ${on ? "on" : ""} ${near === segment.number ? "near" : ""}`} data-segment={segment.number}>
+              <path d={segment.outlines.map(outline).join("")} fillRule="evenodd" />
+              <circle cx={segment.label_x} cy={segment.label_y} r={font * 0.85} />
+              <text x={segment.label_x} y={segment.label_y} fontSize={font}>{segment.number}</text>
+            </g>
+          );
+        })}
+        {[...boxes, ...(draft ? [draft] : [])].map((box, index) => (
+          <g key={`box-${index}`} className="box">
+            <rect x={box[0]} y={box[1]} width={box[2] - box[0]} height={box[3] - box[1]} />
+            {index < boxes.length && (
+              <text x={box[0] + font * 0.4} y={box[1] + font} fontSize={font}>{strings.rating.boxName(index)}</text>
+            )}
+          </g>
+        ))}
+      </g>
+    </svg>
+  );
+}
+
+/** Where the picture's corner is in the pane, and CSS pixels for each pixel of the picture. */
+function placeOf(viewer: OpenSeadragon.Viewer, picture: Picture): { x: number; y: number; scale: number } {
+  const corner = viewer.viewport.getCenter(true);
+  const bounds = viewer.viewport.getBounds(true);
+  const width = viewer.viewport.getContainerSize().x;
+  corner.x = 0;
+  corner.y = 0;
+  const pixel = viewer.viewport.pixelFromPoint(corner, true);
+  return { x: pixel.x, y: pixel.y, scale: width / bounds.width / picture.height };
+}
+
+function outline(points: readonly (readonly number[])[]): string {
+  return points.length ? `M${points.map((point) => `${point[0]} ${point[1]}`).join("L")}Z` : "";
+}

@@ -1,0 +1,76 @@
+// One picture in a frame with its name, in step with the other panes of its group.
+import type OpenSeadragon from "openseadragon";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import type { Picture } from "../api/wire";
+import { strings } from "../strings";
+import type { ViewGroup } from "./group";
+import { Lens, type Spot } from "./lens";
+import { makeViewer } from "./viewer";
+
+interface Props {
+  name: string;
+  picture: Picture;
+  group: ViewGroup;
+  className?: string;
+  lens?: boolean;
+  spot?: Spot | null;
+  onSpot?: (spot: Spot | null) => void;
+  overlay?: (viewer: OpenSeadragon.Viewer) => ReactNode;
+  children?: ReactNode;
+}
+
+export function Pane({ name, picture, group, className = "", lens = false, spot, onSpot, overlay, children }: Props) {
+  const { frame, viewer, broken } = useViewer(picture, group);
+
+  function point(event: React.PointerEvent): void {
+    if (!viewer || !lens || !frame.current) return;
+    const edge = frame.current.getBoundingClientRect();
+    const centre = viewer.viewport.getCenter(true);
+    centre.x = event.clientX - edge.left;
+    centre.y = event.clientY - edge.top;
+    const place = viewer.viewport.pointFromPixel(centre, true);
+    onSpot?.({ x: (place.x * picture.height) / picture.width, y: place.y });
+  }
+
+  return (
+    <figure className={`pane ${className}`} data-pane={name}>
+      <div className="pane-canvas" onPointerMove={point} onPointerLeave={() => onSpot?.(null)}>
+        <div ref={frame} className="pane-view" role="img" aria-label={name} />
+        {viewer && overlay?.(viewer)}
+        {viewer && lens && spot && <Lens viewer={viewer} picture={picture} spot={spot} />}
+        {broken && <p className="pane-broken">{strings.view.broken}</p>}
+      </div>
+      <figcaption>
+        <span>{name}</span>
+        {children}
+      </figcaption>
+    </figure>
+  );
+}
+
+/** A viewer in a frame, a member of the group as long as it is on the page. */
+export function useViewer(picture: Picture, group: ViewGroup) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [viewer, setViewer] = useState<OpenSeadragon.Viewer | null>(null);
+  const [broken, setBroken] = useState(false);
+  const address = picture.tiles_url;
+  useEffect(() => {
+    if (!frame.current) return undefined;
+    const made = makeViewer(frame.current, picture);
+    let leave = () => {};
+    setBroken(false);
+    made.addHandler("open", () => {
+      leave = group.add(made, picture);
+      setViewer(made);
+    });
+    made.addHandler("tile-load-failed", () => setBroken(true));
+    made.addHandler("tile-loaded", () => setBroken(false));
+    return () => {
+      leave();
+      setViewer(null);
+      made.destroy();
+    };
+    // The address is random for each assignment: a new one is a new picture.
+  }, [address, group]);
+  return { frame, viewer, broken };
+}

@@ -1,0 +1,54 @@
+// A deep-zoom viewer for one picture: true pixels from tiles, no buttons and no keys of its own.
+import OpenSeadragon from "openseadragon";
+import type { Picture } from "../api/wire";
+import { paneOf } from "./group";
+import { percent } from "./geometry";
+
+export function tileSource(picture: Picture): OpenSeadragon.TileSourceOptions {
+  return {
+    width: picture.width,
+    height: picture.height,
+    tileSize: picture.tile_size,
+    tileOverlap: 0,
+    minLevel: 0,
+    maxLevel: picture.max_level,
+    getTileUrl: (level: number, column: number, row: number) => `${picture.tiles_url}/${level}/${column}/${row}`,
+  } as OpenSeadragon.TileSourceOptions;
+}
+
+export function makeViewer(element: HTMLElement, picture: Picture, { still = false } = {}): OpenSeadragon.Viewer {
+  const viewer = new OpenSeadragon.Viewer({
+    element,
+    drawer: "canvas",
+    showNavigationControl: false,
+    showNavigator: false,
+    mouseNavEnabled: !still,
+    animationTime: 0.25,
+    springStiffness: 9,
+    visibilityRatio: 0.2,
+    minZoomImageRatio: 0.5,
+    maxZoomPixelRatio: 16,
+    immediateRender: true,
+    blendTime: 0,
+    smoothTileEdgesMinZoom: Number.POSITIVE_INFINITY,
+    gestureSettingsMouse: { clickToZoom: false, dblClickToZoom: !still },
+    gestureSettingsTouch: { clickToZoom: false, dblClickToZoom: true, flickEnabled: false },
+    tileRetryMax: 2,
+  } as OpenSeadragon.Options);
+  // The page has one set of keys for all panes.
+  viewer.addHandler("canvas-key", (event) => {
+    event.preventDefaultAction = true;
+  });
+  // Past 1:1 a pixel is shown as a square, not as a blur.
+  let smooth = true;
+  viewer.addHandler("viewport-change", () => {
+    const scale = viewer.viewport.getZoom(true) * paneOf(viewer).width;
+    const share = percent(picture, scale, window.devicePixelRatio);
+    if (share < 100 !== smooth) {
+      smooth = !smooth;
+      viewer.drawer.setImageSmoothingEnabled(smooth);
+    }
+  });
+  viewer.open({ tileSource: tileSource(picture), height: 1 } as unknown as OpenSeadragon.TileSourceSpecifier);
+  return viewer;
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import type { Cell, Standing } from "../src/api/wire";
+import { keyName } from "../src/keys";
+import { winShare } from "../src/pages/winshare";
+import { duration, tally } from "../src/parts/figures";
+import { spanOf, ticks } from "../src/parts/interval";
+import { match, withQuery } from "../src/router";
+
+describe("addresses", () => {
+  it("match by part and decode names", () => {
+    expect(match("/lead/:id", "/lead/a%20b")).toEqual({ id: "a b" });
+    expect(match("/lead/:id", "/lead/")).toBeNull();
+    expect(match("/lead/:id", "/lead/a/b")).toBeNull();
+    expect(match("", "/")).toEqual({});
+  });
+  it("keep the other filters, in one order", () => {
+    expect(withQuery("/board", new URLSearchParams("task=a&source=human"), { task: "", judge: "x y" })).toBe("/board?judge=x+y&source=human");
+  });
+});
+
+describe("the win matrix", () => {
+  const cell: Cell = { left: "a", right: "b", wins: 6, losses: 2, ties: 2, both_bad: 1 };
+  it("mirrors", () => {
+    expect(winShare([cell], "a", "b")).toEqual({ share: 0.7, count: 10 });
+    expect(winShare([cell], "b", "a")?.share).toBeCloseTo(0.3);
+    expect(winShare([cell], "a", "c")).toBeNull();
+  });
+  it("does not count both halves twice", () => {
+    const mirror: Cell = { left: "b", right: "a", wins: 2, losses: 6, ties: 2, both_bad: 1 };
+    expect(winShare([cell, mirror], "a", "b")).toEqual({ share: 0.7, count: 10 });
+  });
+});
+
+describe("figures", () => {
+  const standing = (rating: number, low: number | null, high: number | null) => ({ rating, low, high }) as Standing;
+  it("hold every interval, also where there is none", () => {
+    const span = spanOf([standing(1000, 950, 1080), standing(900, null, null)]);
+    expect(span.low).toBeLessThan(900);
+    expect(span.high).toBeGreaterThan(1080);
+  });
+  it.each([[0, 1], [-3, 950], [0.001, 0.002]])("has a few round ticks from %d to %d", (low, high) => {
+    const found = ticks({ low, high });
+    expect(found.length).toBeGreaterThanOrEqual(2);
+    expect(found.length).toBeLessThanOrEqual(8);
+    expect(found.every((value) => value >= low && value <= high + 1e-9)).toBe(true);
+  });
+  it("read well", () => {
+    expect(tally({ both_bad: 2, left: 0 })).toBe("2 both bad");
+    expect(duration("2026-01-01T00:00:00Z", "2026-01-01T00:02:05Z")).toBe("2 min 5 s");
+  });
+});
+
+describe("keys", () => {
+  const press = (key: string, more: Partial<KeyboardEvent> = {}) =>
+    keyName({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...more });
+  it("leave the browser's own shortcuts alone", () => {
+    expect(press("t", { ctrlKey: true })).toBeNull();
+    expect(press("T", { shiftKey: true })).toBe("t");
+    expect(press("ArrowLeft", { shiftKey: true })).toBe("Shift+ArrowLeft");
+  });
+});
