@@ -34,10 +34,8 @@ def command(
     from imarena.workflows.agree import agree
     from imarena.workflows.columns import ratings_from_file
 
-    if from_file is None:
-        raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv")
     found = agree(
-        ratings_from_file(from_file),
+        ratings_from_file(from_file) if from_file is not None else _ratings(session(context).workspace),
         by=tuple(by or ()),
         rounds=rounds,
         seed=seed,
@@ -59,6 +57,17 @@ def command(
         for warning in found.warnings:
             warn(warning)
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
+
+
+def _ratings(root: Path) -> Any:
+    """The ratings of a workspace, or a word on how to name a table."""
+    from imarena.storage import is_workspace, open_workspace
+    from imarena.workflows.columns_store import ratings_from_store
+
+    if not is_workspace(root):
+        raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv, or --workspace DIR")
+    with open_workspace(root) as workspace:
+        return ratings_from_store(workspace)
 
 
 def recipe(name: str) -> Any:

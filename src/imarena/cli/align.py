@@ -19,6 +19,10 @@ def command(
     against: Annotated[
         Path | None, typer.Option("--against", help="Ratings (unit, rater, value), or people's battles.")
     ] = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option("--judge", "-j", help="A judge of the workspace; repeatable."),
+    ] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     average: Annotated[
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
@@ -45,11 +49,10 @@ def command(
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
     """A judge or a metric against people: correlations and bias, or accuracy on battles."""
-    if from_file is None or against is None:
-        raise UserError("Name two tables.", hint="imarena align --from scores.csv --against ratings.csv")
     groups = tuple(by or ())
-    if _both_battles(from_file, against):
-        document = _verdicts(from_file, against, groups, missing)
+    tables = _tables(from_file, against, session(context).workspace, judge)
+    if tables is not None and _both_battles(*tables):
+        document = _verdicts(*tables, groups, missing)
         sheets = [_verdict_sheet(document, groups)]
     else:
         options = {
@@ -58,14 +61,50 @@ def command(
             "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
             "pairs": pairs, "gaps": _edges(gaps), "rounds": rounds, "seed": seed,
         }  # fmt: skip
-        document = _scores(from_file, against, options)
-        sheets = _score_sheets(document)
+        if tables is None:
+            document, sheets = _workspace(session(context).workspace, judge or [], options, missing)
+        else:
+            document = _scores(*tables, options)
+            sheets = _score_sheets(document)
     if csv is not None:
         sheets[0].write_csv(csv)
     if not session(context).json:
         for warning in document.get("warnings", []):
             warn(warning)
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
+
+
+def _tables(
+    from_file: Path | None, against: Path | None, root: Path, judges: list[str] | None
+) -> tuple[Path, Path] | None:
+    """The two tables; None where the workspace's judges and people are meant."""
+    from imarena.storage import is_workspace
+
+    if from_file is not None and against is not None:
+        return from_file, against
+    if from_file is None and (against is None or str(against) == "people") and (judges or is_workspace(root)):
+        return None
+    raise UserError(
+        "Name two tables.",
+        hint="imarena align --from scores.csv --against ratings.csv, or --judge NAME --against people in a workspace",
+    )
+
+
+def _workspace(
+    root: Path, judges: list[str], options: dict[str, Any], missing: str
+) -> tuple[dict[str, Any], list[Sheet]]:
+    """The workspace's judges against its people: scores with ratings, battles with votes, whichever there are."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.align_store import align_workspace
+
+    with open_workspace(root) as workspace:
+        document = align_workspace(workspace, judges, options, missing)
+    sheets = []
+    if "scores" in document:
+        sheets += _score_sheets(document["scores"])
+    if "verdicts" in document:
+        sheets.append(_verdict_sheet(document["verdicts"], tuple(options["by"])))
+    return document, sheets
 
 
 def _both_battles(from_file: Path, against: Path) -> bool:

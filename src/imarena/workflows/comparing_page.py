@@ -6,11 +6,14 @@ from imarena.core.errors import ImarenaError
 from imarena.core.records import ImageRef
 from imarena.images import preview
 from imarena.reports.page import Exhibit, Grid, Page, Picture, Section, write_html
+from imarena.stats import battles_needed
 from imarena.storage import Workspace
 from imarena.workflows.comparing import Comparison, ItemResult, Verdict, differ_most
 
 SHOWN = 12
 SIDE_PX = 512
+PLAIN_ELO = 50.0
+"""A difference that most people would notice after a while."""
 
 
 def write_comparison(workspace: Workspace, found: Comparison, folder: Path) -> Path:
@@ -59,7 +62,8 @@ def next_words(verdict: Verdict) -> str:
     if verdict.settled:
         return f"More items are not needed to tell which one is better.{shown}"
     if verdict.more_items is None:
-        return f"The two look the same so far: only more items can show a difference.{shown}"
+        needed = battles_needed(PLAIN_ELO, tie_rate=verdict.ties / verdict.n_items).battles if verdict.n_items else 0
+        return f"The two look the same so far; {needed:,} items would show a difference of {PLAIN_ELO:.0f} Elo points."
     return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
 
 

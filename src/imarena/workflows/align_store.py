@@ -1,0 +1,43 @@
+"""align on a workspace: its judges against its people, by scores and ratings, and by battles and votes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.storage import Workspace
+from imarena.workflows.align import AlignOptions, align
+from imarena.workflows.align_verdicts import align_verdicts
+from imarena.workflows.columns_store import (
+    check_judges,
+    ratings_from_store,
+    scores_from_store,
+    verdicts_from_store,
+    votes_from_store,
+)
+
+
+def align_workspace(
+    workspace: Workspace, judges: Sequence[str], options: dict[str, Any], missing: str = "exclude"
+) -> dict[str, Any]:
+    """Whatever the data allow; where they allow nothing it raises and says what is missing."""
+    if missing not in ("exclude", "wrong"):
+        raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
+    chosen = check_judges(workspace, judges)
+    ratings, scores = ratings_from_store(workspace), scores_from_store(workspace, chosen)
+    votes, verdicts = votes_from_store(workspace), verdicts_from_store(workspace, chosen)
+    document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": []}
+    if len(ratings) and len(scores):
+        found = align(scores, ratings, AlignOptions(**options)).to_json()
+        document["scores"] = found
+        document["warnings"] += found["warnings"]
+    if len(votes) and len(verdicts):
+        by = tuple(options.get("by", ()))
+        told = align_verdicts(verdicts, votes, by=by, missing="wrong" if missing == "wrong" else "exclude")
+        document["verdicts"] = told.to_json()
+    if "scores" not in document and "verdicts" not in document:
+        have = f"{len(ratings)} ratings, {len(votes)} votes, {len(scores)} scores, {len(verdicts)} battles"
+        raise UserError(
+            f"Nothing of a judge meets anything of people here: {have}.",
+            hint="Scores meet ratings (`imarena judge`), battles meet votes (`imarena battle`).",
+        )
+    return document

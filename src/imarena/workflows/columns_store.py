@@ -1,0 +1,114 @@
+"""The columns that `agree` and `align` work on, from a workspace: votes, ratings, scores and battles."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from imarena.core.errors import UnknownName
+from imarena.core.records import Item, Judgment, Output, Status, Vote
+from imarena.storage import Workspace
+from imarena.workflows.battles import BattleTable, battles, live_judgments, live_votes
+from imarena.workflows.columns import RatingColumns, ScoreColumns, VerdictColumns
+
+Unit = tuple[str, str, str]
+"""What was looked at (item, turn, mode and sample in one text), the editor, and the task."""
+
+
+def units(workspace: Workspace) -> dict[str, Unit]:
+    """Output id to its unit."""
+    tasks = {row["id"]: row["task"] or "" for row in workspace.store.rows(Item)}
+    return {
+        row["id"]: (
+            f"{row['item_id']}:{row['turn']}:{row['mode']}:{row['sample']}",
+            row["editor"] or f"(not named: {row['id']})",
+            tasks.get(row["item_id"], ""),
+        )
+        for row in workspace.store.rows(Output)
+    }
+
+
+def ratings_from_store(workspace: Workspace) -> RatingColumns:
+    """Every live rating by a person; where one rated the same output twice, the last one counts."""
+    known = units(workspace)
+    ids = {row["id"] for row in live_votes(workspace)}
+    found: dict[tuple[str, str, str], float] = {}
+    for vote in workspace.store.records(Vote, right_id=None):
+        if vote.vote_id in ids:
+            for criterion, value in vote.ratings.items():
+                found[vote.left_id, vote.rater_id, criterion] = value
+    rows = [(known[output], rater, criterion, value) for (output, rater, criterion), value in found.items()]
+    return RatingColumns(
+        unit=[unit[0] for unit, *_ in rows],
+        rater=[rater for _, rater, _, _ in rows],
+        value=[value for *_, value in rows],
+        labels={
+            "criterion": [criterion for _, _, criterion, _ in rows],
+            "model": [unit[1] for unit, *_ in rows],
+            "task": [unit[2] for unit, *_ in rows],
+        },
+        source="the workspace's ratings",
+    )
+
+
+def scores_from_store(workspace: Workspace, judges: Sequence[str] | None = None) -> ScoreColumns:
+    """Every judge's score of an output: the mean over repeats, by the judge's newest form."""
+    known = units(workspace)
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    where: dict[str, Any] = {"right_id": None, **({"judge": list(judges)} if judges else {})}
+    for row in live_judgments(workspace, BattleTable(), where):
+        if row["status"] == Status.OK.value and row["score"] is not None:
+            name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
+            found[row["left_id"], name].append(row["score"])
+    rows = [(known[output], judge, sum(values) / len(values)) for (output, judge), values in found.items()]
+    return ScoreColumns(
+        unit=[unit[0] for unit, _, _ in rows],
+        judge=[judge for _, judge, _ in rows],
+        score=[score for _, _, score in rows],
+        labels={"model": [unit[1] for unit, _, _ in rows], "task": [unit[2] for unit, _, _ in rows]},
+        source="the workspace's scores",
+    )
+
+
+def verdicts_from_store(workspace: Workspace, judges: Sequence[str] | None = None) -> VerdictColumns:
+    """Every judge's battles, both orders combined. A battle without a verdict is not among them."""
+    table = battles(workspace, source="judge")
+    rows = [
+        n
+        for n, (judge, score) in enumerate(zip(table.columns["judge"], table.columns["score_left"], strict=True))
+        if score is None and (not judges or judge in judges)
+    ]
+    return _verdicts(table, rows, "judge", "the workspace's battles")
+
+
+def votes_from_store(workspace: Workspace) -> VerdictColumns:
+    """Every live vote on a battle."""
+    table = battles(workspace, source="human")
+    return _verdicts(table, list(range(len(table))), "rater", "the workspace's votes")
+
+
+def _verdicts(table: BattleTable, rows: list[int], rater: str, source: str) -> VerdictColumns:
+    def column(name: str) -> list[Any]:
+        return [table.columns[name][n] for n in rows]
+
+    labels = {name: [value or "" for value in column(name)] for name in ("task", "family", "topic", "track", "dataset")}
+    return VerdictColumns(
+        column("item"), column("left"), column("right"), column("winner"), column(rater), labels, source
+    )
+
+
+def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
+    """The judges that are meant: by full name, or by their kind; an unknown one raises and suggests."""
+    import difflib
+
+    known = sorted({str(key[0]) for key in workspace.store.count(Judgment, "judge")})
+    chosen: list[str] = []
+    for name in judges:
+        fitting = [one for one in known if one == name or one.partition("/")[0] == name]
+        if not fitting:
+            near = difflib.get_close_matches(name, known, n=1)
+            listed = f"The workspace has: {', '.join(known) or 'none'}."
+            raise UnknownName(
+                f"There is no judgment by '{name}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
+            )
+        chosen += fitting
+    return chosen or known

@@ -1,0 +1,277 @@
+"""health: how far each judge of a workspace can be trusted, and what is missing to say more."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from imarena.core.records import Order, Outcome, Output, Status
+from imarena.judges import health as figures
+from imarena.judges.health import SelfConsistency, Verdicts
+from imarena.stats import Figure
+from imarena.storage import Workspace
+from imarena.workflows.cases import Board
+from imarena.workflows.columns_store import check_judges
+from imarena.workflows.health_data import PairKey, People, Said, read_judges, read_people
+from imarena.workflows.wiring import Wired
+
+GAPS = (50.0, 100.0, 200.0)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure about a judge."""
+
+    question: str
+    figure: Figure
+    group: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {"question": self.question, "group": self.group, "name": self.figure.name, **self.figure.to_json()}
+
+
+@dataclass
+class Health:
+    """Everything about one judge."""
+
+    judge: str
+    statuses: dict[str, int] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """What could not be told, and what it needs."""
+
+    def add(self, question: str, *found: Figure, group: str = "") -> None:
+        """Add figures under a question."""
+        self.lines += [Line(question, figure, group) for figure in found]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "judge": self.judge, "statuses": self.statuses, "missing": self.missing,
+            "lines": [line.to_json() for line in self.lines],
+        }  # fmt: skip
+
+
+# ---------------------------------------------------------------- the questions
+
+
+def health(workspace: Workspace, judges: Sequence[str] | None = None) -> list[Health]:
+    """All that the data allow to say about each judge, and about the judges together."""
+    chosen = check_judges(workspace, judges or ())
+    forms = read_judges(workspace, chosen)
+    people = read_people(workspace)
+    editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
+    found = []
+    for judge in sorted(forms):
+        newest = forms[judge][-1]
+        one = Health(judge, dict(newest.statuses))
+        _failures(one, newest)
+        _position(one, newest)
+        _consistency(one, newest)
+        _against_votes(one, newest, people)
+        _gaps(one, newest, people)
+        _means(one, newest, editors)
+        _drift(one, forms[judge])
+        found.append(one)
+    if len(found) > 1:
+        _agreement(found[0], forms)
+    _against_ratings(workspace, found)
+    return found
+
+
+def _failures(one: Health, said: Said) -> None:
+    total = said.statuses.total()
+    failed = total - said.statuses[Status.OK.value]
+    one.add("How often does it give no verdict?", figures.share("failed", failed, total, "attempts that are not ok"))
+
+
+def _position(one: Health, said: Said) -> None:
+    both = [o for o in said.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
+    if not both:
+        one.missing.append("position bias: battles in both orders (`imarena battle --orders both`)")
+        return
+    found = figures.position_bias(
+        [orders[Order.LEFT_FIRST.value] for orders in both], [orders[Order.RIGHT_FIRST.value] for orders in both]
+    )
+    one.add("Does it like the first place? (0.5 is fair)", found.first_rate)
+    one.add("How often do the two orders disagree?", found.flips)
+    one.add("Of those that chose one place twice: how often the first?", found.first_of_flips)
+
+
+def _consistency(one: Health, said: Said) -> None:
+    repeats = sorted({repeat for _, repeat in said.pairs} or {repeat for _, repeat in said.points})
+    if len(repeats) < 2:
+        one.missing.append("self-consistency: the same questions asked again (`--repeats 5`, temperature above 0)")
+        return
+    keys = sorted(said.keys()) or _pairs_of_points(said)
+    runs: list[Verdicts] = [[said.battle(key, repeat) for key in keys] for repeat in repeats]
+    found: SelfConsistency = figures.self_consistency(runs)
+    one.add(f"Does it agree with itself over {found.n_runs} runs? (nominal alpha)", found.alpha)
+    one.add("Pairs with one verdict in all runs", found.unanimous)
+
+
+def _pairs_of_points(said: Said) -> list[PairKey]:
+    """Neighbours in the order of their ids: enough pairs to see whether the order of two outputs is stable."""
+    outputs = sorted({output for output, _ in said.points})
+    return list(pairwise(outputs))
+
+
+def _against_votes(one: Health, said: Said, people: People) -> None:
+    if not people.votes:
+        one.missing.append("accuracy against people and tie laziness: votes on pairs (`imarena import`, or a campaign)")
+        return
+    human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
+    judge = [said.battle(key) for key, _, _ in people.votes]
+    if all(verdict is None for verdict in judge):
+        one.missing.append("accuracy against people: verdicts on the pairs that people voted on")
+        return
+    groups = figures.accuracy_by_group(human, judge, [track for *_, track in people.votes])
+    one.add("Does it choose as people do where they decide? (a tie is wrong)", groups.pop("overall"))
+    if len(groups) > 1:
+        for track, figure in groups.items():
+            one.add("... by track or task", figure, group=track)
+    lazy = figures.tie_laziness(human, judge)
+    one.add("How often does it tie where people decide?", lazy.false_ties)
+
+
+def _gaps(one: Health, said: Said, people: People) -> None:
+    rows = []
+    for key, outcome, _ in people.votes:
+        left, right = said.points.get((key[0], 0)), said.points.get((key[1], 0))
+        if left is not None and right is not None and outcome in figures.DECISIVE:
+            rows.append((outcome is Outcome.LEFT, left, right))
+    if not rows:
+        one.missing.append("agreement by score gap: scores (`imarena judge`) of outputs that people compared")
+        return
+    units = [number for number in range(len(rows)) for _ in range(2)]
+    human = [value for left, _, _ in rows for value in (float(left), float(not left))]
+    scores = [value for _, one_score, other in rows for value in (one_score, other)]
+    edges = _edges(scores)
+    found = figures.score_gap_agreement(units, human, scores, edges)
+    for band, figure in zip(found.bands, found.figures, strict=True):
+        if band.n:
+            name = f"{band.low:g} to {band.high:g}" if band.high is not None else f"{band.low:g} and more"
+            one.add("Is a larger score gap a surer verdict?", figure, group=name)
+
+
+def _edges(scores: Sequence[float]) -> tuple[float, ...]:
+    """The paper's edges on its scale of 0 to 1000; the same shares of the span on any other."""
+    span = max(scores) - min(scores)
+    return GAPS if max(scores) > 100 else tuple(edge / 1000 * (span or 1.0) for edge in GAPS)
+
+
+def _means(one: Health, said: Said, editors: dict[str, str]) -> None:
+    if not said.dimensions:
+        return
+    rows: dict[str, list[dict[str, float]]] = defaultdict(list)
+    for output, scores in said.dimensions.items():
+        rows[editors[output]].append(scores)
+    for editor, found in figures.dimension_means(rows).items():
+        for name, mean in found.items():
+            half = 1.96 * mean.error if mean.error is not None else None
+            low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
+            told = "normal, 95 %" if half is not None else ""
+            figure = Figure(name, mean.mean, mean.n, "mean", low=low, high=high, interval=told)
+            one.add("Mean of each dimension", figure, group=editor)
+
+
+def _drift(one: Health, forms: Sequence[Said]) -> None:
+    if len(forms) < 2:
+        one.missing.append("drift: the same outputs judged by two versions, prompts or settings of the judge")
+        return
+    told = False
+    for old, new in pairwise(forms):
+        both = old.keys() & new.keys()
+        if both:
+            pairs = sorted(both)
+            changed = figures.verdict_drift([old.battle(k) for k in pairs], [new.battle(k) for k in pairs])
+            one.add("Did its verdicts change with its last form?", changed)
+            told = True
+        common = {key for key, _ in old.points} & {key for key, _ in new.points}
+        if len(common) > 1:
+            found = figures.score_drift(_scores(old, common), _scores(new, common))
+            one.add("Did its scores move with its last form?", found.shift, found.rank_correlation, found.changed)
+            told = True
+    if not told:
+        one.missing.append("drift: two forms of the judge have nothing in common that both judged")
+
+
+def _scores(said: Said, outputs: Iterable[str]) -> dict[str, float | None]:
+    return {output: said.points.get((output, 0)) for output in outputs}
+
+
+def _agreement(one: Health, forms: dict[str, list[Said]]) -> None:
+    newest = {judge: said[-1] for judge, said in forms.items() if said}
+    keys = set().union(*(said.keys() for said in newest.values()))
+    table = {judge: {key: said.battle(key) for key in keys} for judge, said in newest.items()}
+    table = {judge: row for judge, row in table.items() if any(v is not None for v in row.values())}
+    if len(table) < 2:
+        one.missing.append("agreement among judges: two judges with verdicts on the same pairs")
+        return
+    found = figures.judge_agreement(table)
+    names = ", ".join(sorted(table))
+    one.add("Do the judges agree with each other? (nominal alpha)", found.alpha, group=names)
+    one.add("Equal verdicts of two judges", found.equal, group=names)
+
+
+def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
+    from imarena.core.errors import UserError
+    from imarena.workflows.align import AlignOptions, align
+    from imarena.workflows.columns_store import ratings_from_store, scores_from_store
+
+    ratings = ratings_from_store(workspace)
+    scores = scores_from_store(workspace)
+    if not len(ratings) or not len(scores):
+        for one in found:
+            one.missing.append("correlation with people: ratings of outputs, and scores (`imarena judge`)")
+        return
+    try:
+        groups = align(scores, ratings, AlignOptions(rounds=200)).groups
+    except UserError:
+        for one in found:
+            one.missing.append("correlation with people: scores of the outputs that people rated")
+        return
+    named = {one.judge: one for one in found}
+    for group in groups:
+        if group["judge"] not in named:
+            continue
+        for name in ("spearman", "kendall_accuracy"):
+            reason = str(group["reason"] or "") if group[name] is None else ""
+            figure = Figure(name, group[name], group["n"], "against the mean rating", reason=reason)
+            question = "Do its scores follow people's ratings?"
+            named[group["judge"]].add(question, figure, group=group["criterion"] or "")
+
+
+# ---------------------------------------------------------------- prompt injection
+
+
+def probe_injection(workspace: Workspace, wired: Wired, board: Board, count: int) -> Health:
+    """Draw texts that address a judge on `count` outputs, ask about each, and count how often the score rises.
+
+    This asks the judge and may cost: every output is asked about once as it is and once for each text.
+    """
+    from contextlib import nullcontext
+
+    from imarena.core.ids import content_id
+    from imarena.judges.injection import probe, score_susceptibility
+    from imarena.workflows.exhibits import exhibit_of
+
+    outputs = sorted(
+        (output for shown in board.slots.values() for output in shown), key=lambda o: content_id("probe", o.output_id)
+    )[:count]
+    exhibits = [exhibit_of(workspace, board.items[o.item_id], o, None, board.parents) for o in outputs]
+
+    async def asked() -> Any:
+        async with wired.door.opened() if wired.door else nullcontext():
+            return await probe(wired.judge, exhibits)
+
+    one = Health(wired.judge.name)
+    for kind, found in score_susceptibility(asyncio.run(asked())).items():
+        question = "Does a text in the picture that addresses the judge raise its score?"
+        one.add(question, found.raised, found.shift, group=kind)
+        if found.n_failed:
+            one.missing.append(f"{kind}: {found.n_failed} questions without a verdict")
+    return one

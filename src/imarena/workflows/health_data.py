@@ -1,0 +1,115 @@
+"""What judges and people said, arranged for the figures of `health`."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from imarena.core.ids import canonical_json
+from imarena.core.records import Item, Judgment, Order, Outcome, Status
+from imarena.judges.health import outcomes_from_scores
+from imarena.storage import Workspace
+from imarena.workflows.battles import live_votes
+
+PairKey = tuple[str, str]
+"""Left and right output, the smaller id first."""
+
+
+@dataclass
+class Said:
+    """What one form of one judge (version, prompt, parameters) said."""
+
+    judge: str
+    form: str
+    pairs: dict[tuple[PairKey, int], dict[str, Outcome | None]] = field(default_factory=lambda: defaultdict(dict))
+    """Pair and repeat, then order, to the outcome as seen from the smaller id; None where it failed."""
+    single_order: bool = False
+    points: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Output and repeat to score."""
+    dimensions: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Output to its scores by dimension."""
+    statuses: Counter[str] = field(default_factory=Counter)
+
+    def battle(self, key: PairKey, repeat: int = 0) -> Outcome | None:
+        """The battle's outcome: both orders combined, or by the sign of two scores; None without one."""
+        orders = self.pairs.get((key, repeat))
+        if orders:
+            said = list(orders.values())
+            whole = self.single_order or Order.BOTH.value in orders or len(said) == 2
+            if not whole or None in said:
+                return None
+            return said[0] if len(set(said)) == 1 else Outcome.TIE
+        left, right = self.points.get((key[0], repeat)), self.points.get((key[1], repeat))
+        return outcomes_from_scores([left], [right])[0]
+
+    def keys(self) -> set[PairKey]:
+        """The pairs that it was shown in battles."""
+        return {key for key, _ in self.pairs}
+
+
+def read_judges(workspace: Workspace, judges: Sequence[str]) -> dict[str, list[Said]]:
+    """Judge (and dimension, where that is not the whole) to its forms, oldest first."""
+    rows = list(workspace.store.rows(Judgment, judge=list(judges)))
+    replaced = {row["supersedes"] for row in rows if row["supersedes"]}
+    forms: dict[tuple[str, str], Said] = {}
+    for row in rows:
+        if row["id"] in replaced:
+            continue
+        body = json.loads(row["body"])
+        params = {name: value for name, value in body.get("params", {}).items() if name != "orders"}
+        identity = [body.get(name, "") for name in ("judge_version", "prompt_id", "prompt_version")]
+        form = canonical_json([*identity, params if row["run_id"] else {}])
+        judge = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
+        said = forms.setdefault((judge, form), Said(judge, form))
+        said.single_order |= bool(body.get("params", {}).get("orders"))
+        _note(said, row, body)
+    found: dict[str, list[Said]] = defaultdict(list)
+    for (judge, _), said in forms.items():
+        found[judge].append(said)
+    return found
+
+
+def _note(said: Said, row: Any, body: dict[str, Any]) -> None:
+    said.statuses[row["status"]] += 1
+    ok = row["status"] == Status.OK.value
+    if row["right_id"] is None:
+        if ok and row["score"] is not None:
+            said.points[row["left_id"], row["repeat"]] = row["score"]
+            said.dimensions[row["left_id"]] = body.get("scores", {})
+        return
+    key, flipped = _key(row["left_id"], row["right_id"])
+    outcome = _turned(Outcome(row["preference"]), flipped) if ok and row["preference"] else None
+    order = row["order"] or Order.UNKNOWN.value
+    if flipped and order in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
+        order = Order.RIGHT_FIRST.value if order == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
+    held = said.pairs[key, row["repeat"]]
+    if held.get(order) is None:
+        held[order] = outcome
+
+
+def _key(left: str, right: str) -> tuple[PairKey, bool]:
+    return ((right, left), True) if right < left else ((left, right), False)
+
+
+def _turned(outcome: Outcome, flipped: bool) -> Outcome:
+    return outcome.mirrored() if flipped else outcome
+
+
+@dataclass(frozen=True)
+class People:
+    """People's votes on pairs and ratings of outputs."""
+
+    votes: list[tuple[PairKey, Outcome, str]]
+    """Pair, outcome as seen from the smaller id, and the item's track (or task)."""
+
+
+def read_people(workspace: Workspace) -> People:
+    """The live votes on pairs."""
+    tracks = {row["id"]: row["track"] or row["task"] or "(none)" for row in workspace.store.rows(Item)}
+    votes = []
+    for row in live_votes(workspace):
+        if row["preference"] is not None:
+            key, flipped = _key(row["left_id"], row["right_id"])
+            votes.append((key, _turned(Outcome(row["preference"]), flipped), tracks.get(row["item_id"], "(none)")))
+    return People(votes)

@@ -1,0 +1,134 @@
+"""How far a judge can be trusted, from a workspace: known verdicts and votes give known figures."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Record, Turn, Vote
+from imarena.storage import init_workspace
+from tests import samples
+from tests.command import Imarena
+from tests.small_arena import make_arena
+
+PAIRS = 20
+
+
+def verdict(left: Output, right: Output, order: Order, said: Outcome, *, repeat: int = 0, **more: Any) -> Judgment:
+    return Judgment(
+        work_id=f"{left.output_id}{right.output_id}{order}{repeat}{more}", judge="machine", run_id="run_1",
+        item_id=left.item_id, left_id=left.output_id, right_id=right.output_id, order=order, repeat=repeat,
+        preference=said, **more,
+    )  # fmt: skip
+
+
+def score(output: Output, value: float, **more: Any) -> Judgment:
+    return Judgment(
+        work_id=f"{output.output_id}{more}", judge="machine", run_id="run_1", item_id=output.item_id,
+        left_id=output.output_id, score=value, scores={"whole": value}, **more,
+    )  # fmt: skip
+
+
+def rating(rater: Rater, output: Output, value: float) -> Vote:
+    return Vote(
+        rater_id=rater.rater_id, item_id=output.item_id, left_id=output.output_id, ratings={"overall": value},
+        scale=(0, 1), idempotency_key=f"r{output.output_id}",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Path:
+    """20 pairs. People say left. The judge says left in both orders on 10, likes the first place on 5, ties on 5."""
+    rater = Rater(rater_id="r")
+    records: list[Record] = [rater]
+    for n in range(PAIRS):
+        item = Item(dataset="d", key=f"k{n}", turns=(Turn(instruction="x"),), track="basic" if n % 2 else "reasoning")
+        left, right = samples.output(item, "alpha"), samples.output(item, "beta")
+        records += [item, left, right, samples.vote(rater, left, right, key=f"v{n}")]
+        for repeat in (0, 1):
+            firsts = {
+                "sure": (Outcome.LEFT, Outcome.LEFT),
+                "first": (Outcome.LEFT, Outcome.RIGHT),
+                "tie": (Outcome.TIE, Outcome.TIE),
+            }["sure" if n < 10 else "first" if n < 15 else "tie"]
+            for order, said in zip((Order.LEFT_FIRST, Order.RIGHT_FIRST), firsts, strict=True):
+                records.append(verdict(left, right, order, said, repeat=repeat))
+        records += [rating(rater, left, 0.5 + n / 50), rating(rater, right, 0.4 - n / 100)]
+        records += [score(left, 600 + 10 * n), score(right, 500 - 10 * n)]
+    with init_workspace(tmp_path / "a") as workspace:
+        workspace.store.add(records)
+    return tmp_path / "a"
+
+
+def lines(document: Any) -> dict[str, dict[str, Any]]:
+    (one,) = document["judges"]
+    return {f"{line['name']} {line['group']}".strip(): line for line in one["lines"]}
+
+
+def test_known_verdicts_give_known_figures(imarena: Imarena, arena: Path) -> None:
+    found = lines(imarena("-w", "a", "--json", "health").json)
+    assert found["decisive_accuracy"]["value"] == pytest.approx(10 / 20)
+    assert found["false_ties"]["value"] == pytest.approx(10 / 20)
+    assert found["flips"]["value"] == pytest.approx(10 / 40)
+    assert found["first_of_flips"]["value"] == 1.0
+    assert found["first_rate"]["value"] == pytest.approx((20 + 20) / 60)
+    assert found["unanimous"]["value"] == 1.0
+    assert found["alpha_nominal"]["value"] == pytest.approx(1.0)
+    assert found["spearman overall"]["value"] == pytest.approx(1.0)
+    assert found["kendall_accuracy overall"]["value"] == pytest.approx(1.0)
+    assert found["whole alpha"]["n"] == PAIRS
+    bands = {name: line for name, line in found.items() if name.startswith("agreement")}
+    assert {line["value"] for line in bands.values()} == {1.0}
+    assert sum(line["n"] for line in bands.values()) == PAIRS
+    assert {"decisive_accuracy basic", "decisive_accuracy reasoning"} <= found.keys()
+
+
+def test_what_cannot_be_told_is_said(imarena: Imarena, tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "a") as workspace:
+        item = samples.item()
+        output = samples.output(item)
+        workspace.store.add([item, output, score(output, 5.0)])
+    (one,) = imarena("-w", "a", "--json", "health").json["judges"]
+    told = " ".join(one["missing"])
+    for word in ("position bias", "self-consistency", "votes", "drift", "ratings"):
+        assert word in told
+    assert "not told" in imarena("-w", "a", "health").out
+    assert "Did you mean 'machine'?" in imarena("-w", "a", "health", "--judge", "machin", code=2).err
+
+
+def test_a_new_version_that_scores_higher_has_drifted(imarena: Imarena, arena: Path) -> None:
+    with init_workspace(arena) as workspace:
+        outputs = list(workspace.store.records(Output))
+        old = {j.left_id: j.score for j in workspace.store.records(Judgment, right_id=None)}
+        workspace.store.add([score(o, (old[o.output_id] or 0) + 50, judge_version="2") for o in outputs])
+    found = lines(imarena("-w", "a", "--json", "health").json)
+    assert found["difference"]["value"] == pytest.approx(50)
+    assert found["changed"]["value"] == 1.0
+
+
+def test_align_on_a_workspace(imarena: Imarena, arena: Path) -> None:
+    found = imarena("-w", "a", "--json", "align", "--judge", "machine", "--against", "people", "--pairs").json
+    (group,) = found["scores"]["groups"]
+    assert group["spearman"] == pytest.approx(1.0)
+    (verdicts,) = found["verdicts"]["groups"]
+    assert verdicts["decisive_accuracy"] == pytest.approx(10 / 20)
+    assert verdicts["n"] == 2 * PAIRS
+    assert "Against people" in imarena("-w", "a", "align").out
+    rated = imarena("-w", "a", "--json", "agree").json
+    assert rated["n_ratings"] == 2 * PAIRS
+
+
+def test_align_without_people_says_what_is_missing(imarena: Imarena, tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "a") as workspace:
+        item = samples.item()
+        output = samples.output(item)
+        workspace.store.add([item, output, score(output, 5.0)])
+    assert "0 ratings, 0 votes, 1 scores" in imarena("-w", "a", "align", "--judge", "machine", code=2).err
+
+
+def test_the_injection_probe_asks_the_judge(imarena: Imarena, tmp_path: Path) -> None:
+    make_arena(tmp_path / "a", items=1, habits=("exact",))
+    found = lines(imarena("-w", "a", "--json", "health", "--judge", "builtin", "--probe", "1").json)
+    assert found["raised all"]["n"] >= 8
+    assert found["raised control"]["n"] >= 1
+    assert found["raised all"]["value"] is not None
