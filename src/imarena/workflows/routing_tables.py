@@ -65,35 +65,47 @@ def read_arena(workspace: Workspace, judge: str | None, *, mode: str = "single",
     """Read it. `judge` None: the only judge with scores, or a clear message."""
     chosen = judge or _only_judge(workspace, dimension)
     with reading(workspace.store.engine) as connection:
-        made = connection.execute(
+        made = _fetch(
+            connection,
             select(outputs.c.id, outputs.c.item_id, outputs.c.turn, outputs.c.editor)
             .where(outputs.c.status == "ok", outputs.c.editor.is_not(None), outputs.c.mode == mode)
-            .order_by(outputs.c.seq)
-        ).all()
+            .order_by(outputs.c.seq),
+        )
         about = {
-            row[0]: (row[1], row[2]) for row in connection.execute(select(items.c.id, items.c.family, items.c.task))
+            row[0]: row[1] or row[2] or ""
+            for row in _fetch(connection, select(items.c.id, items.c.family, items.c.task))
         }
-        scored = connection.execute(
+        scored = _fetch(
+            connection,
             select(judgments.c.left_id, judgments.c.score, judgments.c.id, judgments.c.supersedes).where(
                 judgments.c.judge == chosen, judgments.c.dimension == dimension, judgments.c.status == "ok",
                 judgments.c.right_id.is_(None), judgments.c.score.is_not(None),
-            )
-        ).all()  # fmt: skip
-        given = connection.execute(
+            ),
+        )  # fmt: skip
+        given = _fetch(
+            connection,
             select(
                 assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
                 assignments.c.purpose, assignments.c.body,
-            )
-        ).all()  # fmt: skip
-        cast = connection.execute(
+            ),
+        )  # fmt: skip
+        cast = _fetch(
+            connection,
             select(
                 votes.c.id, votes.c.rater_id, votes.c.left_id, votes.c.right_id, votes.c.assignment_id,
                 votes.c.preference, votes.c.supersedes, votes.c.retracted,
-            ).where(votes.c.right_id.is_not(None))
-        ).all()  # fmt: skip
+            ).where(votes.c.right_id.is_not(None)),
+        )  # fmt: skip
     if not scored:
         raise UserError(f"Judge '{chosen}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
     return _assemble(workspace, chosen, made, about, scored, given, cast)
+
+
+def _fetch(connection: Any, query: Any) -> list[Any]:
+    """All rows as plain tuples. At half a million rows, building row objects would take most of the time."""
+    cursor = connection.execute(query).cursor
+    rows: list[Any] = cursor.fetchall()
+    return rows
 
 
 def _only_judge(workspace: Workspace, dimension: str) -> str:
@@ -110,41 +122,75 @@ def _only_judge(workspace: Workspace, dimension: str) -> str:
 
 
 def _assemble(
-    workspace: Workspace, judge: str, made: Any, about: dict[str, Any], scored: Any, given: Any, cast: Any
+    workspace: Workspace, judge: str, made: list[Any], about: dict[str, str], scored: list[Any], given: Any, cast: Any
 ) -> Arena:
-    models = tuple(sorted({row[3] for row in made}))
-    at_model = {name: place for place, name in enumerate(models)}
-    units = tuple(sorted({(row[1], row[2]) for row in made}))
-    at_unit = {unit: place for place, unit in enumerate(units)}
-    shape = (len(units), len(models))
-    output = np.full(shape, "", dtype=object)
-    where: dict[str, tuple[int, int]] = {}
-    for identity, item_id, turn, editor in made:
-        place = (at_unit[item_id, turn], at_model[editor])
-        if not output[place]:  # the first sample is the one that is shown
-            output[place] = identity
-            where[identity] = place
-    scores = _scores(scored, where, shape)
-    families = tuple(str(about[item][0] or about[item][1] or "") for item, _ in units)
+    import pyarrow as pa
+
+    ids, item_ids, turns, editors = zip(*made, strict=True)
+    item, item_names = _coded(item_ids)
+    model, models = _coded(editors)
+    turn = np.array(turns, np.int64)
+    width = int(turn.max()) + 1
+    unit_keys, unit = np.unique(item * width + turn, return_inverse=True)
+    shape = (unit_keys.size, len(models))
+    # the first sample of a slot is the one that is shown
+    places, first = np.unique(unit * shape[1] + model, return_index=True)
+    output = np.full(shape[0] * shape[1], "", dtype=object)
+    shown = np.array(ids, dtype=object)[first]
+    output[places] = shown
+    names = pa.array(shown.tolist())
+    scores = _scores(scored, names, places, shape)
+    units = tuple((item_names[key // width], int(key % width)) for key in unit_keys.tolist())
+    families = tuple(about[name] for name, _ in units)
     _, task = np.unique(np.array(families), return_inverse=True)
     pairs = shape[1] * (shape[1] - 1) // 2
-    pool = Pool(scores, output != "", task.astype(np.int64), np.zeros((shape[0], pairs), np.int16), models)
-    table, seen = _votes(pool, where, given, cast)
+    table = output.reshape(shape)
+    pool = Pool(scores, table != "", task.astype(np.int64), np.zeros((shape[0], pairs), np.int16), models)
+    named = _places({side for row in given for side in row[1:3]} | {side for row in cast for side in row[2:4]}, names)
+    where = {name: divmod(int(places[at]), shape[1]) for name, at in named.items()}
+    found, seen = _votes(pool, where, given, cast)
     gold_items = gold_set(workspace)
-    gold = np.array([item in gold_items for item, _ in units], bool)
-    return Arena(pool, judge, units, output, families, table, gold, seen)
+    gold = np.array([name in gold_items for name, _ in units], bool)
+    return Arena(pool, judge, units, table, families, found, gold, seen)
 
 
-def _scores(scored: Any, where: dict[str, tuple[int, int]], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Mean of a judge's live scores of an output (repeats are averaged)."""
+def _coded(values: Any) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Codes and names, names sorted."""
+    import pyarrow as pa
+
+    encoded = pa.array(values).dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    return rank[encoded.indices.to_numpy()], tuple(names[place] for place in order)
+
+
+def _places(wanted: set[Any], names: Any) -> dict[str, int]:
+    """Where each of the wanted ids stands in `names`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    listed = sorted(name for name in wanted if name)
+    found = pc.index_in(pa.array(listed, pa.string()), value_set=names).to_pylist()
+    return {name: place for name, place in zip(listed, found, strict=True) if place is not None}
+
+
+def _scores(scored: list[Any], names: Any, places: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """(N, m) mean of a judge's live scores of an output (repeats are averaged)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     replaced = {row[3] for row in scored if row[3]}
-    total, count = np.zeros(shape), np.zeros(shape)
-    for output_id, score, identity, _ in scored:
-        place = where.get(output_id)
-        if place is not None and identity not in replaced:
-            total[place] += score
-            count[place] += 1
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    live = [row for row in scored if row[2] not in replaced] if replaced else scored
+    at = pc.index_in(pa.array([row[0] for row in live]), value_set=names).to_numpy(zero_copy_only=False)
+    values = np.array([row[1] for row in live], np.float64)
+    known = np.isfinite(at.astype(np.float64))
+    flat = places[at[known].astype(np.int64)]
+    size = shape[0] * shape[1]
+    count = np.bincount(flat, minlength=size)
+    total = np.bincount(flat, values[known], size)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(shape)
 
 
 def _votes(

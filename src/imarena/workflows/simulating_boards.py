@@ -196,7 +196,9 @@ def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True
 def _stream(
     fleet: Campaigns, votes: Votes, index: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, FloatArray, "np.ndarray[tuple[int], np.dtype[np.bool_]]"]:
-    """All battles of a campaign in random order: votes where there are any, else the judge; equal scores go left."""
+    """All battles in random order: votes where there are any, else the judge. Equal scores go to the first side, and
+    which side is first is a coin: by name it would favour names early in the alphabet.
+    """
     world = fleet.world
     gap = world.scores[:, world.sides[0]] - world.scores[:, world.sides[1]]
     mask = np.isfinite(gap) & fleet.train[index][:, None]
@@ -204,7 +206,9 @@ def _stream(
     judged_item, judged_pair = np.nonzero(mask)
     item = np.concatenate([judged_item, votes.item[index]])
     pair = np.concatenate([judged_pair, votes.pair[index]])
-    points = np.concatenate([(gap[judged_item, judged_pair] >= 0).astype(np.float64), votes.points[index]])
+    lead = np.round(gap[judged_item, judged_pair], 9)
+    first = rng.random(lead.size) < 0.5
+    points = np.concatenate([np.where(lead == 0, first, lead > 0).astype(np.float64), votes.points[index]])
     human = np.arange(item.size) >= judged_item.size
     order = rng.permutation(item.size)
     return item[order], pair[order], points[order], human[order]

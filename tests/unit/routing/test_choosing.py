@@ -1,0 +1,155 @@
+"""Which battles are drawn: known probabilities, fairness, thresholds, worth of a pair, stopping."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from imarena.core.errors import UserError
+from imarena.routing import (
+    Belief,
+    Gates,
+    Pool,
+    at_most,
+    chain,
+    draw,
+    fair_to_items,
+    fit_curve,
+    gated,
+    gates_for,
+    only_with,
+    pair_worth,
+    ranking_information,
+    standardise,
+    top_order_confidence,
+    votes_needed,
+)
+
+
+def pool_of(n: int = 30, m: int = 4, tasks: int = 3, seed: int = 0) -> Pool:
+    rng = np.random.default_rng(seed)
+    scores = rng.uniform(0, 1000, (n, m))
+    pairs = m * (m - 1) // 2
+    task = np.sort(np.arange(n) % tasks)
+    return Pool(scores, np.ones((n, m), bool), task, np.zeros((n, pairs), np.int16), tuple("abcdefgh"[:m]))
+
+
+FLAT = Belief(np.zeros(4), np.eye(4))
+
+
+def test_a_battle_is_drawn_as_often_as_it_says() -> None:
+    pool = pool_of(12, 3, 2)
+    weights = np.random.default_rng(1).uniform(0.1, 3.0, (12, 3))
+    times, told = np.zeros((12, 3)), np.zeros((12, 3))
+    for seed in range(3000):
+        batch = draw(weights, 9, pool, np.random.default_rng(seed))
+        assert len(batch) == 9
+        times[batch.item, batch.pair] += 1
+        told[batch.item, batch.pair] = batch.probability
+    error = np.sqrt(told * (1 - told) / 3000)
+    assert (np.abs(times / 3000 - told) < 4.5 * error + 1e-9).all()
+    assert told.sum() == pytest.approx(9)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60))
+@settings(max_examples=60, deadline=None)
+def test_tasks_and_items_get_their_share(seed: int, size: int) -> None:
+    pool = pool_of()
+    batch = draw(chain([at_most(1)], pool, FLAT), size, pool, np.random.default_rng(seed))
+    assert len({*zip(batch.item.tolist(), batch.pair.tolist(), strict=True)}) == size
+    by_task = np.bincount(pool.task[batch.item], minlength=3)
+    by_item = np.bincount(batch.item, minlength=30)
+    assert np.ptp(by_task) <= 1
+    assert by_item.max() <= np.ceil(size / 30) + 1
+
+
+def test_no_step_picks_one_pair_for_ever() -> None:
+    """100 items of 210 pairs and 50 draws: the step is two items long, and still many pairs come up."""
+    pool = Pool(np.ones((100, 21)), np.ones((100, 21), bool), np.zeros(100, np.int64), np.zeros((100, 210), np.int16))
+    batch = draw(np.ones((100, 210)), 50, pool, np.random.default_rng(0))
+    assert len(set(batch.pair.tolist())) > 30
+
+
+def test_more_than_there_is_gives_all_once() -> None:
+    pool = pool_of(5, 3, 1)
+    batch = draw(np.ones((5, 3)), 100, pool, np.random.default_rng(0))
+    assert len(batch) == 15
+    assert (batch.probability == 1).all()
+
+
+def test_nothing_to_draw() -> None:
+    pool = pool_of()
+    rng = np.random.default_rng(0)
+    with pytest.raises(UserError, match="budget is zero"):
+        draw(np.ones((30, 6)), 0, pool, rng)
+    with pytest.raises(UserError, match="no battle left"):
+        draw(np.zeros((30, 6)), 5, pool, rng)
+    with pytest.raises(UserError, match="let nothing through"):
+        chain([gated(Gates(2000, 1))], pool, FLAT)
+    with pytest.raises(UserError, match="too few to calibrate"):
+        fit_curve(np.arange(1, 20.0), np.ones(19))
+    with pytest.raises(UserError, match="routes nothing"):
+        gates_for(np.ones(5), np.ones(5), deferral=0)
+
+
+@given(st.floats(0.02, 0.98), st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_thresholds_reach_a_deferral_rate(target: float, seed: int) -> None:
+    pool = pool_of(200, 5, 1, seed)
+    lower, gap = pool.lower.ravel(), np.abs(pool.gap).ravel()
+    gates = gates_for(lower, gap, deferral=target)
+    assert gates.passes(lower, gap).mean() == pytest.approx(target, abs=0.03)
+
+
+def test_thresholds_on_scores_of_which_most_are_0() -> None:
+    scores = np.where(np.random.default_rng(0).random((300, 6)) < 0.6, 0.0, 500.0)
+    pool = Pool(scores, np.ones((300, 6), bool), np.zeros(300, np.int64), np.zeros((300, 15), np.int16))
+    gates = gates_for(pool.lower.ravel(), np.abs(pool.gap).ravel())
+    assert gates.passes(pool.lower, np.abs(pool.gap)).any()
+
+
+def test_asked_items_and_other_models_stand_back() -> None:
+    pool = pool_of()
+    pool.asked[0, 2] = 3
+    assert fair_to_items(pool, FLAT)[0, 0] == 0.25
+    assert fair_to_items(pool, FLAT)[1, 0] == 1.0
+    assert at_most(3)(pool, FLAT)[0].tolist() == [1, 1, 0, 1, 1, 1]
+    kept = only_with([3])(pool, FLAT)[0]
+    assert [bool(x) for x in kept] == [3 in pair for pair in zip(pool.left, pool.right, strict=True)]
+
+
+def test_worth_falls_on_the_pair_whose_order_is_open() -> None:
+    """Models 0 and 1 are close, 2 and 3 far away and known."""
+    pool = pool_of()
+    belief = Belief(np.array([1.0, 0.9, -1.0, -3.0]), np.diag([0.2, 0.2, 0.01, 0.01]))
+    worth = pair_worth(pool, belief)
+    assert int(np.argmax(worth)) == 0
+    weights = ranking_information()(pool, belief)
+    assert (weights > 0).all()
+    assert weights[:, 0].sum() > 3 * weights[:, 5].sum()
+
+
+def test_standard_scores() -> None:
+    scores = np.random.default_rng(0).normal(300, 90, (50, 5))
+    scores[3, 2] = np.nan
+    found = standardise(scores)
+    left, right = np.triu_indices(5, 1)
+    assert np.sqrt(np.mean((found.filled[:, left] - found.filled[:, right]) ** 2)) == pytest.approx(1.0)
+    assert standardise(7 * scores + 100).filled == pytest.approx(found.filled)
+    with pytest.raises(UserError, match="no score"):
+        standardise(np.full((3, 3), np.nan))
+
+
+def test_stopping_and_needing() -> None:
+    sure = Belief(np.array([3.0, 2.0, 1.0, 0.0]), np.eye(4) * 1e-6)
+    assert top_order_confidence(sure, 3) == 1.0
+    open_top = Belief(np.zeros(4), np.eye(4))
+    assert top_order_confidence(open_top, 4) == pytest.approx(1 / 24, abs=0.02)
+    need = votes_needed(open_top, 50, per_log=400 / np.log(10), cost_vote=0.5)
+    assert need.half_width_then <= 50 < need.half_width_now
+    assert need.cost == need.votes * 0.5
+    tighter = votes_needed(open_top, 25, per_log=400 / np.log(10))
+    assert 3.5 * need.votes < tighter.votes < 4.5 * need.votes
+    assert votes_needed(sure, 50, per_log=400 / np.log(10)).votes == 0
+    with pytest.raises(UserError, match="does not exist"):
+        top_order_confidence(sure, 9)
