@@ -34,7 +34,7 @@ class Check:
 
 def visible_change(facts: Facts) -> float:
     """A change that stands out from the rest of the picture and that a person would notice."""
-    stands_out = floored(ramp(facts.structure_contrast, 0.3, 1.0), 0.05)
+    stands_out = floored(ramp(facts.structure_contrast, 0.1, 1.0), 0.05)
     alone = floored(ramp(facts.joint_contrast, 0.3, 1.2), 0.1)
     strong = floored(ramp(facts.colour_inside, 15.0, 35.0), 0.4)
     return stands_out * alone * strong * ramp(facts.colour_top, 3.0, 12.0)

@@ -23,8 +23,8 @@ class Dimensions:
 def kept(facts: Facts) -> float:
     """How much of what was not asked to change is as before, 0 to 1."""
     layout = fall(facts.structure_median, 0.45, 0.08)
-    light = plateau(abs(facts.lightness_shift), 0.0, 3.0, 1.0, 25.0)
-    tint = plateau(facts.tint_shift, 0.0, 3.0, 1.0, 25.0)
+    light = plateau(abs(facts.lightness_shift), 0.0, 1.5, 1.0, 25.0)
+    tint = plateau(facts.tint_shift, 0.0, 1.5, 1.0, 25.0)
     shape = plateau(facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
     everywhere = plateau(facts.colour_median, 0.0, 22.0, 1.0, 8.0)
     return product((layout, light, tint, everywhere, shape))
@@ -32,7 +32,9 @@ def kept(facts: Facts) -> float:
 
 def compact(facts: Facts) -> float:
     """Is the change one or two whole things rather than specks all over? 0 to 1."""
-    return mean((ramp(45.0 - facts.raggedness, 0.0, 35.0), ramp(facts.filling, 0.0, 0.4)))
+    whole = mean((ramp(45.0 - facts.raggedness, 0.0, 35.0), ramp(facts.filling, 0.0, 0.4)))
+    share = facts.regions[0].area / facts.area if facts.regions and facts.area > 0 else 0.0
+    return whole * floored(ramp(share, 0.3, 0.9), 0.5)
 
 
 def clean(facts: Facts) -> float:
@@ -46,14 +48,15 @@ def clean(facts: Facts) -> float:
             floored(plateau(a.contrast, -0.05, 0.08, 0.20, 0.20), 0.2),
             floored(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.2),
             floored(harsh, 0.08),
-            floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.4),
+            floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55),
         )
     )
 
 
-def local_dimensions(facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
+def local_dimensions(reading: Reading, facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
     """An edit of some part: that part changed, and nothing else."""
-    same, tidy, whole = kept(facts), clean(facts), compact(facts)
+    same, tidy = kept(facts), clean(facts)
+    whole = 1.0 if reading.about_text else compact(facts)  # letters are scattered strokes
     done = mean(c.done for c in checks)
     editing = done * floored(same, 0.5)
     prompt = done * same * floored(whole, 0.1) * floored(tidy, 0.7)
@@ -65,7 +68,7 @@ def global_dimensions(reading: Reading, scene: Scene, checks: tuple[Check, ...])
     same = kept_globally(reading.kinds, scene)
     done = mean(c.done for c in checks)
     a = scene.facts.artefacts
-    tidy = product((floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.4), plateau(a.noise, -99.0, 0.5, 1.0, 2.0)))
+    tidy = product((floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55), plateau(a.noise, -99.0, 0.5, 1.0, 2.0)))
     return Dimensions(SCALE * same, SCALE * done * floored(same, 0.2), SCALE * done * same, SCALE * tidy)
 
 
@@ -75,4 +78,4 @@ def dimensions_of(reading: Reading, scene: Scene, checks: tuple[Check, ...]) -> 
         return Dimensions(SCALE, 0.0, 0.0, SCALE)
     if reading.edits and all(edit.whole_image for edit in reading.edits):
         return global_dimensions(reading, scene, checks)
-    return local_dimensions(scene.facts, checks)
+    return local_dimensions(reading, scene.facts, checks)

@@ -7,7 +7,7 @@ import numpy as np
 
 from imarena.core.records import JsonDict
 from imarena.judges.builtin_checks import Check, Scene
-from imarena.judges.builtin_curves import fall, floored, plateau, product, ramp
+from imarena.judges.builtin_curves import fall, plateau, ramp
 from imarena.language import Edit, EditKind
 from imarena.vision import Difference, Frame, noise_level, structure_change
 
@@ -143,8 +143,8 @@ def same_palette(difference: Difference) -> float:
 
 def kept_subject(difference: Difference) -> float:
     """Is a part of the picture left as it was? 0 to 1: share of the blocks with neither colour nor structure change."""
-    still = (difference.colour_blocks < 6.0) & (difference.structure_blocks < 0.2)
-    return ramp(float(still.mean()), 0.0, 0.12)
+    still = (difference.colour_blocks < 8.0) & (difference.structure_blocks < 0.25)
+    return ramp(float(still.mean()), 0.02, 0.10)
 
 
 def kept_globally(kinds: frozenset[EditKind], scene: Scene) -> float:
@@ -153,8 +153,5 @@ def kept_globally(kinds: frozenset[EditKind], scene: Scene) -> float:
         return kept_subject(scene.difference)
     if kinds & {EditKind.EXTEND, EditKind.VIEW}:
         return ramp(same_palette(scene.difference), 0.35, 0.75)
-    strict = EditKind.ENHANCE in kinds
-    layout = same_layout(scene.difference)
-    structure = fall(scene.facts.structure_median, 0.45, 0.1) if strict else 1.0
     shape = plateau(scene.facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
-    return product((layout, floored(structure, 0.3), shape))
+    return same_layout(scene.difference) * shape
