@@ -9,7 +9,7 @@ import { ItemsPage } from "./pages/items";
 import { JudgesPage } from "./pages/judges";
 import { LeadPage } from "./pages/lead";
 import { RunsPage } from "./pages/runs";
-import { InvitePage, LaunchPage, SignInPage } from "./pages/signin";
+import { JoinPage, LaunchPage, SignInPage } from "./pages/signin";
 import { Link } from "./parts/link";
 import { Empty, Waiting } from "./parts/state";
 import { go, match, usePlace } from "./router";
@@ -26,8 +26,8 @@ type Page = (parts: Record<string, string>) => ReactNode;
 /** Pages without the frame: a task takes the whole window. */
 const BARE: [string, Page][] = [
   ["/rate/:campaign", ({ campaign = "" }) => <RatePage campaignId={campaign} />],
-  ["/invite/:token", ({ token = "" }) => <InvitePage token={token} />],
-  ["/launch/:token", ({ token = "" }) => <LaunchPage token={token} />],
+  ["/join", () => <JoinPage />],
+  ["/launch", () => <LaunchPage />],
   ["/sign-in", () => <SignInPage />],
 ];
 

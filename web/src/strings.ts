@@ -74,7 +74,7 @@ export const strings = {
     keys: "Keys",
     keysLead: "Everything can be done with the keyboard. Press ? at any time to see this again.",
     begin: "Begin",
-    practice: "The first tasks are for practice: you are told the expected answer, and they do not count.",
+    practice: "Some campaigns start with practice tasks: you are told the expected answer, and they do not count.",
   },
 
   stages: {

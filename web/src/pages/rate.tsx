@@ -1,4 +1,5 @@
 // A rater at work: consent and guidelines first, then one task after the other.
+import { useState } from "react";
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/use";
 import type { RaterCampaign } from "../api/wire";
@@ -21,11 +22,24 @@ export function RatePage({ campaignId }: { campaignId: string }) {
       {(found) => {
         const campaign = found.find((one) => one.campaign_id === campaignId);
         if (!campaign) return <Empty>{strings.home.nothing}</Empty>;
-        if (campaign.stage === "consent") return <Welcome campaign={campaign} onAgreed={loaded.reload} />;
-        return <Work campaign={campaign} />;
+        return <Begin campaign={campaign} reload={loaded.reload} />;
       }}
     </Shown>
   );
+}
+
+const SEEN = "imarena.seen";
+
+/** Consent where it is asked for; guidelines and keys before the first task. */
+function Begin({ campaign, reload }: { campaign: RaterCampaign; reload: () => void }) {
+  const [seen, setSeen] = useState(() => campaign.done > 0 || window.sessionStorage.getItem(SEEN) === campaign.campaign_id);
+  function ready(): void {
+    window.sessionStorage.setItem(SEEN, campaign.campaign_id);
+    setSeen(true);
+    reload();
+  }
+  if (campaign.stage === "consent" || !seen) return <Welcome campaign={campaign} onReady={ready} />;
+  return <Work campaign={campaign} />;
 }
 
 function Work({ campaign }: { campaign: RaterCampaign }) {

@@ -9,13 +9,19 @@ import { go, usePlace } from "../router";
 import { useSession } from "../session";
 import { strings } from "../strings";
 
-export function InvitePage({ token }: { token: string }) {
+/** The secret stands behind the #, so that no server and no log on the way sees it. */
+function useSecret(): string {
+  return useState(() => window.location.hash.slice(1))[0];
+}
+
+export function JoinPage() {
   const { query } = usePlace();
-  // A link lives in the browser's history: the secret leaves the address at once.
+  const token = useSecret();
   return <Opening sign={() => calls.signInByInvitation({ token, params: Object.fromEntries(query) })} />;
 }
 
-export function LaunchPage({ token }: { token: string }) {
+export function LaunchPage() {
+  const token = useSecret();
   return <Opening sign={() => calls.signInByLaunch({ token })} />;
 }
 

@@ -9,20 +9,29 @@ import { Problem } from "../parts/state";
 import { KeyTable } from "../rate/keytable";
 import { strings } from "../strings";
 
-const STEPS = 3;
+type Step = "consent" | "guidelines" | "keys";
 
-export function Welcome({ campaign, onAgreed }: { campaign: RaterCampaign; onAgreed: () => void }) {
-  const [step, setStep] = useState(1);
-  const [agreed, setAgreed] = useState(false);
+interface Props {
+  campaign: RaterCampaign;
+  onReady: () => void;
+}
+
+export function Welcome({ campaign, onReady }: Props) {
+  const asked = campaign.stage === "consent";
+  const steps: Step[] = asked ? ["consent", "guidelines", "keys"] : ["guidelines", "keys"];
+  const [at, setAt] = useState(0);
+  const [agreed, setAgreed] = useState(!asked);
   const [error, setError] = useState<ApiError | null>(null);
   const t = strings.start;
+  const step = steps[at] ?? "keys";
   function begin(): void {
-    calls.giveConsent(campaign.campaign_id).then(onAgreed, (reason: unknown) => setError(asApiError(reason)));
+    if (!asked) onReady();
+    else calls.giveConsent(campaign.campaign_id).then(onReady, (reason: unknown) => setError(asApiError(reason)));
   }
   return (
     <main className="narrow card welcome" data-step={step}>
-      <p className="muted">{campaign.name} · {t.step(step, STEPS)}</p>
-      {step === 1 && (
+      <p className="muted">{campaign.name} · {t.step(at + 1, steps.length)}</p>
+      {step === "consent" && (
         <>
           <h1>{t.consent}</h1>
           <Prose text={campaign.consent || t.consentDefault} />
@@ -32,25 +41,25 @@ export function Welcome({ campaign, onAgreed }: { campaign: RaterCampaign; onAgr
           </label>
         </>
       )}
-      {step === 2 && (
+      {step === "guidelines" && (
         <>
           <h1>{t.guidelines}</h1>
           <Prose text={campaign.guidelines || t.guidelinesDefault} />
         </>
       )}
-      {step === 3 && (
+      {step === "keys" && (
         <>
           <h1>{t.keys}</h1>
           <p>{t.keysLead}</p>
           <KeyTable kind={campaign.kind} />
-          <p>{t.practice}</p>
+          <p className="muted">{t.practice}</p>
         </>
       )}
       {error && <Problem error={error} />}
       <div className="row">
-        {step > 1 && <button type="button" onClick={() => setStep(step - 1)}>{t.back}</button>}
-        {step < STEPS ? (
-          <button type="button" className="primary" disabled={!agreed} onClick={() => setStep(step + 1)}>{t.next}</button>
+        {at > 0 && <button type="button" onClick={() => setAt(at - 1)}>{t.back}</button>}
+        {at < steps.length - 1 ? (
+          <button type="button" className="primary" disabled={!agreed} onClick={() => setAt(at + 1)}>{t.next}</button>
         ) : (
           <button type="button" className="primary" onClick={begin}>{t.begin}</button>
         )}

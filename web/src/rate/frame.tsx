@@ -5,6 +5,7 @@ import { useKeys } from "../keys";
 import { Dialog } from "../parts/dialog";
 import { Key, Meter } from "../parts/fields";
 import { Link } from "../parts/link";
+import { Prose } from "../parts/prose";
 import { Problem } from "../parts/state";
 import { strings } from "../strings";
 import type { Named } from "../view/stack";
@@ -52,7 +53,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
       </footer>
       <p className="sr-only" role="status" aria-live="polite">{desk.notice}</p>
       {asking && <SkipDialog onClose={() => setAsking(false)} onSkip={desk.skip} />}
-      {help && <Dialog title={strings.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} /></Dialog>}
+      {help && <Dialog title={strings.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} />{campaign.guidelines && <Prose text={campaign.guidelines} />}</Dialog>}
       {desk.feedback !== null && <Feedback text={desk.feedback} onNext={desk.next} />}
     </div>
   );

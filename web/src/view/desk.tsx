@@ -61,13 +61,12 @@ function Stacked({ mode, group, context, left, right }: StackedProps) {
   const [under, over] = pairs[pair] ?? pairs[0]!;
   return (
     <div className="panes" data-count="1">
-      <Stack key={pair} mode={mode} under={under} over={over} group={group} />
-      {pairs.length > 1 && (
-        <div className="stack-pairs">
+      <Stack key={pair} mode={mode} under={under} over={over} group={group}>
+        {pairs.length > 1 && (
           <Choices label={strings.view.pair} value={String(pair)} onChange={(value) => setPair(Number(value))}
             options={pairs.map(([a, b], index) => [String(index), `${a.name} / ${b.name}`] as const)} />
-        </div>
-      )}
+        )}
+      </Stack>
     </div>
   );
 }

@@ -2,7 +2,6 @@
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useRef } from "react";
 import type { Picture } from "../api/wire";
-import { trueScale } from "./geometry";
 import { paneOf } from "./group";
 import { makeViewer } from "./viewer";
 
@@ -12,7 +11,8 @@ export interface Spot {
   y: number;
 }
 
-const SIZE = 180;
+const SIZE = 200;
+const TIMES = 4;
 
 interface Props {
   viewer: OpenSeadragon.Viewer;
@@ -52,10 +52,9 @@ export function Lens({ viewer, picture, spot }: Props) {
   );
 }
 
-/** Three times what the pane shows, and never less than true pixels. */
+/** Four times what the pane shows. */
 function aim(lens: OpenSeadragon.Viewer, pane: OpenSeadragon.Viewer, picture: Picture, spot: Spot): void {
-  const shown = pane.viewport.getZoom(true) * paneOf(pane).width;
-  const scale = Math.max(3 * shown, trueScale(picture, window.devicePixelRatio));
+  const scale = TIMES * pane.viewport.getZoom(true) * paneOf(pane).width;
   const at = lens.viewport.getCenter(true);
   at.x = (spot.x * picture.width) / picture.height;
   at.y = spot.y;

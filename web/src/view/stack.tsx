@@ -1,5 +1,5 @@
 // Two pictures on top of each other: swipe a divider, flicker between them, or see only what differs.
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import type { Picture } from "../api/wire";
 import { strings } from "../strings";
 import type { ViewGroup } from "./group";
@@ -19,9 +19,10 @@ interface Props {
   under: Named;
   over: Named;
   group: ViewGroup;
+  children?: ReactNode;
 }
 
-export function Stack({ mode, under, over, group }: Props) {
+export function Stack({ mode, under, over, group, children }: Props) {
   const below = useViewer(under.picture, group);
   const above = useViewer(over.picture, group);
   const [divide, setDivide] = useState(50);
@@ -77,6 +78,7 @@ export function Stack({ mode, under, over, group }: Props) {
             </label>
           </>
         )}
+        {children}
       </figcaption>
     </figure>
   );

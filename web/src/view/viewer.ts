@@ -16,7 +16,18 @@ export function tileSource(picture: Picture): OpenSeadragon.TileSourceOptions {
   } as OpenSeadragon.TileSourceOptions;
 }
 
+/** The viewer would add an inline style to the page, which the content security policy refuses; task.css says the same.
+ * It looks for the mark first: an element of that name that is no style sheet keeps it from trying. */
+function keepStyleOut(): void {
+  const mark = "data-openseadragon-mobile-css";
+  if (document.querySelector(`style[${mark}]`)) return;
+  const style = document.createElementNS("urn:imarena", "style");
+  style.setAttribute(mark, "true");
+  document.head.append(style);
+}
+
 export function makeViewer(element: HTMLElement, picture: Picture, { still = false } = {}): OpenSeadragon.Viewer {
+  keepStyleOut();
   const viewer = new OpenSeadragon.Viewer({
     element,
     drawer: "canvas",
