@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFilter
-from tests.unit.vision.pictures import mixed, scene, with_disc, with_text
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import Exhibit, Judge, Verdict
@@ -19,6 +18,7 @@ from imarena.judges import JUDGES
 from imarena.judges.builtin import BuiltinJudge, BuiltinSettings, make
 from imarena.judges.cv_score import DIMENSIONS, combine
 from imarena.judges.orders import mirrored_scores
+from tests.unit.vision.pictures import mixed, scene, with_disc, with_text
 
 BLUE = "Make the red disc blue."
 QUIET = BuiltinJudge(BuiltinSettings(ocr="never"))

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.vision.pictures import with_disc
 
 from imarena.core.errors import UserError
 from imarena.language import lexicon
 from imarena.vision import BASIC_COLOURS, basic_names, basic_of, is_named, likeness
 from imarena.vision.colour import rgb_of, to_oklab
 from imarena.vision.frame import frame_of
+from tests.unit.vision.pictures import with_disc
 
 KNOWN = [
     ((255, 0, 0), "red"), ((0, 128, 0), "green"), ((0, 0, 255), "blue"), ((255, 255, 0), "yellow"),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from PIL import Image
-from tests.unit.vision.pictures import mixed, scene, with_disc
 
 from imarena.vision import compare, frame_of, structure_change
+from tests.unit.vision.pictures import mixed, scene, with_disc
 
 
 def test_the_same_picture_has_no_change() -> None:

@@ -5,10 +5,10 @@ import io
 import numpy as np
 import pytest
 from PIL import Image, ImageFilter
-from tests.unit.vision.pictures import scene
 
 from imarena.vision import compare, frame_of, measure_artefacts, measure_quality, noise_level
 from imarena.vision.quality import blocking
+from tests.unit.vision.pictures import scene
 
 
 def noisy(sigma: float) -> Image.Image:

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.vision.pictures import scene, with_disc, with_text
 
 from imarena.vision import Line, compare, find_injections, frame_of, may_hold_text, read_lines, text_match
+from tests.unit.vision.pictures import scene, with_disc, with_text
 
 BOX = (0.0, 0.0, 1.0, 0.1)
 
