@@ -34,7 +34,7 @@ $(FULL)/.full: pyproject.toml
 	$(PYTHON) -m venv $(FULL)
 	$(FULL)/bin/python $(PIP) --upgrade pip
 	$(FULL)/bin/python $(PIP) $(TORCH)
-	$(FULL)/bin/python $(PIP) --editable '.[dev,vision]'
+	$(FULL)/bin/python $(PIP) --editable '.[dev,vision,ray]' 'transformers[serving]'
 	@touch $@
 
 demo: $(VENV)/.base

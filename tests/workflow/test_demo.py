@@ -19,7 +19,8 @@ def kill_when(folder: Path, ready: str, limit_s: float = 120) -> None:
     command = [sys.executable, "-m", "imarena", "demo", "d"]
     running = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     started = time.monotonic()
-    kind: type[Record] = {"outputs": Output, "judgments": Judgment}[ready]
+    kinds: dict[str, type[Record]] = {"outputs": Output, "judgments": Judgment}
+    kind = kinds[ready]
     while time.monotonic() - started < limit_s and running.poll() is None:
         time.sleep(0.3)
         if (folder / "d" / "arena.db").exists() and (folder / "d" / "blobs").exists():

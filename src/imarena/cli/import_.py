@@ -18,7 +18,7 @@ _SHOWN = 20
 def command(
     context: typer.Context,
     format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="See --list.")] = "",
-    path: Annotated[Path | None, typer.Argument(help="The folder or file to read.")] = None,
+    path: Annotated[str, typer.Argument(help="The folder or file to read, or hub:owner/name[@revision].")] = "",
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
 ) -> None:
@@ -29,15 +29,17 @@ def command(
         known = {name: DESCRIPTIONS.get(name, "") for name in READERS}
         emit(context, known, lambda console: _list(console, known))
         return
-    if path is None:
+    if not path:
         fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
+    from imarena.datasets.hub import download, is_hub
     from imarena.storage import open_workspace
     from imarena.workflows.importing import import_records
 
     read = READERS.get(format_name)
     with open_workspace(session(context).workspace) as workspace, progress("import") as tell:
+        place = download(path, workspace.root / "downloads") if is_hub(path) else Path(path)
         report = import_records(
-            workspace, read, format_name=format_name, path=path, options=pairs(option), progress=tell
+            workspace, read, format_name=format_name, path=place, options=pairs(option), progress=tell
         )
     emit(context, report.to_json(), lambda console: _show(console, report))
     if report.skipped:

@@ -18,7 +18,7 @@ _EXTRAS = {
     "web": ("fastapi", "the web application"),
     "vision": ("torch", "local models"),
     "ray": ("ray", "many machines"),
-    "hub": ("datasets", "data sets from a hub"),
+    "hub": ("huggingface_hub", "data sets from a hub"),
 }
 _MIN_FREE_BYTES = 1_000_000_000
 

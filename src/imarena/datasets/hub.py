@@ -1,0 +1,43 @@
+"""Data sets from a model hub: ``imarena import FORMAT hub:owner/name[@revision]`` (the `hub` extra)."""
+
+import re
+from pathlib import Path
+
+from imarena.core.errors import MissingExtra, UserError
+
+PREFIX = "hub:"
+_NAME = re.compile(r"hub:(?P<name>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
+_WANTED = ("*.parquet", "*.json", "*.jsonl", "*.csv", "*.tsv", "*.png", "*.jpg", "*.jpeg", "*.webp")
+
+
+def is_hub(path: str) -> bool:
+    """Does this name a data set on a hub?"""
+    return path.startswith(PREFIX)
+
+
+def download(path: str, folder: Path) -> Path:
+    """Fetch a data set's tables and pictures (never code) into `folder`, pinned to one revision; returns its root.
+
+    What was fetched before is not fetched again. The hub is the one that the variable HF_ENDPOINT names.
+    """
+    found = _NAME.fullmatch(path)
+    if found is None:
+        raise UserError(f"'{path}' does not name a data set.", hint="Write hub:owner/name or hub:owner/name@revision.")
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    except ImportError as error:
+        raise MissingExtra("Importing from a hub", "hub") from error
+    name, revision = found["name"], found["revision"]
+    target = folder / name.replace("/", "--") / (revision or "main").replace("/", "--")
+    try:
+        snapshot_download(
+            name, repo_type="dataset", revision=revision, local_dir=target, allow_patterns=list(_WANTED), max_workers=4
+        )
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise UserError(
+            f"The data set {name} could not be fetched: {reason}",
+            hint="Check the name, the revision, the network and your access (HF_TOKEN).",
+        ) from error
+    return target
