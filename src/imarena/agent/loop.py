@@ -32,6 +32,9 @@ class AgentSettings(Noun):
     """A score from which the loop stops, beside the judge's own word for success."""
     from_best: bool = False
     """Start each step from the best picture so far; the paper goes on from the current one."""
+    partial_answers: bool = False
+    """Pictures made before the plan's last step may be the answer too, and may end the loop. The paper does not say;
+    a judge that overlooks a missing change would otherwise stop after the first of several."""
 
 
 @dataclass
@@ -42,6 +45,8 @@ class _State:
     current: bytes | None = None
     best: bytes | None = None
     best_score: float | None = None
+    spare: bytes | None = None
+    """The last picture made before the plan's last step: the answer only where there is no other."""
     failure: EditResult | None = None
     cost_usd: float = 0.0
     unpriced: bool = False
@@ -151,6 +156,9 @@ class Agent:
             verdict = await self._judged(state, state.current)
             feedback = feedback_of(verdict)
             made |= _told(verdict, feedback)
+            if waiting and not self.settings.partial_answers:
+                state.spare = state.current
+                continue
             self._remember(state, verdict)
             if self._succeeded(verdict):
                 made["stopped"] = "success"
@@ -203,6 +211,7 @@ class Agent:
 
     def _result(self, state: _State, seconds: float) -> EditResult:
         cost = None if state.unpriced else state.cost_usd
+        state.best = state.best if state.best is not None else state.spare
         if state.best is None:
             failed = state.failure or EditResult(Status.MISSING_OUTPUT, error="no step made a picture")
             return replace(failed, image=None, cost_usd=cost, latency_s=seconds, steps=tuple(state.steps))

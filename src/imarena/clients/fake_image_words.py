@@ -1,0 +1,64 @@
+"""How image protocols say things: a request in common terms, errors in each provider's words."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from imarena.clients.fake_pictures import ImageFault
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as all protocols mean it."""
+
+    model: str
+    prompt: str
+    pictures: tuple[bytes, ...]
+    extra: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The same for the same words, pictures and options."""
+        parts = [self.model, self.prompt, *self.extra, *(hashlib.sha256(data).hexdigest() for data in self.pictures)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Speak:
+    """How one protocol says things."""
+
+    pictures: Callable[[Asked, list[bytes], ImageFault | None], web.StreamResponse]
+    refusal: Callable[[ImageFault], web.StreamResponse]
+    error: Callable[..., web.StreamResponse]
+    key_header: str = "authorization"
+    key_prefix: str = "Bearer"
+
+
+def from_data_url(url: str) -> bytes:
+    """The bytes of a data URL."""
+    return base64.b64decode(url.partition(",")[2])
+
+
+def openai_error(
+    status: int, message: str, code: str, after: str = "", *, kind: str = "invalid_request_error"
+) -> web.Response:
+    error = {"message": message, "type": kind, "param": None, "code": code}
+    return web.json_response({"error": error}, status=status, headers={"Retry-After": after} if after else {})
+
+
+def gemini_error(status: int, message: str, code: str, after: str = "") -> web.Response:
+    """Gemini tells the pause in the body and a wrong key as 400."""
+    names = {400: "INVALID_ARGUMENT", 401: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL"}
+    details: list[dict[str, Any]] = []
+    if after:
+        details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{after}s"})
+    if code == "invalid_api_key":
+        status, message = 400, "API key not valid. Please pass a valid API key."
+        details.append({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"})
+    error = {"code": status, "message": message, "status": names.get(status, "UNKNOWN"), "details": details}
+    return web.json_response({"error": error}, status=status)

@@ -1,0 +1,109 @@
+"""What the fake image server draws, and how it misbehaves on demand."""
+
+import base64
+import hashlib
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from PIL import Image, ImageChops, UnidentifiedImageError
+
+from imarena.core.errors import UserError
+
+
+class ImageFault(StrEnum):
+    """One way in which an image endpoint lets its client down."""
+
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    REFUSAL = "refusal"
+    BLOCKED = "blocked"
+    TEXT = "text"
+    HTML = "html"
+    TRUNCATED = "truncated"
+    NOT_AN_IMAGE = "not_an_image"
+    OTHER_SIZE = "other_size"
+    TEN_IMAGES = "ten_images"
+    NOT_BASE64 = "not_base64"
+    WRONG_JSON = "wrong_json"
+    HANG = "hang"
+    DISCONNECT = "disconnect"
+    JOB_FAILED = "job_failed"
+    JOB_STUCK = "job_stuck"
+    LOST_FILE = "lost_file"
+
+
+PASSING = frozenset({ImageFault.RATE_LIMITED, ImageFault.SERVER_ERROR, ImageFault.DISCONNECT})
+"""Faults that a second try gets past, when they come by rate or by name."""
+_NAMED = re.compile(r"\[fault: ?(\w+)\]")
+
+
+@dataclass(frozen=True)
+class ImageFaults:
+    """Rates by fault, drawn from the request's words and pictures and how often they came; or named in the prompt."""
+
+    rates: Mapping[ImageFault, float] = field(default_factory=dict)
+    seed: int = 0
+    retry_after: str = "0.05"
+    hang_s: float = 3600.0
+
+    def draw(self, prompt: str, digest: str, seen: int) -> ImageFault | None:
+        """The fault for a request; a prompt that says `[fault: html]` gets that one."""
+        named = _NAMED.search(prompt)
+        if named:
+            fault = ImageFault(named[1])
+            return None if fault in PASSING and seen > 0 else fault
+        value = hashlib.sha256(f"{self.seed}:{seen}:{digest}".encode()).digest()
+        point = int.from_bytes(value[:8], "big") / 2**64
+        for fault in sorted(self.rates):
+            point -= self.rates[fault]
+            if point < 0:
+                return fault
+        return None
+
+
+def parse_image_rates(texts: list[str]) -> dict[ImageFault, float]:
+    """Rates from words like `refusal=0.05`."""
+    rates = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            rates[ImageFault(name)] = float(value)
+        except ValueError as error:
+            known = ", ".join(ImageFault)
+            raise UserError(f"'{text}' is not a fault with a rate.", hint=f"Write name=0.1; names: {known}.") from error
+    return rates
+
+
+def drawn(prompt: str, pictures: tuple[bytes, ...], fault: ImageFault | None) -> list[bytes]:
+    """The pictures of a reply: the first one given, tinted by the prompt; a flat one where none was given."""
+    digest = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()
+    tint = (128 + digest[0] // 2, 128 + digest[1] // 2, 128 + digest[2] // 2)
+    try:
+        base = Image.open(io.BytesIO(pictures[0])).convert("RGB") if pictures else Image.new("RGB", (64, 48), "white")
+    except (UnidentifiedImageError, OSError) as error:
+        raise ValueError("Invalid image file or mode for image 1, please check your image file.") from error
+    made = ImageChops.multiply(base, Image.new("RGB", base.size, tint))
+    if fault is ImageFault.OTHER_SIZE:
+        made = made.resize((max(8, made.width // 2), max(8, made.height)))
+    data = _png(made)
+    if fault is ImageFault.TRUNCATED:
+        return [data[: len(data) * 2 // 3]]
+    if fault is ImageFault.NOT_AN_IMAGE:
+        return [b"this is no picture"]
+    if fault is ImageFault.TEN_IMAGES:
+        return [data] * 10
+    return [data]
+
+
+def in_base64(data: bytes, fault: ImageFault | None) -> str:
+    """Base64 as providers send it, or text that is none."""
+    return "!!! not base64 !!!" if fault is ImageFault.NOT_BASE64 else base64.b64encode(data).decode("ascii")
+
+
+def _png(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()

@@ -1,0 +1,164 @@
+"""HTTP queues: submit a job, poll its state, fetch its result. What a provider calls these things is a template."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
+from imarena.clients.replies import Failure, Kind
+from imarena.core.records import JsonDict, Status
+from imarena.core.records.base import Noun
+
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+class QueueTemplate(Noun):
+    """One provider's words. Pointers are dotted paths into its JSON; `*` stands for every entry of a list."""
+
+    submit_path: str
+    submit_body: JsonDict
+    status_url: tuple[str, ...]
+    """Where the reply to the submission says how to poll: a pointer to an address."""
+    result_url: tuple[str, ...] = ()
+    """Where it says how to fetch the result; empty: the last poll holds it."""
+    state: str = "status"
+    done: tuple[str, ...]
+    failed: tuple[str, ...] = ()
+    error: tuple[str, ...] = ("error", "detail")
+    images: tuple[str, ...]
+    """Pointers to addresses or data URLs of pictures, the first that leads to some wins."""
+    refused: tuple[str, ...] = ()
+    """Pointers that are true where the provider blacked a picture out."""
+    refusal_words: tuple[str, ...] = ()
+    """Words of an error that mean a safety refusal: queues tell it in prose only."""
+    poll_s: float = Field(default=1.0, gt=0)
+    max_poll_s: float = Field(default=10.0, gt=0)
+    job_timeout_s: float = Field(default=600.0, gt=0)
+
+
+def filled(template: Any, fields: Mapping[str, Any]) -> Any:
+    """A JSON template with its `{fields}` filled in. A value that is one field takes its type; without it, it goes."""
+    if isinstance(template, dict):
+        made = {key: filled(value, fields) for key, value in template.items()}
+        return {key: value for key, value in made.items() if value is not None}
+    if isinstance(template, list):
+        return [value for entry in template if (value := filled(entry, fields)) is not None]
+    if not isinstance(template, str):
+        return template
+    whole = _FIELD.fullmatch(template)
+    if whole:
+        return fields.get(whole[1])
+    return _FIELD.sub(lambda match: str(fields.get(match[1], "")), template)
+
+
+def pointed(document: Any, pointer: str) -> Iterator[Any]:
+    """What a dotted path leads to; nothing where it leads nowhere."""
+    found = [document]
+    for part in pointer.split("."):
+        found = [deeper for entry in found for deeper in _step(entry, part)]
+    yield from found
+
+
+def _step(entry: Any, part: str) -> list[Any]:
+    if part == "*":
+        return entry if isinstance(entry, list) else []
+    if isinstance(entry, dict):
+        return [entry[part]] if part in entry else []
+    if isinstance(entry, list) and part.isdecimal() and int(part) < len(entry):
+        return [entry[int(part)]]
+    return []
+
+
+def _first(document: Any, pointers: tuple[str, ...]) -> str:
+    texts = (value for pointer in pointers for value in pointed(document, pointer))
+    return next((value for value in texts if isinstance(value, str) and value), "")
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One provider's queue behind a client."""
+
+    client: ImageClient
+    template: QueueTemplate
+
+    async def run(self, fields: Mapping[str, Any]) -> Pictures:
+        """Submit a job with these fields, wait for its end, give its pictures' addresses."""
+        path = filled(self.template.submit_path, fields)
+        body = filled(self.template.submit_body, fields)
+        sent = await self.client.ask(Call(str(path), json=body), self._read)
+        if sent.status is not Status.OK:
+            return sent
+        where = _first(sent.document, self.template.status_url)
+        if not where:
+            return Pictures(Status.UNPARSABLE, error=f"the reply names no job: {json.dumps(sent.document)[:300]}")
+        ended = await self._ended(where, sent)
+        if ended.status is not Status.OK:
+            return ended
+        result_url = _first(sent.document, self.template.result_url)
+        if result_url:
+            ended = await self.client.ask(Call(result_url, "GET", charged=False), self._read)
+            if ended.status is not Status.OK:
+                return ended
+        return self._pictures(ended.document, sent)
+
+    async def _ended(self, where: str, sent: Pictures) -> Pictures:
+        """Poll until the job is done, at growing distances."""
+        template = self.template
+        loop = asyncio.get_running_loop()
+        until = loop.time() + template.job_timeout_s
+        pause_s = template.poll_s
+        now = sent
+        while True:
+            state = next(pointed(now.document, template.state), None)
+            if state in template.done:
+                return now
+            if state in template.failed:
+                return self._failed(now.document)
+            if loop.time() >= until:
+                return Pictures(Status.TIMEOUT, error=f"the job is '{state}' after {template.job_timeout_s:g} s")
+            await asyncio.sleep(pause_s)
+            pause_s = min(template.max_poll_s, pause_s * 1.3)
+            now = await self.client.ask(Call(where, "GET", charged=False), self._read)
+            if now.status is not Status.OK:
+                return now
+
+    def _failed(self, document: JsonDict) -> Pictures:
+        said = _first(document, self.template.error) or json.dumps(document)[:300]
+        refused = any(word in said.lower() for word in self.template.refusal_words)
+        return Pictures(Status.REFUSED if refused else Status.API_ERROR, error=f"the job failed: {said[:400]}")
+
+    def _pictures(self, document: JsonDict, sent: Pictures) -> Pictures:
+        if any(value is True for pointer in self.template.refused for value in pointed(document, pointer)):
+            return Pictures(Status.REFUSED, error="the provider blacked the picture out as unsafe")
+        for pointer in self.template.images:
+            urls = tuple(value for value in pointed(document, pointer) if isinstance(value, str) and value)
+            if urls:
+                return Pictures(Status.OK, urls=urls, usage=sent.usage)
+        return Pictures(
+            Status.MISSING_OUTPUT, error=f"the job is done and holds no picture: {json.dumps(document)[:300]}"
+        )
+
+    def _read(self, status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError):
+            document = None
+        if not 200 <= status < 300:
+            if isinstance(document, dict):
+                said = json.dumps(document.get("detail", "")).lower()
+                if any(word in said for word in ("content_policy_violation", *self.template.refusal_words)):
+                    return Pictures(Status.REFUSED, error=f"HTTP {status}: {said[:400]}")
+                if "error" not in document and isinstance(document.get("detail"), str):
+                    body = json.dumps({"error": document["detail"]}).encode()
+            return read_failure(status, headers, body)
+        if not isinstance(document, dict):
+            start = body[:80].decode("utf-8", "replace")
+            return Failure(
+                Kind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
+            )
+        return Pictures(Status.OK, document=document)

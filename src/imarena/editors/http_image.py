@@ -1,0 +1,156 @@
+"""What editors behind an endpoint share: limits, one picture out of a reply, its download, cost and time."""
+
+import base64
+import binascii
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from imarena.clients.image_api import ImageClient, ImageEndpoint, Pictures
+from imarena.core.errors import InvalidImage
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import JsonDict, Status
+from imarena.editors.catalog import Ports
+from imarena.images import media_type_of
+
+_SHOWN = 200
+
+
+class ImageSettings(ImageEndpoint):
+    """Settings that all editors behind an endpoint have."""
+
+    version: str = ""
+    take: Literal["one", "first"] = "one"
+    """What to do where several pictures come back and one was asked for: say so, or take the first."""
+
+
+Ask = Callable[[ImageClient, EditRequest], Awaitable[Pictures]]
+
+
+@dataclass(frozen=True)
+class EndpointEditor:
+    """An editor behind an endpoint: `ask` knows the provider's words, this knows the rest."""
+
+    name: str
+    settings: ImageSettings
+    ask: Ask
+    client: ImageClient
+    kind: str
+    shown: JsonDict = field(default_factory=dict)
+
+    @property
+    def version(self) -> str:
+        """The model's name at the endpoint and what the settings add."""
+        extra = self.settings.version
+        return f"{self.settings.model} {extra}".strip()
+
+    @property
+    def params(self) -> JsonDict:
+        """What an output depends on: never a key, never an address."""
+        return {"adapter": self.kind, "model": self.settings.model, **self.shown, **self.settings.body}
+
+    @property
+    def usd_per_image(self) -> float | None:
+        """The most that one picture costs; None where it is not stated."""
+        return self.settings.usd_per_image
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Open the client."""
+        async with self.client.opened():
+            yield
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """Ask for one picture. Every failure comes back as a status with what to do."""
+        started = time.perf_counter()
+        problem = self._too_much(request)
+        if problem:
+            return EditResult(Status.API_ERROR, error=problem, cost_usd=0.0, latency_s=0.0)
+        found = await self.ask(self.client, request)
+        result = await self._picture(found)
+        return EditResult(
+            result.status,
+            result.image,
+            result.error,
+            cost_usd=found.usage.cost_usd if found.usage.cost_usd is not None else self._cost(result.status),
+            latency_s=time.perf_counter() - started,
+        )
+
+    def _cost(self, status: Status) -> float | None:
+        return self.settings.usd_per_image if status is Status.OK else 0.0
+
+    def _too_much(self, request: EditRequest) -> str:
+        pictures = (*request.sources, *request.references, *request.masks)
+        most, count = self.settings.max_source_bytes, self.settings.max_pictures
+        largest = max((len(data) for data in pictures), default=0)
+        if most is not None and largest > most:
+            return (
+                f"A picture of {largest:,} bytes is over this endpoint's limit of {most:,}: it was not sent. "
+                "Scale the item's picture down, or raise max_source_bytes if the provider allows more."
+            )
+        if count is not None and len(pictures) > count:
+            return f"The item has {len(pictures)} pictures and this endpoint takes {count}: it was not sent."
+        return ""
+
+    async def _picture(self, found: Pictures) -> EditResult:
+        if found.status is not Status.OK:
+            return EditResult(found.status, error=found.error)
+        number = len(found.images) + len(found.urls)
+        if number == 0:
+            said = " ".join(found.text.split())[:_SHOWN]
+            told = f"the model answered with words and no picture: {said!r}" if said else "the reply holds no picture"
+            return EditResult(Status.MISSING_OUTPUT, error=told)
+        if number > 1 and self.settings.take == "one":
+            told = f'{number} pictures came back and one was asked for; set take = "first" to use the first'
+            return EditResult(Status.UNPARSABLE, error=told)
+        if found.images:
+            return EditResult(Status.OK, found.images[0])
+        url = found.urls[0]
+        inline = from_data_url(url) if url.startswith("data:") else None
+        if inline is not None:
+            return EditResult(Status.OK, inline)
+        if url.startswith("data:"):
+            return EditResult(Status.INVALID_IMAGE, error="the data URL of the picture cannot be decoded")
+        fetched = await self.client.download(url)
+        if fetched.status is not Status.OK:
+            return EditResult(fetched.status, error=fetched.error)
+        return EditResult(Status.OK, fetched.images[0])
+
+
+def editor(
+    name: str, settings: ImageSettings, ask: Ask, ports: Ports, kind: str, shown: JsonDict | None = None
+) -> EndpointEditor:
+    """An editor and its client."""
+    client = ImageClient(settings, budget=ports.budget, environ=ports.environ)
+    return EndpointEditor(name, settings, ask, client, kind, shown or {})
+
+
+def from_base64(text: Any) -> bytes | None:
+    """Bytes of a base64 text; None where it is none."""
+    if not isinstance(text, str):
+        return None
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def from_data_url(url: str) -> bytes | None:
+    """Bytes of a base64 data URL; None where it is none."""
+    head, comma, text = url.partition(",")
+    return from_base64(text) if comma and head.startswith("data:") and head.endswith(";base64") else None
+
+
+def media_type(data: bytes) -> str:
+    """The type of an encoded picture, for a request; an unknown one is sent as what it may be."""
+    try:
+        return media_type_of(data)
+    except InvalidImage:
+        return "application/octet-stream"
+
+
+def data_url(data: bytes) -> str:
+    """A picture as a data URL."""
+    return f"data:{media_type(data)};base64,{base64.b64encode(data).decode('ascii')}"
