@@ -14,7 +14,7 @@ From = Annotated[Path | None, typer.Option("--from", help="A table of battles: C
 Voters = Annotated[str, typer.Option("--source", help="Workspace: human, judge, all, or auto (people if they voted).")]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
 Dimension = Annotated[str | None, typer.Option("--dimension", help="Workspace: battles about this dimension only.")]
-Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo or mixture.")]
+Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 By = Annotated[str | None, typer.Option(help="One board for each value of this column.")]
@@ -125,7 +125,7 @@ def _compared(boards: list[Any], by: str | None, against: Path | None, names: di
 def _workspace(folder: Path, method: str, source: str, judge: str | None, dimension: str | None) -> Any:
     from imarena.workflows.rank import workspace_battles
 
-    pooled = method in ("active-elo", "mixture")  # these weigh people and judges themselves
+    pooled = method in ("active-elo", "mixture", "corrected")  # these weigh people and judges themselves
     return workspace_battles(folder, source=source, judge=judge, dimension=dimension, pooled=pooled)
 
 

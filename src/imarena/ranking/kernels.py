@@ -25,11 +25,12 @@ def _credible_step(points: float, lead: float, scale: float, q: float) -> float:
     """CV-Arena eq. 5 to 7 without K: half a win is half of a win's step and half of a loss's."""
     p = 1.0 / (1.0 + math.exp(-lead / scale))
     guess = 0.5 * (1.0 - q)
+    won, lost = q * p, q * (1.0 - p)
     step = 0.0
-    if points > 0.0:
-        step += points * (q * p / (q * p + guess)) * (1.0 - p)
+    if points > 0.0:  # a rater who never guesses is credible, however unlikely the outcome
+        step += points * (won / (won + guess) if guess > 0.0 else 1.0) * (1.0 - p)
     if points < 1.0:
-        step -= (1.0 - points) * (q * (1.0 - p) / (q * (1.0 - p) + guess)) * p
+        step -= (1.0 - points) * (lost / (lost + guess) if guess > 0.0 else 1.0) * p
     return step
 
 

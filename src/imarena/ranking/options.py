@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from imarena.core.errors import UserError
 
-METHODS = ("bt", "davidson", "elo", "active-elo", "mixture")
+METHODS = ("bt", "davidson", "elo", "active-elo", "mixture", "corrected")
 INTERVALS = ("bootstrap", "sandwich", "none")
 CLUSTERS = ("battle", "item", "rater")
 ORDERS = ("given", "shuffled")

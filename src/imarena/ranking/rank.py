@@ -3,6 +3,7 @@
 from imarena.core.records import Ranking
 from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.board import assemble
+from imarena.ranking.corrected_board import corrected_board
 from imarena.ranking.elo import EMPTY, EloState
 from imarena.ranking.model_board import model_board
 from imarena.ranking.online_board import online_board
@@ -15,7 +16,9 @@ def rank_battles(
     battles: Battles, options: Options = DEFAULTS, *, coverage: FloatArray | None = None, state: EloState = EMPTY
 ) -> Ranking:
     """Rank. `coverage` (m,) stands beside the ratings; `state` is where online Elo goes on from."""
-    if options.method in ("elo", "active-elo"):
+    if options.method == "corrected":
+        battles, result = corrected_board(battles, options)
+    elif options.method in ("elo", "active-elo"):
         result = online_board(battles, options, state)
     else:
         result = model_board(battles, options)

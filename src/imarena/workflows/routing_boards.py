@@ -63,9 +63,8 @@ def setting_board(
     if name == "human":
         return _named(rank_battles(people, replace(options, method="bt")), name, arena)
     if name == "corrected":
-        means = _means(arena)
-        kept, result = corrected_board(people, options, means)
-        return _named(assemble(kept, result, replace(options, method="bt"), None), name, arena)
+        kept, result = corrected_board(people, options, _means(arena))
+        return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
     both = _joined(judge_battles(arena, votes), people)
     curve = load_curve(workspace, arena.judge)
     if name == "mixture":
@@ -185,10 +184,7 @@ def _subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
 
 
 def _named(board: Ranking, name: str, arena: Arena) -> Ranking:
-    method = "corrected" if name == "corrected" else board.method
-    return board.model_copy(
-        update={"method": method, "settings": {**board.settings, "setting": name, "judge": arena.judge}}
-    )
+    return board.model_copy(update={"settings": {**board.settings, "setting": name, "judge": arena.judge}})
 
 
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:

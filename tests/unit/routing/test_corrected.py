@@ -1,0 +1,142 @@
+"""Votes correct a judge: the two ends (a perfect and a useless judge), bias, routing, symmetry, intervals."""
+
+import numpy as np
+import pytest
+
+from imarena.core.errors import UserError
+from imarena.ranking import Battles, Codes, Options, rank_battles
+from imarena.ranking.calibrated import fit_calibrated
+from imarena.ranking.corrected import Ballot, correct, refit
+
+M = 6
+TRUE = np.linspace(1.2, -1.2, M)
+
+
+def ballot(n: int, means: np.ndarray, seed: int = 0, truth: np.ndarray = TRUE, batch: int = 1) -> Ballot:
+    rng = np.random.default_rng(seed)
+    left = rng.integers(M, size=(batch, n))
+    right = (left + rng.integers(1, M, size=(batch, n))) % M
+    lead = truth[left] - truth[right]
+    points = (rng.random((batch, n)) < 1 / (1 + np.exp(-lead))).astype(float)
+    return Ballot(left, right, points, np.zeros((batch, n)), np.repeat(means[None], batch, axis=0))
+
+
+def order(theta: np.ndarray) -> list[int]:
+    return [int(place) for place in np.argsort(-theta)]
+
+
+def test_without_votes_the_judge_decides_and_knows_little() -> None:
+    found = correct(ballot(0, np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]) / 3))
+    assert order(found.theta[0]) == [5, 4, 3, 2, 1, 0]
+    assert np.sqrt(found.covariance[0, 0, 0]) > 0.3
+
+
+def test_many_votes_overrule_a_judge_that_has_it_backwards() -> None:
+    found = correct(ballot(4000, -TRUE))
+    assert order(found.theta[0]) == list(range(M))
+    assert found.theta[0] - found.theta[0].mean() == pytest.approx(TRUE, abs=0.2)
+
+
+def test_a_right_judge_is_believed_with_few_votes() -> None:
+    """Forty votes alone order the models worse than forty votes and a judge that is right."""
+    votes = ballot(40, TRUE, batch=200)
+    alone = correct(Ballot(votes.left, votes.right, votes.points, votes.within, np.zeros((200, M))))
+    both = correct(votes)
+    wrong = [np.mean([(np.diff(theta) > 0).sum() for theta in found.theta]) for found in (alone, both)]
+    assert wrong[1] < 0.3 * wrong[0]
+    assert both.spread.mean() < alone.spread.mean()
+
+
+def test_one_favoured_model_is_found() -> None:
+    means = TRUE.copy()
+    means[-1] += 3.0
+    found = correct(ballot(1500, means, seed=2))
+    bias = found.coefficients[0, 2:]
+    assert int(np.argmin(bias)) == M - 1
+    assert order(found.theta[0])[-1] == M - 1
+
+
+def test_votes_routed_by_score_do_not_pull_the_board() -> None:
+    """Only items on which the judge sees the two near equal are asked: the item's own gap explains that."""
+    rng = np.random.default_rng(5)
+    n = 200_000
+    left, right = rng.integers(M, size=n), rng.integers(M, size=n)
+    kept = left != right
+    left, right = left[kept], right[kept]
+    own = rng.normal(0, 1, left.size)
+    gap = TRUE[left] - TRUE[right] + own
+    points = (rng.random(left.size) < 1 / (1 + np.exp(-gap))).astype(float)
+    close = np.abs(gap) < 0.4
+    assert close.sum() > 5000
+    votes = Ballot(left[None, close], right[None, close], points[None, close], own[None, close], TRUE[None])
+    found = correct(votes)
+    assert found.theta[0] - found.theta[0].mean() == pytest.approx(TRUE, abs=0.25)
+    blind = correct(Ballot(votes.left, votes.right, votes.points, 0 * votes.within, np.zeros((1, M))))
+    assert np.ptp(blind.theta[0]) < 0.4 * np.ptp(TRUE)
+
+
+def test_sides_play_no_part_and_refit_with_ones_changes_nothing() -> None:
+    votes = ballot(300, TRUE[::-1].copy(), seed=3)
+    swapped = Ballot(votes.right, votes.left, 1 - votes.points, -votes.within, votes.means)
+    found = correct(votes)
+    assert correct(swapped).theta == pytest.approx(found.theta, abs=1e-6)
+    assert refit(votes, found, np.ones((1, 300))) == pytest.approx(found.theta, abs=0.05)
+
+
+def test_intervals_hold_the_truth() -> None:
+    """Strengths drawn as the model says, 400 times: 95 % intervals of differences hold them 92 to 98 times in 100."""
+    rng = np.random.default_rng(11)
+    held, total = 0, 0
+    for seed in range(400):
+        means = rng.normal(0, 0.7, M)
+        truth = means + rng.normal(0, 0.3, M)
+        found = correct(ballot(200, means, seed=seed, truth=truth))
+        off = (found.theta[0] - truth)[:, None] - (found.theta[0] - truth)[None, :]
+        cov = found.covariance[0]
+        error = np.sqrt(np.diag(cov)[:, None] + np.diag(cov)[None, :] - 2 * cov)
+        upper = np.triu_indices(M, 1)
+        held += int((np.abs(off[upper]) < 1.96 * error[upper]).sum())
+        total += upper[0].size
+    assert 0.92 < held / total < 0.98
+
+
+def battles(n: int = 300, *, votes: bool = True, scores: bool = True) -> Battles:
+    rng = np.random.default_rng(0)
+    left = rng.integers(M, size=n).astype(np.int32)
+    right = ((left + rng.integers(1, M, size=n)) % M).astype(np.int32)
+    judged = np.arange(n) % 3 > 0 if votes else np.ones(n, bool)
+    quality = 500 + 100 * TRUE
+    points = rng.random(n) < 1 / (1 + np.exp(TRUE[right] - TRUE[left]))
+    return Battles(
+        models=tuple("abcdef"), left=left, right=right, outcome=np.where(points, 0, 2).astype(np.int8), judged=judged,
+        item=Codes((np.arange(n) % 40).astype(np.int32), tuple(str(k) for k in range(40))),
+        score_left=np.where(judged, quality[left], np.nan) if scores else None,
+        score_right=np.where(judged, quality[right], np.nan) if scores else None,
+    )  # fmt: skip
+
+
+def test_the_board_says_what_was_done() -> None:
+    board = rank_battles(battles(), Options(method="corrected"))
+    assert board.n_battles == 100
+    assert [standing.model for standing in board.models] == list("abcdef")
+    assert board.settings["judge_scores"] == "scores"
+    assert all(s.low is not None and s.high is not None and s.low < s.rating < s.high for s in board.models)
+    verdicts = rank_battles(battles(scores=False), Options(method="corrected"))
+    assert verdicts.settings["judge_scores"] == "verdicts"
+    assert verdicts.models[0].model in "ab"
+
+
+def test_what_cannot_be_corrected() -> None:
+    with pytest.raises(UserError, match="no votes"):
+        rank_battles(battles(votes=False), Options(method="corrected"))
+
+
+def test_the_calibrated_mixture_knows_a_coin() -> None:
+    """A group with q = 0 says nothing; with q = 1 it is Bradley-Terry: 3 wins of 4 are a lead of log 3."""
+    wins, losses = np.array([[[300.0, 1000.0]]]), np.array([[[100.0, 9000.0]]])
+    left, right = np.array([0]), np.array([1])
+    theta = fit_calibrated(left, right, wins, losses, np.array([1.0, 0.0]), 2)[0]
+    assert theta[0] - theta[1] == pytest.approx(np.log(3), abs=0.01)
+    half = fit_calibrated(left, right, wins[..., :1], losses[..., :1], np.array([0.8]), 2)[0]
+    chance = 0.8 / (1 + np.exp(half[1] - half[0])) + 0.1
+    assert chance == pytest.approx(0.75, abs=0.002)
