@@ -167,3 +167,12 @@ def test_reparse_reads_old_replies_with_the_present_parser(imarena: Imarena, roo
         (new,) = [j for j in workspace.store.records(Judgment) if j.supersedes == old.judgment_id]
     assert (new.status, new.score, new.scores) == (good.status, good.score, good.scores)
     assert imarena("-w", "a", "--json", "verify", "--deep").json["clean"] is True
+
+
+def test_a_withdrawn_picture_ends_its_own_judgment_and_no_other(imarena: Imarena, root: Path) -> None:
+    with open_workspace(root) as workspace:
+        output = next(iter(workspace.store.records(Output, editor="studio-exact")))
+    assert output.image is not None
+    imarena("-w", "a", "withdraw", "image", output.image.sha256, "--reason", "asked")
+    (report,) = imarena("-w", "a", "--json", "judge", code=3).json["reports"]
+    assert report["judgments"] == {"ok": 3, "invalid_image": 1}

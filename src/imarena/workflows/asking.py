@@ -15,7 +15,8 @@ from imarena.workflows.battles import battles
 from imarena.workflows.boards import board as rank_board
 from imarena.workflows.cases import Board, Case, load_board, pointwise_cases
 from imarena.workflows.estimating import Estimate, estimate
-from imarena.workflows.judging import Asking, JudgeReport, Watch, judge_cases, plan_cases
+from imarena.workflows.judging import Asking, JudgeReport, Watch, judge_cases
+from imarena.workflows.judging_plan import plan_cases
 from imarena.workflows.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import Wired, Words, need_shape, wire_judge
 

@@ -1,17 +1,18 @@
 """Battles from a workspace: live votes, judgments in both orders, or pairs of scores on the same item."""
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
-from imarena.core.ids import canonical_json
-from imarena.core.records import Item, Judgment, Mode, Order, Outcome, Output, Status, Vote
+from imarena.core.records import Assignment, Item, Judgment, Mode, Order, Outcome, Output, Status, Vote
 from imarena.storage import Workspace
+from imarena.workflows.live import live_judgments
 
 Source = Literal["human", "judge", "all"]
+NOT_WORK = ("gold", "practice", "qualification", "repeat")
+"""Purposes of assignments whose votes say something about the rater, not about the models."""
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
@@ -94,10 +95,11 @@ def battles(
 
 
 def live_votes(workspace: Workspace) -> Iterator[Any]:
-    """Rows of the votes that count: not replaced and not taken back."""
+    """Rows of the votes that count: not replaced, not taken back, and real work (no gold, practice or repeat)."""
     replaced = {row["supersedes"] for row in workspace.store.rows(Vote) if row["supersedes"]}
+    checks = {row["id"] for row in workspace.store.rows(Assignment, purpose=list(NOT_WORK))}
     for row in workspace.store.rows(Vote):
-        if row["id"] not in replaced and not row["retracted"]:
+        if row["id"] not in replaced and not row["retracted"] and row["assignment_id"] not in checks:
             yield row
 
 
@@ -114,7 +116,7 @@ def _from_judgments(
     pairs: dict[tuple[Any, ...], dict[str, Any]] = defaultdict(dict)
     points: dict[tuple[Any, ...], dict[str, Any]] = defaultdict(dict)
     swapped: set[tuple[str, str]] = set()
-    for row in live_judgments(workspace, table, where):
+    for row in live_judgments(workspace, where, table.excluded):
         who = (row["judge"], row["dimension"])
         if row["right_id"] is None:
             if row["status"] == Status.OK.value and row["score"] is not None:
@@ -134,42 +136,12 @@ def _from_judgments(
         _score_battles(context, table, [group[name] for name in sorted(group)], margin)
 
 
-def live_judgments(workspace: Workspace, table: BattleTable, where: dict[str, Any]) -> Iterator[Any]:
-    """Rows that count: not replaced, and by the newest form of each judge.
-
-    A judge whose version, prompt or parameters changed is another judge: its old verdicts are left out and counted.
-    """
-    rows = list(workspace.store.rows(Judgment, **where))
-    replaced = {row["supersedes"] for row in rows if row["supersedes"]}
-    forms = [_form(row) for row in rows]
-    newest: dict[tuple[str, str, bool], str] = {}
-    for row, form in zip(rows, forms, strict=True):
-        if form is not None:
-            newest[row["judge"], row["dimension"], row["right_id"] is None] = form
-    for row, form in zip(rows, forms, strict=True):
-        if row["id"] in replaced:
-            continue
-        if form is not None and newest[row["judge"], row["dimension"], row["right_id"] is None] != form:
-            table.excluded["by an earlier version, prompt or setting of the judge"] += 1
-            continue
-        yield row
-
-
-def _form(row: Any) -> str | None:
-    """What made the verdict, beside the judge's name; None for an imported one, which was not made here."""
-    if row["run_id"] is None:
-        return None
-    body = json.loads(row["body"])
-    params = {name: value for name, value in body.get("params", {}).items() if name != "orders"}
-    return canonical_json([body.get(name, "") for name in ("judge_version", "prompt_id", "prompt_version")] + [params])
-
-
 def _needs_both(orders: dict[str, Any], *, swapped: bool) -> bool:
     """A battle that was fought here is whole with both orders, unless it was meant to have one only."""
     row = next(iter(orders.values()))
     if row["run_id"] is None:
         return swapped
-    return not any(json.loads(one["body"]).get("params", {}).get("orders") for one in orders.values())
+    return not any(one["orders"] for one in orders.values())
 
 
 def _one_battle(context: _Context, table: BattleTable, orders: dict[str, Any], *, needs_both: bool) -> None:

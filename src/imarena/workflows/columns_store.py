@@ -1,14 +1,15 @@
 """The columns that `agree` and `align` work on, from a workspace: votes, ratings, scores and battles."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from imarena.core.errors import UnknownName
 from imarena.core.records import Item, Judgment, Output, Status, Vote
 from imarena.storage import Workspace
-from imarena.workflows.battles import BattleTable, battles, live_judgments, live_votes
+from imarena.workflows.battles import BattleTable, battles, live_votes
 from imarena.workflows.columns import RatingColumns, ScoreColumns, VerdictColumns
+from imarena.workflows.live import live_judgments
 
 Unit = tuple[str, str, str]
 """What was looked at (item, turn, mode and sample in one text), the editor, and the task."""
@@ -55,7 +56,7 @@ def scores_from_store(workspace: Workspace, judges: Sequence[str] | None = None)
     known = units(workspace)
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     where: dict[str, Any] = {"right_id": None, **({"judge": list(judges)} if judges else {})}
-    for row in live_judgments(workspace, BattleTable(), where):
+    for row in live_judgments(workspace, where, Counter()):
         if row["status"] == Status.OK.value and row["score"] is not None:
             name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
             found[row["left_id"], name].append(row["score"])

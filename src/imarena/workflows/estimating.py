@@ -13,7 +13,7 @@ from imarena.core.records import ImageRef, Judgment, Order, Output, Status, Usag
 from imarena.storage import Workspace
 from imarena.workflows.cases import Board, Case
 from imarena.workflows.exhibits import references_of, sources_of
-from imarena.workflows.judging import PlannedWork, skeleton
+from imarena.workflows.judging_plan import PlannedWork, skeleton
 from imarena.workflows.wiring import Wired
 
 CHARACTERS_PER_TOKEN = 4

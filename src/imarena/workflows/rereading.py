@@ -11,7 +11,7 @@ from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
 from imarena.judges.catalog import CARDS, JUDGES
 from imarena.judges.orders import recorded
 from imarena.storage import Workspace
-from imarena.workflows.judging import ORDERS, verdict_fields
+from imarena.workflows.judging_records import ORDERS, verdict_fields
 from imarena.workflows.runs import noted
 
 READABLE = (Status.OK.value, Status.UNPARSABLE.value)

@@ -1,0 +1,91 @@
+"""From verdicts to the records that are stored: the raw reply first, then the judgment that was read from it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from imarena.core.protocols import Judge, Verdict
+from imarena.core.records import JsonDict, Judgment, Record, Reply, Usage, now
+from imarena.judges.orders import mirrored_scores, recorded
+from imarena.storage import Workspace
+from imarena.workflows.cases import Case
+from imarena.workflows.judging_plan import CaseWork, place_of
+
+ORDERS = "orders"
+"""Where a judgment's parameters say that its battle is fought in one order only, and how that order was chosen."""
+
+
+def records_of(
+    judge: Judge, batch: Iterable[tuple[CaseWork, Verdict]], run_id: str, *, dimension: str, orders: str
+) -> Iterator[Record]:
+    """Replies and judgments of a batch of verdicts."""
+    params: JsonDict = {**judge.params, **({ORDERS: orders} if orders else {})}
+    for work, said in batch:
+        reply = None
+        if said.raw:
+            reply = Reply(
+                work_id=work.work_id,
+                attempt=work.attempt,
+                raw=said.raw,
+                usage=said.usage,
+                model=said.model,
+                run_id=run_id,
+            )
+            yield reply
+        for case in (work.case, *work.twins):
+            left, right, _ = place_of(case)
+            yield Judgment(
+                work_id=work.work_id,
+                attempt=work.attempt,
+                judge=judge.name,
+                judge_version=judge.version,
+                prompt_id=judge.prompt_id,
+                prompt_version=judge.prompt_version,
+                params=params,
+                item_id=case.item.item_id,
+                turn=case.left.turn,
+                left_id=left,
+                right_id=right,
+                order=case.order,
+                repeat=case.repeat,
+                dimension=dimension,
+                reply_id=reply.reply_id if reply else None,
+                usage=said.usage if case is work.case else Usage(),
+                run_id=run_id,
+                parser_version=str(getattr(judge, "parser_version", "")),
+                **verdict_fields(recorded(said, case.order) if case.order is not None else said),
+            )
+
+
+def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """The part of a judgment that a verdict fills."""
+    return {
+        "status": verdict.status,
+        "preference": verdict.preference,
+        "score": verdict.score,
+        "scores": dict(verdict.scores),
+        "success": verdict.success,
+        "confidence": verdict.confidence,
+        "reasons": dict(verdict.reasons),
+        "error": verdict.error,
+    }
+
+
+def copies_of(workspace: Workspace, copies: list[tuple[Case, str]], run_id: str) -> list[Record]:
+    """Judgments for outputs whose very pixels were judged already: the same verdict, paid for once."""
+    records: list[Record] = []
+    for case, identity in copies:
+        old = workspace.store.get(Judgment, identity)
+        if old is None:
+            continue
+        left, right, _ = place_of(case)
+        preference, scores = old.preference, old.scores
+        if old.order is not case.order:
+            preference = preference.mirrored() if preference is not None else None
+            scores = mirrored_scores(scores)
+        update = {
+            "item_id": case.item.item_id, "turn": case.left.turn, "left_id": left, "right_id": right,
+            "order": case.order, "preference": preference, "scores": scores, "usage": Usage(), "run_id": run_id,
+            "supersedes": None, "created_at": now(),
+        }  # fmt: skip
+        records.append(old.model_copy(update=update))
+    return records

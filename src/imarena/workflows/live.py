@@ -1,0 +1,56 @@
+"""Which judgments count: not replaced by a later reading, and by the newest form of each judge."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from imarena.core.ids import canonical_json
+from imarena.core.records import Judgment
+from imarena.storage import Workspace
+
+OLD_FORM = "by an earlier version, prompt or setting of the judge"
+_KEPT = (
+    "id", "judge", "dimension", "item_id", "left_id", "right_id", "order", "repeat", "status", "preference", "score",
+    "supersedes", "run_id",
+)  # fmt: skip
+
+
+def live_judgments(workspace: Workspace, where: dict[str, Any], excluded: Counter[str]) -> Iterator[dict[str, Any]]:
+    """Judgments as plain columns, and `orders`: how the one order of a battle was chosen, empty where both are meant.
+
+    A judge whose version, prompt or parameters changed is another judge: its old verdicts are counted in `excluded`.
+    """
+    rows: list[tuple[dict[str, Any], str]] = []
+    newest: dict[tuple[str, str, bool], str] = {}
+    forms: dict[str, str] = {}
+    for stored in workspace.store.rows(Judgment, **where):
+        row = {name: stored[name] for name in _KEPT}
+        form, row["orders"] = _form(stored)
+        form = forms.setdefault(form, form)
+        rows.append((row, form))
+        if form:
+            newest[_who(row)] = form
+    replaced = {row["supersedes"] for row, _ in rows if row["supersedes"]}
+    for row, form in rows:
+        if row["id"] in replaced:
+            continue
+        if form and newest[_who(row)] != form:
+            excluded[OLD_FORM] += 1
+            continue
+        yield row
+
+
+def _who(row: dict[str, Any]) -> tuple[str, str, bool]:
+    return row["judge"], row["dimension"], row["right_id"] is None
+
+
+def _form(row: Any) -> tuple[str, str]:
+    """What made the verdict, beside the judge's name; empty for an imported one, which was not made here."""
+    if row["run_id"] is None:
+        return "", ""
+    body = json.loads(row["body"])
+    params = dict(body.get("params", {}))
+    orders = str(params.pop("orders", ""))
+    made = [body.get(name, "") for name in ("judge_version", "prompt_id", "prompt_version")]
+    return canonical_json([*made, params]), orders
