@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
 
 from imarena.core.records import Judgment, Reply
 from imarena.storage import open_workspace
 from imarena.workflows.boards import boards
+from tests.command import Imarena
+from tests.fake_endpoint import fake_server, point_at
+from tests.small_arena import make_arena
 
 ALL = (
     "rate_limited", "server_error", "hang", "cut_off", "disconnect", "wrong_json", "refusal", "filtered", "empty", "slow",

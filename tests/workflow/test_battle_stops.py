@@ -11,12 +11,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
 
 from imarena.core.records import Judgment, Reply, Run, Status
 from imarena.storage import open_workspace
+from tests.command import Imarena
+from tests.fake_endpoint import fake_server, point_at
+from tests.small_arena import make_arena
 
 BATTLE = ("battle", "--judge", "genarena", "--yes")
 QUESTIONS = 48
@@ -134,6 +134,7 @@ def test_the_estimate_is_what_is_spent_and_the_limit_is_not_passed(imarena: Imar
         assert rest["planned"] == QUESTIONS - 6 - stopped["judgments"]["ok"]
     spent = stopped["cost_usd"] + rest["cost_usd"]
     assert spent == pytest.approx(estimate["cost_usd"], rel=0.05)
+    assert "300 a picture" in " ".join(estimate["basis"]), "what this server charges"
     tokens = stopped["input_tokens"] + rest["input_tokens"]
     assert tokens == pytest.approx(estimate["input_tokens"], rel=0.05)
     check_whole(root)

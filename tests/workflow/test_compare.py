@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.command import Imarena
-from tests.small_arena import make_arena, write_folders
 
 from imarena.workflows.comparing import elo_of, win_interval
+from tests.command import Imarena
+from tests.small_arena import make_arena, write_folders
 
 ITEMS = 8
 

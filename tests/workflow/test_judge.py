@@ -4,15 +4,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests import samples
-from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
-from tests.small_arena import make_arena
 
 from imarena.core.ids import content_id, sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Run, Status, Turn
 from imarena.storage import open_workspace
 from imarena.workflows.battles import battles
+from tests import samples
+from tests.command import Imarena
+from tests.fake_endpoint import fake_server, point_at
+from tests.small_arena import make_arena
 
 
 @pytest.fixture(scope="module")

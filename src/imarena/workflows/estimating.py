@@ -58,10 +58,29 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Size:
+    """What a case is made of: tokens of its words, tokens of its pictures by their pixels, number of pictures."""
+
+    words: float
+    pixels: float
+    pictures: int
+
+
+@dataclass(frozen=True)
 class _Measured:
-    input_ratio: float
+    """What earlier questions took. Endpoints count pictures by their pixels, or each the same: what fits better."""
+
+    ratio: float
+    """Input tokens over words and pixels, where pictures are counted by pixels."""
+    per_picture: float | None
+    """Input tokens a picture, where each counts the same; None where pixels fit better."""
     output_tokens: float
     n: int
+
+    def input_tokens(self, size: Size) -> float:
+        if self.per_picture is not None:
+            return size.words + self.per_picture * size.pictures
+        return self.ratio * (size.words + size.pixels)
 
 
 def estimate(
@@ -82,10 +101,9 @@ def estimate(
             seconds=latency * len(cases) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
         )  # fmt: skip
     measured = _measured(wired, past, board)
-    ratio = measured.input_ratio if measured else 1.0
     questions = len(cases) * _questions(wired.judge)
-    modelled = sum(input_tokens(wired, case, board.parents) for case in cases)
-    given = round(modelled * ratio)
+    sizes = [size_of(wired, case, board.parents) for case in cases]
+    given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
     written = round(len(cases) * measured.output_tokens if measured else questions * OUTPUT_TOKENS)
     cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
     lanes = min(concurrency, wired.concurrency)
@@ -96,23 +114,26 @@ def estimate(
     )  # fmt: skip
 
 
-def input_tokens(wired: Wired, case: Case, parents: dict[str, Output]) -> float:
-    """Modelled input tokens of one case: words by length, pictures by their prepared size."""
+def size_of(wired: Wired, case: Case, parents: dict[str, Output]) -> Size:
+    """The size of one case: words by their length, pictures by their prepared size, for all its questions."""
     from imarena.judges.prompt import render
 
     judge: Any = wired.judge
     prompts = getattr(judge, "prompts", None)
     images = _images(case, parents)
     if not isinstance(prompts, dict):
-        return sum(_picture_tokens(wired, image) for image in images.values()) + 500
+        return Size(500, sum(_picture_tokens(wired, image) for image in images.values()), len(images))
     exhibit = skeleton(case, parents)
-    total = 0.0
+    passes = int(getattr(judge, "passes", 1))
+    words = pixels = 0.0
+    pictures = 0
     for prompt in prompts.values():
         shown = render(prompt, exhibit)
-        words = len(shown.system) + sum(len(part) for part in shown.parts if isinstance(part, str))
-        total += words / CHARACTERS_PER_TOKEN
-        total += sum(_picture_tokens(wired, images[part]) for part in shown.parts if isinstance(part, bytes))
-    return total * int(getattr(judge, "passes", 1))
+        words += (len(shown.system) + sum(len(p) for p in shown.parts if isinstance(p, str))) / CHARACTERS_PER_TOKEN
+        sent = [part for part in shown.parts if isinstance(part, bytes)]
+        pixels += sum(_picture_tokens(wired, images[part]) for part in sent)
+        pictures += len(sent)
+    return Size(words * passes, pixels * passes, pictures * passes)
 
 
 def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
@@ -159,9 +180,10 @@ def _usage(row: Any) -> Usage:
 
 
 def _measured(wired: Wired, past: Sequence[Any], board: Board) -> _Measured | None:
-    """How many tokens earlier questions took, against what is modelled for the same ones."""
-    taken = modelled = written = 0.0
-    n = 0
+    """How many tokens earlier questions took, against the sizes of the same ones."""
+    sizes: list[Size] = []
+    taken: list[int] = []
+    written = 0
     for row in past:
         usage = _usage(row)
         left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
@@ -171,18 +193,36 @@ def _measured(wired: Wired, past: Sequence[Any], board: Board) -> _Measured | No
         if row["right_id"] and right is None:
             continue
         case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
-        taken += usage.input_tokens
+        sizes.append(size_of(wired, case, board.parents))
+        taken.append(usage.input_tokens)
         written += usage.output_tokens
-        modelled += input_tokens(wired, case, board.parents)
-        n += 1
-    return _Measured(taken / modelled, written / n, n) if n and modelled else None
+    return _fitted(sizes, taken, written) if sizes else None
+
+
+def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measured:
+    n = len(sizes)
+    whole = sum(size.words + size.pixels for size in sizes)
+    pictures = sum(size.pictures for size in sizes)
+    by_pixels = _Measured(sum(taken) / whole if whole else 1.0, None, written / n, n)
+    if not pictures:
+        return by_pixels
+    each = max(0.0, (sum(taken) - sum(size.words for size in sizes)) / pictures)
+    by_count = _Measured(by_pixels.ratio, each, written / n, n)
+
+    def misfit(model: _Measured) -> float:
+        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, taken, strict=True))
+
+    return min(by_pixels, by_count, key=misfit)
 
 
 def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:
     endpoint = wired.endpoint
     asked = f"{questions:,} requests"
     if measured:
-        tokens = f"tokens as in {measured.n} earlier replies ({measured.input_ratio:.2f} times the plain count)"
+        each = f"{measured.per_picture:.0f} a picture" if measured.per_picture is not None else (
+            f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"
+        )  # fmt: skip
+        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} a verdict"
     else:
         tokens = (
             f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
