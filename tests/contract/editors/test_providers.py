@@ -35,18 +35,21 @@ def ask(provider: str, prompt: str, request: EditRequest | None = None, server: 
 @ALL
 def test_a_picture_comes_back_changed_at_its_own_size_with_cost_and_time(provider: str) -> None:
     result = ask(provider, "make it warm")
-    assert result.status is Status.OK and result.image is not None
+    assert result.status is Status.OK
+    assert result.image is not None
     info = check(result.image)
     assert (info.width, info.height) == (40, 30)
     assert (pixels(result.image) != pixels(SOURCE)).any()
     assert result.cost_usd == pytest.approx(0.039 if provider == "chat" else 0.04)
-    assert result.latency_s is not None and result.latency_s > 0
+    assert result.latency_s is not None
+    assert result.latency_s > 0
 
 
 @ALL
 def test_generation_without_a_source(provider: str) -> None:
     result = ask(provider, "a red house", EditRequest("a red house", seed=1))
-    assert result.status is Status.OK and result.image is not None
+    assert result.status is Status.OK
+    assert result.image is not None
     check(result.image)
 
 
@@ -90,7 +93,8 @@ def test_ten_pictures_are_not_one(provider: str) -> None:
     result = ask(provider, "x [fault: ten_images]")
     assert result.status is (Status.OK if provider == "chat" else Status.UNPARSABLE)  # chat: ten times the same one
     if result.status is Status.UNPARSABLE:
-        assert "10 pictures" in result.error and "take" in result.error
+        assert "10 pictures" in result.error
+        assert "take" in result.error
 
 
 def test_the_first_of_ten_on_request() -> None:
@@ -106,7 +110,8 @@ def test_the_first_of_ten_on_request() -> None:
 @pytest.mark.parametrize("fault", ["truncated", "not_an_image"])
 def test_damaged_pictures_reach_the_checker_as_they_came(provider: str, fault: str) -> None:
     result = ask(provider, f"x [fault: {fault}]")
-    assert result.status is Status.OK and result.image is not None
+    assert result.status is Status.OK
+    assert result.image is not None
     with pytest.raises(InvalidImage):
         check(result.image)
 
@@ -125,10 +130,12 @@ def test_a_server_that_hangs_is_a_timeout(provider: str) -> None:
 @pytest.mark.parametrize("provider", QUEUES)
 def test_jobs_that_fail_or_never_end(provider: str) -> None:
     failed = ask(provider, "x [fault: job_failed]")
-    assert failed.status is Status.API_ERROR and "out of memory" in failed.error
+    assert failed.status is Status.API_ERROR
+    assert "out of memory" in failed.error
     assert ask(provider, "x [fault: job_stuck]").status is Status.TIMEOUT
     lost = ask(provider, "x [fault: lost_file]")
-    assert lost.status is Status.API_ERROR and "404" in lost.error
+    assert lost.status is Status.API_ERROR
+    assert "404" in lost.error
 
 
 @ALL
@@ -167,13 +174,15 @@ def test_a_source_over_the_limit_is_not_sent(provider: str) -> None:
 
     result, requests = asyncio.run(run())
     assert result.status is Status.API_ERROR
-    assert "100" in result.error and "Scale" in result.error
+    assert "100" in result.error
+    assert "Scale" in result.error
     assert requests == 0
 
 
 def test_openai_replies_by_address_too() -> None:
     result = ask("openai", "warmer", server=FakeImages(api_key=KEY, urls=True))
-    assert result.status is Status.OK and result.image is not None
+    assert result.status is Status.OK
+    assert result.image is not None
     assert Image.open(io.BytesIO(result.image)).size == (40, 30)
 
 

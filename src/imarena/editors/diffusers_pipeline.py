@@ -1,0 +1,221 @@
+"""Diffusion pipelines that run on this machine, through diffusers (the `vision` extra).
+
+Only safetensors weights are read and no code from a model's repository is run: the pipeline's class is named here,
+and a model that asks for parts from elsewhere is not loaded.
+"""
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue
+
+from imarena.core.errors import InvalidImage, MissingExtra, UnknownName, UserError
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import JsonDict, Status
+from imarena.core.records.base import Noun
+from imarena.editors.catalog import Ports
+from imarena.editors.options import read_options
+from imarena.images import decode, encode
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How one pipeline is called: its class, how it takes pictures, and the defaults of its authors."""
+
+    class_name: str
+    pictures: Literal["none", "one", "one or none", "many"]
+    defaults: JsonDict
+
+
+SHAPES: Mapping[str, Shape] = {
+    "instruct-pix2pix": Shape(
+        "StableDiffusionInstructPix2PixPipeline",
+        "one",
+        {"num_inference_steps": 100, "guidance_scale": 7.5, "image_guidance_scale": 1.5},
+    ),
+    "flux-kontext": Shape("FluxKontextPipeline", "one or none", {"num_inference_steps": 28, "guidance_scale": 2.5}),
+    "qwen-image-edit": Shape(
+        "QwenImageEditPipeline", "one", {"num_inference_steps": 50, "true_cfg_scale": 4.0, "negative_prompt": " "}
+    ),
+    "qwen-image-edit-plus": Shape(
+        "QwenImageEditPlusPipeline", "many", {"num_inference_steps": 40, "true_cfg_scale": 4.0, "negative_prompt": " "}
+    ),
+    "sdxl": Shape("StableDiffusionXLPipeline", "none", {"num_inference_steps": 50, "guidance_scale": 5.0}),
+    "sdxl-img2img": Shape(
+        "StableDiffusionXLImg2ImgPipeline", "one", {"num_inference_steps": 50, "guidance_scale": 5.0, "strength": 0.6}
+    ),
+}
+_LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
+
+
+class DiffusersSettings(Noun):
+    """Which model, as which pipeline, where."""
+
+    model: str = Field(min_length=1)
+    """A folder, or a repository's name on the hub."""
+    pipeline: str
+    device: str = ""
+    """Empty: a GPU where there is one."""
+    dtype: Literal["auto", "float32", "float16", "bfloat16"] = "auto"
+    revision: str | None = None
+    variant: str | None = None
+    offload: bool = False
+    """Move parts to the GPU only while they are used."""
+    call: JsonDict = Field(default_factory=dict)
+    """Arguments of the pipeline's call, in place of its authors' defaults."""
+    version: str = ""
+
+
+class _BlackedOut(Exception):
+    """The pipeline's own safety checker spoke."""
+
+
+@dataclass
+class DiffusersEditor:
+    """One pipeline in memory, one edit at a time. It is loaded when a run opens it."""
+
+    name: str
+    settings: DiffusersSettings
+    shape: Shape
+    usd_per_image: float = 0.0
+    _pipe: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def version(self) -> str:
+        """The model and its revision."""
+        return f"{Path(self.settings.model).name}@{self.settings.revision or 'main'} {self.settings.version}".strip()
+
+    @property
+    def params(self) -> JsonDict:
+        """What an output depends on."""
+        call: JsonDict = {**self.shape.defaults, **self.settings.call}
+        return {"adapter": "diffusers", "pipeline": self.settings.pipeline, "dtype": self.settings.dtype, "call": call}
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Load the pipeline; let go of it afterwards."""
+        self._pipe = await asyncio.to_thread(load, self.settings, self.shape)
+        try:
+            yield
+        finally:
+            self._pipe = None
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """One picture, at the pipeline's own size."""
+        if self._pipe is None:
+            raise UserError("The pipeline is not loaded.", hint="Use: async with editor.opened()")
+        return await asyncio.to_thread(self._edited, request)
+
+    def _edited(self, request: EditRequest) -> EditResult:
+        pictures = (*request.sources, *request.references)
+        problem = _misfit(self.shape, len(pictures))
+        if problem:
+            return EditResult(Status.REFUSED, error=f"{self.settings.pipeline} {problem}", cost_usd=0.0)
+        try:
+            images = [decode(data) for data in pictures]
+        except InvalidImage as error:
+            return EditResult(Status.INVALID_IMAGE, error=f"The source is no picture: {error}", cost_usd=0.0)
+        arguments: dict[str, Any] = {"prompt": request.instruction, **self.shape.defaults, **self.settings.call}
+        if images:
+            arguments["image"] = images if self.shape.pictures == "many" else images[0]
+        with self._lock:
+            started = time.perf_counter()
+            try:
+                made = self._call(arguments, request.seed)
+            except _BlackedOut:
+                told = "the pipeline's safety checker blacked the picture out"
+                return EditResult(Status.REFUSED, error=told, cost_usd=0.0)
+            except (RuntimeError, ValueError, TypeError, IndexError) as error:
+                reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                return EditResult(Status.API_ERROR, error=reason, cost_usd=0.0)
+        return EditResult(Status.OK, encode(made), cost_usd=0.0, latency_s=time.perf_counter() - started)
+
+    def _call(self, arguments: dict[str, Any], seed: int | None) -> Any:
+        import torch
+
+        generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
+        with torch.inference_mode():
+            result = self._pipe(**arguments, generator=generator, output_type="pil")
+        flagged = getattr(result, "nsfw_content_detected", None)
+        if flagged and any(flagged):
+            raise _BlackedOut
+        return result.images[0].convert("RGB")
+
+
+def _misfit(shape: Shape, count: int) -> str:
+    if shape.pictures == "none" and count:
+        return "makes pictures from words only, and this item has pictures."
+    if shape.pictures in ("one", "many") and not count:
+        return "changes a picture, and this item has none."
+    if shape.pictures in ("one", "one or none") and count > 1:
+        return f"takes one picture, and this item has {count}."
+    return ""
+
+
+def load(settings: DiffusersSettings, shape: Shape) -> Any:
+    """The pipeline in memory. Raises `UserError` in words that say what to do."""
+    try:
+        import diffusers
+        import torch
+    except ImportError as error:
+        raise MissingExtra("Running a diffusion pipeline here", "vision") from error
+    _check_parts(settings.model, shape)
+    device = settings.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    auto = torch.bfloat16 if device.startswith("cuda") else torch.float32
+    dtype = auto if settings.dtype == "auto" else getattr(torch, settings.dtype)
+    try:
+        pipe = getattr(diffusers, shape.class_name).from_pretrained(
+            settings.model,
+            torch_dtype=dtype,
+            use_safetensors=True,
+            revision=settings.revision,
+            variant=settings.variant,
+            trust_remote_code=False,
+        )
+    except (OSError, ValueError) as error:
+        told = " ".join(str(error).split())[:300]
+        raise UserError(
+            f"The model '{settings.model}' cannot be loaded: {told}",
+            hint="Only safetensors weights are read. Is the name or the folder right?",
+        ) from error
+    if settings.offload:
+        pipe.enable_model_cpu_offload(device=device)
+    else:
+        pipe.to(device)
+    pipe.set_progress_bar_config(disable=True)
+    return pipe
+
+
+def _check_parts(model: str, shape: Shape) -> None:
+    """A folder's index may name only classes of diffusers and transformers."""
+    index = Path(model) / "model_index.json"
+    if not Path(model).is_dir():
+        return
+    try:
+        parts = json.loads(index.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{index} cannot be read: {error}", hint="A pipeline's folder has such a file.") from error
+    wrong = [name for name, value in parts.items() if isinstance(value, list) and value[0] not in {*_LIBRARIES, None}]
+    if wrong:
+        raise UserError(f"The model's part '{wrong[0]}' comes from code of its own: it is not loaded.")
+    if parts.get("_class_name") != shape.class_name:
+        raise UserError(
+            f"{model} is a {parts.get('_class_name')}, not a {shape.class_name}.",
+            hint=f"Choose another pipeline: {', '.join(SHAPES)}.",
+        )
+
+
+def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> DiffusersEditor:
+    """From a table with `model` and `pipeline`."""
+    settings = read_options(DiffusersSettings, options, "diffusers")
+    if settings.pipeline not in SHAPES:
+        raise UnknownName(f"There is no pipeline called '{settings.pipeline}'.", hint=f"Known: {', '.join(SHAPES)}.")
+    return DiffusersEditor(name, settings, SHAPES[settings.pipeline])

@@ -1,0 +1,274 @@
+"""`imarena edit` end to end: every kind of editor, statuses with what to do, cost, resume."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageOps
+
+from imarena.core.records import Evidence, Item, Mode, Output, Status, Turn
+from imarena.storage import init_workspace, open_workspace
+from tests.command import Imarena
+from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
+from tests.samples import kept, png
+
+FUNCTION = """
+import io
+from PIL import Image, ImageOps
+
+def invert(request):
+    return ImageOps.invert(Image.open(io.BytesIO(request.sources[0])).convert("RGB"))
+
+def words(request):
+    return "a picture"
+
+def broken(request):
+    raise RuntimeError("no memory left")
+"""
+PROGRAM = """
+import sys
+from PIL import Image, ImageOps
+source, words, output = sys.argv[1:]
+if words == "hang":
+    import time; time.sleep(60)
+if words == "fail":
+    sys.exit("the model file is missing")
+if words != "nothing":
+    ImageOps.mirror(Image.open(source).convert("RGB")).save(output)
+"""
+
+
+def outputs(root: Path, **where: Any) -> list[Output]:
+    with open_workspace(root) as workspace:
+        return list(workspace.store.records(Output, **where))
+
+
+def statuses(root: Path, editor: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for output in outputs(root, editor=editor):
+        found[output.status.value] = found.get(output.status.value, 0) + 1
+    return found
+
+
+def test_every_endpoint_kind_end_to_end(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 6)
+    with pictures_server() as server:
+        add_editors(root, server.root)
+        chosen = [word for name in TABLES for word in ("--editor", name)]
+        planned = imarena("-w", root, "--json", "edit", *chosen, "--dry-run").json
+        assert sum(found["cost_usd"] for found in planned["estimates"]) == pytest.approx(0.04 * 30)
+        assert planned["report"] is None
+        done = imarena("-w", root, "--json", "edit", *chosen).json["report"]
+        counts = server.counts()
+    assert done["outputs"] == {"ok": 30}
+    assert counts["made"] == 30
+    for name in TABLES:
+        made = outputs(root, editor=name)
+        assert {output.status for output in made} == {Status.OK}
+        assert all(output.image and output.image.width == 24 and output.seed == 42 for output in made)
+        assert all(output.latency_s is not None and output.cost_usd for output in made)
+    assert (root / "contact-sheet.html").exists()
+    with Image.open(root / "contact-sheet.jpg") as sheet:
+        assert sheet.width > 5 * 160
+    again = imarena("-w", root, "--json", "edit", *chosen).json["report"]
+    assert again["outputs"] == {}
+    assert again["done_before"] == 30
+
+
+BAD = {
+    "text": (Status.MISSING_OUTPUT, "words"),
+    "html": (Status.API_ERROR, "base_url"),
+    "truncated": (Status.INVALID_IMAGE, "truncated"),
+    "not_an_image": (Status.INVALID_IMAGE, ""),
+    "ten_images": (Status.UNPARSABLE, "10 pictures"),
+    "other_size": (Status.OK, ""),
+    "refusal": (Status.REFUSED, "IMAGE_SAFETY"),
+    "blocked": (Status.REFUSED, "SAFETY"),
+}
+
+
+def test_bad_replies_are_statuses_with_a_message(imarena: Imarena, tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        items = [
+            Item(dataset="bad", key=name, sources=(kept(workspace, 1),), turns=(Turn(instruction=f"[fault: {name}]"),))
+            for name in BAD
+        ]
+        workspace.store.add(items)
+    with pictures_server() as server:
+        add_editors(root, server.root, {"gemini": TABLES["gemini"]})
+        report = imarena("-w", root, "--json", "edit", "-e", "gemini", code=3).json["report"]
+    keys = {item.item_id: item.key for item in items}
+    found = {keys[output.item_id]: output for output in outputs(root)}
+    for name, (status, words) in BAD.items():
+        assert found[name].status is status, name
+        assert words in found[name].error, found[name].error
+        assert (status is Status.OK) == (found[name].error == "")
+    assert report["flags"] == {"gemini": {"wrong_shape": 1}}
+    shaped = found["other_size"].image
+    assert shaped is not None
+    assert (shaped.width, shaped.height) == (12, 16)
+
+
+def test_a_key_that_is_missing_or_refused(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 4)
+    with pictures_server("--api-key", "right-key") as server:
+        add_editors(root, server.root, {"openai": {**TABLES["openai"], "api_key_env": "SOME_KEY"}})
+        missing = imarena("-w", root, "edit", "-e", "openai", code=2, env={"SOME_KEY": ""})
+        assert "SOME_KEY" in missing.err
+        assert "export" in missing.err
+        assert server.counts()["requests"] == 0
+        refused = imarena("-w", root, "--json", "edit", "-e", "openai", code=3, env={"SOME_KEY": "wrong-key"})
+        assert refused.json["report"]["outputs"] == {"api_error": 4}
+        assert "SOME_KEY" in next(iter(refused.json["report"]["errors"].values()))
+        assert "wrong-key" not in refused.out + refused.err
+        done = imarena("-w", root, "--json", "edit", "-e", "openai", env={"SOME_KEY": "right-key"})
+        assert done.json["report"]["outputs"] == {"ok": 4}
+
+
+def test_the_cost_limit_stops_and_the_rest_follows(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 12)
+    with pictures_server() as server:
+        add_editors(root, server.root)
+        stopped = imarena("-w", root, "--json", "edit", "-e", "openai", "--max-cost-usd", 0.21, code=3).json["report"]
+        assert stopped["outputs"] == {"ok": 5}
+        assert stopped["cost_usd"] <= 0.21
+        assert "--max-cost-usd" in stopped["stopped"]
+        rest = imarena("-w", root, "--json", "edit", "-e", "openai").json["report"]
+        assert rest["outputs"] == {"ok": 7}
+        assert server.counts()["made"] == 12
+        assert server.counts()["repeated"] == 0
+    unpriced = {"openai": {**TABLES["openai"]}}
+    other = filled(tmp_path / "x", 1)
+    add_editors(other, "http://127.0.0.1:9", unpriced)
+    text = (other / "imarena.toml").read_text().replace("usd_per_image = 0.04\n", "")
+    (other / "imarena.toml").write_text(text)
+    assert "usd_per_image" in imarena("-w", other, "edit", "-e", "openai", "--max-cost-usd", 1, code=2).err
+
+
+def test_functions_commands_and_folders(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 3)
+    (tmp_path / "mine.py").write_text(FUNCTION)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    finished = tmp_path / "finished"
+    finished.mkdir()
+    for name in ("item-0000.png", "item-0001.jpg"):
+        (finished / name).write_bytes(png(50))
+    command = json.dumps([sys.executable, str(tmp_path / "program.py"), "{source}", "{instruction}", "{output}"])
+    done = imarena(
+        "-w", root, "--json", "edit", "-e", "function:mine:invert", "-e", "function:mine:words",
+        "-e", "function:mine:broken", "-e", f"command:{command}", "-e", f"folder:{finished}",
+        code=3, env={"PYTHONPATH": str(tmp_path)},
+    ).json["report"]  # fmt: skip
+    assert done["by_editor"]["mine:invert"] == {"ok": 3}
+    assert done["by_editor"]["mine:words"] == {"invalid_image": 3}
+    assert done["by_editor"]["mine:broken"] == {"api_error": 3}
+    assert "no memory left" in done["errors"]["mine:broken: api_error"]
+    assert done["by_editor"][f"command:{Path(sys.executable).name}"] == {"ok": 3}
+    assert done["by_editor"]["finished"] == {"ok": 2, "missing_output": 1}
+    with open_workspace(root) as workspace:
+        for output in workspace.store.records(Output, editor="mine:invert"):
+            item = workspace.store.get(Item, output.item_id)
+            assert item is not None
+            assert output.image is not None
+            (tmp_path / "a.png").write_bytes(workspace.load(item.sources[0]))
+            (tmp_path / "b.png").write_bytes(workspace.load(output.image))
+            inverted = ImageOps.invert(Image.open(tmp_path / "a.png").convert("RGB"))
+            assert inverted.tobytes() == Image.open(tmp_path / "b.png").convert("RGB").tobytes()
+
+
+def test_commands_of_a_workspace_need_trust(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 1)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    argv = [sys.executable, str(tmp_path / "program.py"), "{source}", "{instruction}", "{output}"]
+    with (root / "imarena.toml").open("a") as file:
+        file.write(f'\n[editors.mirror]\nkind = "command"\nargv = {json.dumps(argv)}\n')
+    refused = imarena("-w", root, "edit", "-e", "mirror", code=2)
+    assert "--trust" in refused.err
+    assert outputs(root) == []
+    assert imarena("-w", root, "--json", "edit", "-e", "mirror", "--trust").json["report"]["outputs"] == {"ok": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "status"), [("hang", "timeout"), ("fail", "api_error"), ("nothing", "missing_output")]
+)
+def test_a_program_that_goes_wrong(imarena: Imarena, tmp_path: Path, words: str, status: str) -> None:
+    root = filled(tmp_path / "w", 1, instruction=words)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = json.dumps([sys.executable, str(tmp_path / "program.py"), "{source}", "{instruction}", "{output}"])
+    done = imarena("-w", root, "--json", "edit", "-e", f"command:{command}", "-o", "timeout_s=2", code=3)
+    assert done.json["report"]["outputs"] == {status: 1}
+    assert "program" in str(done.json["report"]["errors"]) or "python" in str(done.json["report"]["errors"])
+
+
+def test_an_instruction_is_never_a_shell_command(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 1, instruction=f"$(touch {tmp_path}/pwned); `touch {tmp_path}/pwned` & | > x")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = json.dumps([sys.executable, str(tmp_path / "program.py"), "{source}", "{instruction}", "{output}"])
+    imarena("-w", root, "edit", "-e", f"command:{command}")
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_all_modes_all_six_tasks_and_samples(imarena: Imarena, tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        pictures = [kept(workspace, n) for n in range(4)]
+        shapes = {"TIG": (0, 0), "TIE": (1, 0), "SRIG": (0, 1), "SRIE": (1, 1), "MRIG": (0, 3), "MRIE": (1, 3)}
+        items = [
+            Item(
+                dataset="six", key=task, task=task, topic="P", sources=tuple(pictures[:sources]),
+                references=tuple(pictures[1 : 1 + references]), turns=(Turn(instruction=f"do {task}"),),
+            )
+            for task, (sources, references) in shapes.items()
+        ]  # fmt: skip
+        turns = tuple(Turn(instruction=words) for words in ("Add a dog", "Remove the cat", "Make it red"))
+        items.append(Item(dataset="six", key="long", sources=(pictures[0],), turns=turns))
+        workspace.store.add(items)
+    with pictures_server() as server:
+        add_editors(root, server.root, {"gemini": TABLES["gemini"]})
+        report = imarena(
+            "-w", root, "--json", "edit", "-e", "gemini", "--mode", "all", "--samples", 2, "--wrap"
+        ).json["report"]  # fmt: skip
+    assert report["outputs"] == {"ok": 2 * (6 + 3 + 1)}
+    made = outputs(root)
+    assert {output.seed for output in made} == {42, 43}
+    chain = [output for output in made if output.mode is Mode.MULTI_TURN and output.sample == 0]
+    assert [output.turn for output in chain] == [0, 1, 2]
+    assert chain[1].parent_id == chain[0].output_id
+    assert chain[2].parent_id == chain[1].output_id
+    assert [output.turn for output in made if output.mode is Mode.COMPLEX] == [2, 2]
+    assert all(output.params["wrap"] == "1" for output in made)
+
+
+def test_failure_modes_are_stored_as_evidence(imarena: Imarena, tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    imarena("init", root)
+    keys = ["edival-02", "world-tie-p", "world-mrie-s"]
+    chosen = [word for key in keys for word in ("--items", key)]
+    editors = ["-e", "studio-exact", "-e", "studio-returns-input", "-e", "studio-new-image"]
+    done = imarena("-w", root, "--json", "edit", "--studio", *chosen, *editors, "--mode", "all").json["report"]
+    assert done["flags"]["studio-returns-input"]["unchanged"] == done["by_editor"]["studio-returns-input"]["ok"]
+    assert done["flags"]["studio-new-image"]["new_image"] == done["by_editor"]["studio-new-image"]["ok"]
+    assert "studio-exact" not in done["flags"]
+    with open_workspace(root) as workspace:
+        found = list(workspace.store.records(Evidence, tool="edit-failure-modes"))
+    assert found
+    assert all("same_mean" in one.params and isinstance(one.value, dict) for one in found)
+
+
+def test_wrong_words_say_what_to_do(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 1)
+    assert "studio-timid" in imarena("-w", root, "edit", "-e", "studio-timit", code=2).err
+    assert "--editor" in imarena("-w", root, "edit", code=2).err
+    assert "mode" in imarena("-w", root, "edit", "-e", "classical", "--mode", "both", code=2).err
+    assert "item-0000" in imarena("-w", root, "edit", "-e", "classical", "--items", "item-000", code=2).err
+    assert "JSON" in imarena("-w", root, "edit", "-e", "command:rm -rf x", code=2).err
+    assert "{output}" in imarena("-w", root, "edit", "-e", 'command:["cp","{source}"]', code=2).err
+    assert "vision" in imarena("-w", root, "edit", "-e", "instruct-pix2pix", code=None).err
+    empty = tmp_path / "e"
+    imarena("init", empty)
+    assert "import" in imarena("-w", empty, "edit", "-e", "classical", code=2).err
+    listed = imarena("-w", root, "--json", "edit", "--list").json
+    assert {"classical", "gpt-image-1", "agent:EDITOR", "folder:PATH"} <= set(listed)
