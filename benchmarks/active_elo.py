@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES, Plan, simulate
+from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
 from imarena.workflows.simulating_worlds import World, simulated_world, world_of
 
 JUDGES = {"gpt4o": "gpt4o_0shot", "gemini": "gemini_0shot", "gpt4v": "gpt4v_0shot", "llava": "llava_0shot"}
 TASK = "ImagenHub_Text-Guided_IE"
+STATED_BIAS = 0.3
 
 
 def editing_world(folder: Path, judge: str) -> World:
@@ -107,9 +108,10 @@ def main() -> None:
         documents[judge] = simulate(editing_world(given.data, judge), plan)
         show(judge, documents[judge], time.process_time() - start)
     if given.simulated_seeds:
-        for bias in (0.0, 0.3, 0.6):
+        for bias in (0.0, STATED_BIAS, 0.6):
             start = time.process_time()
-            plan = Plan(seeds=given.simulated_seeds, rounds=given.rounds, policies=tuple(POLICIES))
+            names = (*POLICIES, *SENSITIVITY) if bias == STATED_BIAS else tuple(POLICIES)
+            plan = Plan(seeds=given.simulated_seeds, rounds=given.rounds, policies=tuple(dict.fromkeys(names)))
             name = f"simulated, 21 models, bias {bias:g}"
             documents[name] = simulate(simulated_world(bias=bias, n_items=200, seed=1), plan)
             show(name, documents[name], time.process_time() - start)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.command import Imarena
 
 from imarena.core.records import Assignment, Calibration, Item, Judgment, Origin, Output, Ranking, Turn, Vote
 from imarena.storage import Workspace, init_workspace, open_workspace
+from tests.command import Imarena
 
 EDITORS = tuple(f"editor-{n}" for n in range(5))
 STRENGTH = dict(zip(EDITORS, (1.5, 0.8, 0.0, -0.6, -1.4), strict=True))

@@ -21,7 +21,9 @@ def command(
     judge: Annotated[str | None, typer.Option("--judge", help="Which judge, where the file holds several.")] = None,
     budgets: Annotated[str, typer.Option("--budgets", help="Numbers of votes to compare.")] = "50,100,200,400",
     seeds: Annotated[int, typer.Option("--seeds", help="How often the campaign is repeated on a new split.")] = 200,
-    policies: Annotated[str, typer.Option("--policies", help="Comma-separated; 'paper' (default) or 'all'.")] = "paper",
+    policies: Annotated[
+        str, typer.Option("--policies", help="A list; or paper (default), all, sensitivity.")
+    ] = "paper",
     tau: Annotated[float | None, typer.Option("--tau", help="Quality gate: least score of both sides.")] = None,
     delta: Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")] = None,
     deferral: Annotated[
@@ -74,14 +76,23 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise UserError(f"'{text}' is not a list of whole numbers.", hint="Such as --budgets 50,100,200.") from error
 
 
+SEPARATOR = ";"
+"""Between policies, some of whose names hold commas; a comma serves where none does."""
+
+
 def _policies(text: str) -> tuple[str, ...]:
-    from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES
+    from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES, SENSITIVITY
 
     if text == "paper":
         return tuple(POLICIES)
+    if text == "sensitivity":
+        return tuple(SENSITIVITY)
     if text == "all":
         return (*POLICIES, *EXTRA_POLICIES)
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    whole = [part.strip() for part in text.split(SEPARATOR) if part.strip()]
+    if len(whole) == 1 and whole[0] not in {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}:
+        whole = [part.strip() for part in text.split(",") if part.strip()]
+    return tuple(whole)
 
 
 def _sheet(document: dict[str, Any]) -> Sheet:

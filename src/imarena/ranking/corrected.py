@@ -31,8 +31,8 @@ STEP = 1.5
 class CorrectedOptions:
     """Priors, on scores scaled so that the root mean square gap within an item is 1. All are ours."""
 
-    slope: tuple[float, float] = (1.0, 1.0)
-    """Mean and standard deviation of the slope between models."""
+    slope: tuple[float, float] = (0.5, 1.0)
+    """Mean and standard deviation of the slope between models: a judge is half trusted until votes say more."""
     slope_within: tuple[float, float] = (0.5, 1.0)
     spread: tuple[float, float] = (0.3, 1.0)
     """Median of the spread and the standard deviation of its logarithm."""

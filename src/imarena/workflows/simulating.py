@@ -33,6 +33,13 @@ EXTRA_POLICIES: dict[str, tuple[str, str]] = {
     "information, votes alone": ("information", "votes"),
 }
 
+SENSITIVITY: dict[str, tuple[str, str]] = {
+    "two-gate": ("two-gate", "mixture"),
+    "two-gate, loose": ("two-gate-loose", "mixture"),
+    "two-gate, tight": ("two-gate-tight", "mixture"),
+}
+"""CV-Arena table 9: both thresholds loosened and tightened by 50."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -50,7 +57,7 @@ class Plan:
 
 def simulate(world: World, plan: Plan, told: Callable[[str], None] | None = None) -> dict[str, Any]:
     """One document: agreement by gap, the gates, and a line for each policy and budget."""
-    known = {**POLICIES, **EXTRA_POLICIES}
+    known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
     for name in plan.policies:
         if name not in known:
             raise UserError(f"No policy '{name}'.", hint=f"Known: {', '.join(known)}.")

@@ -28,7 +28,9 @@ from imarena.workflows.simulating_worlds import World
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-SELECTIONS = ("random", "quality", "ambiguity", "two-gate", "information")
+SELECTIONS = ("random", "quality", "ambiguity", "two-gate", "information", "two-gate-loose", "two-gate-tight")
+MOVED = 50.0
+"""How far the loose and tight thresholds are from the given ones (CV-Arena table 9)."""
 BATCH = 25
 """Votes between two looks at the board (the information rule)."""
 
@@ -144,6 +146,8 @@ def _rule(selection: str, gates: Gates, standard: Standard) -> list[Strategy]:
         "quality": [gated(replace(gates, delta=None))],
         "ambiguity": [gated(replace(gates, tau=None))],
         "two-gate": [gated(gates)],
+        "two-gate-loose": [gated(gates.moved(MOVED))],
+        "two-gate-tight": [gated(gates.moved(-MOVED))],
         "information": [ranking_information(standard)],
     }
     return rules[selection]
