@@ -57,14 +57,39 @@ def _probed(workspace: Any, name: str, chosen: asking.Chosen, count: int) -> Any
     return probe_injection(workspace, wired, board, count)
 
 
+MEANS = "Mean of each dimension"
+
+
 def _show(console: Console, one: Any) -> None:
     console.print(f"\n[bold]{escape(one.judge)}[/]")
-    table = Table("question", "group", "figure", "value", "95 % interval", "n", box=None)
+    table = Table("question", "", "value", "95 % interval", "n", box=None)
     for line in one.lines:
+        if line.question == MEANS:
+            continue
         figure = line.figure
-        value = escape(figure.reason) if figure.value is None else f"{figure.value:.3g}"
-        ends = "" if figure.low is None or figure.high is None else f"{figure.low:.3g} to {figure.high:.3g}"
-        table.add_row(escape(line.question), escape(line.group), figure.name, value, ends, f"{figure.n:,}")
+        value = escape(figure.reason) if figure.value is None else _number(figure.value)
+        ends = "" if figure.low is None or figure.high is None else f"{_number(figure.low)} to {_number(figure.high)}"
+        what = " ".join(part for part in (figure.name.replace("_", " "), line.group) if part)
+        table.add_row(escape(line.question), escape(what), value, ends, f"{figure.n:,}")
     console.print(table)
+    _show_means(console, [line for line in one.lines if line.question == MEANS])
     for text in one.missing:
         console.print(f"  [yellow]not told:[/] {escape(text)}")
+
+
+def _show_means(console: Console, lines: list[Any]) -> None:
+    """Editors down, dimensions across."""
+    if not lines:
+        return
+    names = list(dict.fromkeys(line.figure.name for line in lines))
+    means = {(line.group, line.figure.name): line.figure.value for line in lines}
+    table = Table(MEANS, *(name.replace("_", " ") for name in names), box=None)
+    for editor in dict.fromkeys(line.group for line in lines):
+        table.add_row(escape(editor), *(_number(means.get((editor, name))) for name in names))
+    console.print(table)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from imarena.core.records import Order, Outcome, Output, Status
@@ -75,6 +75,7 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> list[He
         _gaps(one, newest, people)
         _means(one, newest, editors)
         _drift(one, forms[judge])
+        _injection(one, newest)
         found.append(one)
     if len(found) > 1:
         _agreement(found[0], forms)
@@ -107,6 +108,9 @@ def _consistency(one: Health, said: Said) -> None:
         one.missing.append("self-consistency: the same questions asked again (`--repeats 5`, temperature above 0)")
         return
     keys = sorted(said.keys()) or _pairs_of_points(said)
+    if not keys:
+        one.missing.append("self-consistency: two or more outputs of the same item")
+        return
     runs: list[Verdicts] = [[said.battle(key, repeat) for key in keys] for repeat in repeats]
     found: SelfConsistency = figures.self_consistency(runs)
     one.add(f"Does it agree with itself over {found.n_runs} runs? (nominal alpha)", found.alpha)
@@ -114,9 +118,18 @@ def _consistency(one: Health, said: Said) -> None:
 
 
 def _pairs_of_points(said: Said) -> list[PairKey]:
-    """Neighbours in the order of their ids: enough pairs to see whether the order of two outputs is stable."""
-    outputs = sorted({output for output, _ in said.points})
-    return list(pairwise(outputs))
+    """Every two outputs of the same item that were scored."""
+    groups: dict[str, set[str]] = defaultdict(set)
+    for output, item in said.items.items():
+        groups[item].add(output)
+    return [pair for outputs in groups.values() for pair in combinations(sorted(outputs), 2)]
+
+
+def _injection(one: Health, said: Said) -> None:
+    if said.flagged:
+        found = figures.share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
+        one.add("How many outputs hold words that address a judge?", found)
+    one.missing.append("prompt injection: how often it falls for such words (`imarena health --probe 20`)")
 
 
 def _against_votes(one: Health, said: Said, people: People) -> None:

@@ -29,6 +29,10 @@ class Said:
     """Output and repeat to score."""
     dimensions: dict[str, dict[str, float]] = field(default_factory=dict)
     """Output to its scores by dimension."""
+    items: dict[str, str] = field(default_factory=dict)
+    """Scored output to its item."""
+    flagged: dict[str, bool] = field(default_factory=dict)
+    """Output to whether the judge found words in it that address a judge; only where the judge looks for them."""
     statuses: Counter[str] = field(default_factory=Counter)
 
     def battle(self, key: PairKey, repeat: int = 0) -> Outcome | None:
@@ -77,6 +81,9 @@ def _note(said: Said, row: Any, body: dict[str, Any]) -> None:
         if ok and row["score"] is not None:
             said.points[row["left_id"], row["repeat"]] = row["score"]
             said.dimensions[row["left_id"]] = body.get("scores", {})
+            said.items[row["left_id"]] = row["item_id"]
+            if "injection" in body.get("reasons", {}):
+                said.flagged[row["left_id"]] = bool(body["reasons"]["injection"])
         return
     key, flipped = _key(row["left_id"], row["right_id"])
     outcome = _turned(Outcome(row["preference"]), flipped) if ok and row["preference"] else None
