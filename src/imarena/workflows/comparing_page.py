@@ -43,14 +43,13 @@ def sentence(verdict: Verdict, new_name: str) -> str:
 
 
 def elo_words(verdict: Verdict) -> str:
-    """The difference in Elo points with its interval."""
+    """The difference in Elo points with its interval; a clean sweep has one end only."""
     low, high = verdict.elo_low, verdict.elo_high
-    ends = [
-        f"{low:+.0f}" if low is not None else "no lower end",
-        f"{high:+.0f}" if high is not None else "no upper end",
-    ]
-    point = f"{verdict.elo:+.0f}" if verdict.elo is not None else "not finite"
-    return f"In Elo points: {point} ({ends[0]} to {ends[1]})."
+    if verdict.elo is not None and low is not None and high is not None:
+        return f"In Elo points: {verdict.elo:+.0f} ({low:+.0f} to {high:+.0f})."
+    if low is not None:
+        return f"In Elo points: {low:+.0f} or more."
+    return f"In Elo points: {high:+.0f} or less." if high is not None else ""
 
 
 def next_words(verdict: Verdict) -> str:
