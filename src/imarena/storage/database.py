@@ -10,27 +10,43 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
 
 from imarena.core.errors import MissingExtra, StoreError, UserError
+from imarena.storage.failures import tell_failures
 
 BUSY_TIMEOUT_MS = 30_000
 _WRITES = "imarena_writes"
+_POOL = 12
+"""Connections kept open; a server works with this many threads, and each may hold two."""
 
 
 def connect(url: str) -> Engine:
     """An engine for ``sqlite:///file`` or ``postgresql://user@host/name``."""
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise UserError(
+            "The database's address is not an address.", hint="It should look like postgresql://user@host/name."
+        ) from error
     if parsed.get_backend_name() == "sqlite":
-        engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
+        engine = create_engine(
+            parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, pool_size=_POOL, max_overflow=2 * _POOL
+        )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+        tell_failures(engine)
         return engine
     if parsed.get_backend_name() == "postgresql":
         try:
             import psycopg  # noqa: F401
         except ImportError as error:
             raise MissingExtra("A PostgreSQL workspace", "postgres") from error
-        return create_engine(parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10)
+        engine = create_engine(
+            parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=_POOL, max_overflow=2 * _POOL
+        )
+        tell_failures(engine)
+        return engine
     raise UserError(f"The database '{parsed.get_backend_name()}' is not known.", hint="Use sqlite or postgresql.")
 
 

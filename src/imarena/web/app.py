@@ -1,14 +1,21 @@
 """The application: routes, refusals, and the front end's files."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from imarena.core.version import VERSION
 from imarena.web import problems
+from imarena.web.arena import Arena, open_arena
+from imarena.web.gate import Gate
+from imarena.web.pages import read_pages, serve_pages
 from imarena.web.routes import explore, lead, look, people, pictures, rating, session
 from imarena.web.wire import Problem
+from imarena.workflows.serving import ServeSettings, settings_from_environment
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "It cannot be done as asked."},
@@ -25,9 +32,28 @@ def _name(route: APIRoute) -> str:
     return route.name
 
 
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    arena: Arena = app.state.arena
+    to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
+    yield
+    arena.close()
+
+
+def create_app(settings: ServeSettings | None = None) -> FastAPI:
+    """The application over a workspace. Without settings it takes those that ``imarena serve`` left."""
+    arena = open_arena(settings or settings_from_environment())
+    app = bare_app()
+    app.state.arena = arena
+    serve_pages(app, read_pages())
+    app.add_middleware(Gate, arena=arena)
+    return app
+
+
 def bare_app() -> FastAPI:
     """The routes without a workspace behind them: enough for the OpenAPI document."""
     app = FastAPI(
+        lifespan=_lifespan,
         title="imarena",
         version=VERSION,
         summary="The arena's web API.",

@@ -7,10 +7,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from imarena.core.errors import ImarenaError, UserError
+from imarena.core.errors import ImarenaError, StoreError, UserError
 from imarena.web.wire import Problem
+from imarena.workflows.ballots import BadBallot
+from imarena.workflows.exploring import Hidden, NotThere
+from imarena.workflows.voting import Refusal
 
 log = logging.getLogger("imarena.web")
+_STATUS = {"no_task": 404, "no_campaign": 404, "not_invited": 403}
 
 
 class Refused(ImarenaError):
@@ -37,7 +41,18 @@ def _refused(_: Request, error: Exception) -> JSONResponse:
 def _user_error(_: Request, error: Exception) -> JSONResponse:
     message = error.args[0] if error.args else "The request cannot be done."
     hint = error.hint if isinstance(error, UserError) else ""
+    if isinstance(error, Refusal):
+        return answer(_STATUS.get(error.code, 409), error.code, str(message), hint)
+    for kind, status, code in ((BadBallot, 422, "ballot"), (Hidden, 403, "in_campaign"), (NotThere, 404, "not_found")):
+        if isinstance(error, kind):
+            return answer(status, code, str(message), hint)
     return answer(400, "cannot_do", str(message), hint)
+
+
+def _gone(request: Request, error: Exception) -> JSONResponse:
+    """A record or picture that the store cannot give: withdrawn, or damaged."""
+    log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
+    return answer(404, "not_available", "This is not available.")
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -69,6 +84,7 @@ def install(app: FastAPI) -> None:
     """Give an application its ways of refusing."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(UserError, _user_error)
+    app.add_exception_handler(StoreError, _gone)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _internal)

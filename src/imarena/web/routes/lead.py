@@ -1,12 +1,18 @@
 """What a rating lead does: campaigns, progress, agreement, raters, export."""
 
-from typing import Annotated
+import statistics
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from imarena.core.records import Campaign
+from imarena.storage import leases
+from imarena.storage.database import writing
+from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
 from imarena.web.wire_lead import (
+    Agreement,
     AgreementReport,
     CampaignChange,
     CampaignIn,
@@ -16,6 +22,10 @@ from imarena.web.wire_lead import (
     RaterOut,
     RaterPage,
 )
+from imarena.workflows.campaign_plan import Plan
+from imarena.workflows.campaign_quality import RaterWork, agreement, export_csv, rater_work
+from imarena.workflows.campaigns import campaigns, progress, progress_json, set_open
+from imarena.workflows.campaigns import create_campaign as make_campaign
 
 router = APIRouter(prefix="/api/lead", tags=["lead"])
 
@@ -23,56 +33,109 @@ CampaignId = Annotated[str, Path(max_length=100)]
 RaterId = Annotated[str, Path(max_length=200)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
-CSV = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
+CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
 
 
 @router.get("/campaigns")
-def list_campaigns(request: Request, caller: LeadCaller, cursor: Cursor = None, limit: Limit = 50) -> CampaignPage:
+def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None, limit: Limit = 50) -> CampaignPage:
     """Campaigns with how far they are."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    rows = campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
+    more = str(rows[-1][0]) if len(rows) == limit else None
+    return CampaignPage(campaigns=[_out(arena, campaign) for _, campaign in rows], next_cursor=more)
 
 
 @router.post("/campaigns")
-def create_campaign(request: Request, caller: LeadCaller, body: CampaignIn) -> CampaignOut:
+def create_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> CampaignOut:
     """Make a campaign and its assignments."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    campaign = make_campaign(arena.workspace, Plan.model_validate(body.model_dump()))
+    return _out(arena, campaign)
 
 
 @router.get("/campaigns/{campaign_id}")
-def get_campaign(request: Request, caller: LeadCaller, campaign_id: CampaignId) -> CampaignOut:
+def get_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> CampaignOut:
     """One campaign with how far it is."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    return _out(arena, arena.voting.campaign(campaign_id))
 
 
 @router.patch("/campaigns/{campaign_id}")
-def change_campaign(request: Request, caller: LeadCaller, campaign_id: CampaignId, body: CampaignChange) -> CampaignOut:
+def change_campaign(
+    request: Request, _caller: LeadCaller, campaign_id: CampaignId, body: CampaignChange
+) -> CampaignOut:
     """Open or close a campaign."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    arena.voting.campaign(campaign_id)
+    return _out(arena, set_open(arena.workspace, campaign_id, is_open=body.open))
 
 
 @router.get("/campaigns/{campaign_id}/raters")
 def list_raters(
-    request: Request, caller: LeadCaller, campaign_id: CampaignId, cursor: Cursor = None, limit: Limit = 50
+    request: Request, _caller: LeadCaller, campaign_id: CampaignId, cursor: Cursor = None, limit: Limit = 50
 ) -> RaterPage:
     """Each rater's work, and who stands out."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    after = int(cursor) if cursor else 0
+    found = [work for work in rater_work(arena.workspace, arena.voting.campaign(campaign_id)) if work.seq > after]
+    more = str(found[limit - 1].seq) if len(found) > limit else None
+    return RaterPage(raters=[_rater(work) for work in found[:limit]], next_cursor=more)
 
 
 @router.patch("/campaigns/{campaign_id}/raters/{rater_id}")
 def change_rater(
-    request: Request, caller: LeadCaller, campaign_id: CampaignId, rater_id: RaterId, body: RaterChange
+    request: Request, _caller: LeadCaller, campaign_id: CampaignId, rater_id: RaterId, body: RaterChange
 ) -> RaterOut:
     """Pause a rater, or let them go on."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    campaign = arena.voting.campaign(campaign_id)
+    with writing(arena.workspace.store.engine) as connection:
+        found = leases.change_place(connection, campaign_id, rater_id, active=int(body.active))
+    if not found:
+        raise Refused(404, "not_found", "This rater does not take part in the campaign.")
+    return next(_rater(work) for work in rater_work(arena.workspace, campaign) if work.rater_id == rater_id)
 
 
 @router.get("/campaigns/{campaign_id}/agreement")
-def get_agreement(request: Request, caller: LeadCaller, campaign_id: CampaignId) -> AgreementReport:
+def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> AgreementReport:
     """Agreement among raters."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    found = agreement(arena.workspace, arena.voting.campaign(campaign_id))
+    return AgreementReport(criteria=[Agreement(**one) for one in found])
 
 
 @router.get("/campaigns/{campaign_id}/export.csv", response_class=Response, responses=CSV)
-def export_campaign(request: Request, caller: LeadCaller, campaign_id: CampaignId) -> Response:
+def export_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> Response:
     """All live votes of a campaign as a table that a spreadsheet opens safely."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    text = export_csv(arena.workspace, arena.voting.campaign(campaign_id))
+    return csv_response(text, "votes.csv")
+
+
+def csv_response(text: str, name: str) -> Response:
+    """A table to be saved, never shown by the browser as a page."""
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _out(arena: Arena, campaign: Campaign) -> CampaignOut:
+    settings: dict[str, object] = dict(campaign.settings)
+    return CampaignOut(**progress_json(progress(arena.workspace, campaign)), settings=settings)
+
+
+def _rater(work: RaterWork) -> RaterOut:
+    return RaterOut(
+        rater_id=work.rater_id,
+        name=work.name,
+        active=work.active,
+        votes=work.votes,
+        skipped=work.skipped,
+        median_time_s=statistics.median(work.times) if work.times else None,
+        gold_right=sum(work.gold),
+        gold_asked=len(work.gold),
+        repeats_same=sum(work.repeats),
+        repeats_asked=len(work.repeats),
+        agreement=work.agreement,
+        left_share=sum(work.sides) / len(work.sides) if work.sides else None,
+        flags=work.flags,
+    )

@@ -3,10 +3,28 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
+from sqlalchemy import select
 
-from imarena.web.callers import RaterCaller
+from imarena.core.records import Campaign
+from imarena.storage.database import reading
+from imarena.storage.schema import participants
+from imarena.web.arena import Arena, arena_of
+from imarena.web.callers import Caller, RaterCaller
 from imarena.web.problems import Refused
-from imarena.web.wire import Ballot, Consent, Done, Next, RaterCampaign, Receipt, Segments, Skip, Task
+from imarena.web.showing import answer_of, rater_campaign, task
+from imarena.web.wire import (
+    Ballot,
+    Consent,
+    Done,
+    Next,
+    RaterCampaign,
+    Receipt,
+    Segment,
+    Segments,
+    Skip,
+    Task,
+)
+from imarena.workflows.voting import Held
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
@@ -14,49 +32,105 @@ CampaignId = Annotated[str, Path(max_length=100)]
 Address = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 
+def rater_of(caller: Caller) -> str:
+    """The rater's id; the route has made sure that there is one."""
+    if caller.rater_id is None:
+        raise Refused(403, "not_allowed", "Only raters may do this.")
+    return caller.rater_id
+
+
+def _joined(arena: Arena, caller: Caller, campaign_id: str) -> str:
+    """The rater's id, with a place in the campaign for those who need no invitation."""
+    rater_id = rater_of(caller)
+    if caller.leads:
+        arena.voting.join(campaign_id, rater_id)
+    return rater_id
+
+
 @router.get("/rating/campaigns")
 def list_my_campaigns(request: Request, caller: RaterCaller) -> list[RaterCampaign]:
-    """The campaigns that this rater takes part in."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    """The campaigns that this rater takes part in; for leads, all that are open."""
+    arena, rater_id = arena_of(request), rater_of(caller)
+    store = arena.workspace.store
+    if caller.leads:
+        mine = [row["id"] for row in store.rows(Campaign, open=1)]
+    else:
+        query = select(participants.c.campaign_id).where(participants.c.rater_id == rater_id)
+        with reading(store.engine) as connection:
+            mine = list(connection.execute(query.order_by(participants.c.seq)).scalars())
+    places = ((one, arena.voting.standing(one, rater_id)) for one in mine)
+    found = (rater_campaign(arena, one, place, leads=caller.leads) for one, place in places)
+    return [campaign for campaign in found if campaign is not None]
 
 
 @router.post("/rating/campaigns/{campaign_id}/consent")
-def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId, body: Consent) -> Done:
+def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId, body: Consent) -> Done:  # noqa: ARG001
     """Agree to take part."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    arena.voting.consent(campaign_id, _joined(arena, caller, campaign_id))
+    return Done()
 
 
 @router.post("/rating/campaigns/{campaign_id}/next")
 def take_next(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Next:
     """The task that this rater holds, or a new one. Asking again gives the same task until it is answered."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    found = arena.voting.next(campaign_id, _joined(arena, caller, campaign_id))
+    if isinstance(found, Held):
+        return Next(stage=found.standing.stage, task=task(arena, found))
+    if found.stage == "not_invited":
+        raise Refused(403, "not_invited", "You do not take part in this campaign.")
+    return Next(stage=found.stage, task=None)
 
 
 @router.post("/rating/campaigns/{campaign_id}/undo")
 def undo_last(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Task:
     """Take the last vote back and get its task again."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    return task(arena, arena.voting.undo(campaign_id, rater_of(caller)))
 
 
 @router.get("/tasks/{address}")
 def get_task(request: Request, caller: RaterCaller, address: Address) -> Task:
     """A task that this rater holds."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    return task(arena, arena.voting.task(address, rater_of(caller)))
 
 
 @router.get("/tasks/{address}/segments")
 def get_segments(request: Request, caller: RaterCaller, address: Address) -> Segments:
     """Numbered regions of the picture that is rated."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    assignment = arena.voting.shown(address, rater_of(caller))
+    image = arena.voting.shelves.picture(assignment, "left")
+    if image is None or assignment.kind != "rating":
+        raise Refused(404, "not_found", "This task has no regions.")
+    shape = arena.pictures.shape(image)
+    regions = [
+        Segment(
+            number=region.number,
+            outlines=[list(outline) for outline in region.outlines],
+            label_x=region.label[0],
+            label_y=region.label[1],
+            box=region.box,
+        )
+        for region in arena.pictures.regions(image)
+    ]
+    return Segments(width=shape.width, height=shape.height, segments=regions)
 
 
 @router.post("/tasks/{address}/vote")
 def post_vote(request: Request, caller: RaterCaller, address: Address, body: Ballot) -> Receipt:
     """Answer a task. Posting the same key again gives the same receipt and stores nothing new."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    counted = arena.voting.vote(address, rater_of(caller), body.idempotency_key, answer_of(body))
+    place = counted.standing
+    return Receipt(late=counted.late, done=place.done, quota_left=place.quota_left, feedback=counted.feedback)
 
 
 @router.post("/tasks/{address}/skip")
 def skip_task(request: Request, caller: RaterCaller, address: Address, body: Skip) -> Done:
     """Leave a task to somebody else, and say why."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    arena.voting.skip(address, rater_of(caller), f"{body.reason}: {body.note}" if body.note else body.reason)
+    return Done()

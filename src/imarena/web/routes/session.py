@@ -1,39 +1,96 @@
 """Signing in and out."""
 
+import hmac
+
 from fastapi import APIRouter, Request, Response
 
-from imarena.web.callers import Anyone
+from imarena.core.records import Rater
+from imarena.storage import access
+from imarena.web.arena import Arena, arena_of
+from imarena.web.callers import Anyone, Caller
+from imarena.web.keys import drop_cookie, set_cookie
 from imarena.web.problems import Refused
+from imarena.web.showing import me
 from imarena.web.wire import Done, Invitation, Launch, Me, Password
 
 router = APIRouter(prefix="/api", tags=["session"])
 
 
 @router.get("/me")
-def get_me(request: Request, response: Response, caller: Anyone) -> Me:
+def get_me(request: Request, caller: Anyone) -> Me:
     """Who is asking, and the token that requests which change something must carry."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    return me(arena_of(request), caller)
 
 
 @router.post("/session/invitation")
 def sign_in_by_invitation(request: Request, response: Response, body: Invitation) -> Me:
     """Open an invitation link."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    engine = arena.workspace.store.engine
+    secret = access.accept(engine, body.token, dict(body.params), arena.settings.session_days)
+    if secret is None:
+        raise Refused(
+            403, "invitation", "This invitation link is not valid, or no longer.", hint="Ask who sent it for a new one."
+        )
+    return _signed_in(arena, request, response, secret)
 
 
 @router.post("/session/password")
 def sign_in_by_password(request: Request, response: Response, body: Password) -> Me:
     """Sign in as the administrator."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    wanted = arena.settings.password
+    if not wanted or not hmac.compare_digest(wanted.encode(), body.password.encode("utf-8", "replace")):
+        raise Refused(403, "password", "The password is not right.")
+    return _administrator(arena, request, response)
 
 
 @router.post("/session/launch")
 def sign_in_by_launch(request: Request, response: Response, body: Launch) -> Me:
     """Sign in with the address that the server printed when it started on this machine only."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    wanted = arena.settings.launch_token
+    if not wanted or not hmac.compare_digest(wanted.encode(), body.token.encode("utf-8", "replace")):
+        raise Refused(403, "launch", "This address is not valid any more.", hint="Look at what the server printed.")
+    return _administrator(arena, request, response)
 
 
 @router.delete("/session")
 def sign_out(request: Request, response: Response, caller: Anyone) -> Done:
     """End the session, here and on the server."""
-    raise Refused(501, "not_ready", "Not built yet.")
+    arena = arena_of(request)
+    if caller.session:
+        access.close_session(arena.workspace.store.engine, caller.session)
+        arena.forget()
+    drop_cookie(response)
+    return Done()
+
+
+def _administrator(arena: Arena, request: Request, response: Response) -> Me:
+    """The administrator can vote too, under an id of their own."""
+    store = arena.workspace.store
+    rater = store.get(Rater, "administrator")
+    if rater is None:
+        rater = Rater(rater_id="administrator", name="administrator", role="admin")
+        store.add([rater])
+    days = arena.settings.session_days
+    secret = access.open_session(store.engine, role="admin", name="administrator", days=days, rater=rater)
+    return _signed_in(arena, request, response, secret)
+
+
+def _signed_in(arena: Arena, request: Request, response: Response, secret: str) -> Me:
+    secure = request.url.scheme == "https"
+    set_cookie(response, arena.keys.seal(secret), secure=secure, days=arena.settings.session_days)
+    found = arena.visitor(secret, machine=False)
+    if found is None:
+        raise Refused(403, "session", "The session could not be opened.")
+    role = found.role
+    can_look = arena.settings.public or role in ("admin", "lead", "viewer")
+    caller = Caller(
+        role=role,  # type: ignore[arg-type]
+        name=found.name,
+        rater_id=found.rater_id,
+        session=found.key,
+        can_look=can_look,
+    )
+    return me(arena, caller)

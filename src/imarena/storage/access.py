@@ -1,0 +1,191 @@
+"""Who may come in: invitations, sessions and tokens. Secrets are kept as SHA-256 only; they are 256 random bits."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, insert, select, update
+
+from imarena.core.ids import sha256_hex
+from imarena.core.records import Rater, now
+from imarena.core.records.base import moment_text
+from imarena.storage.database import reading, writing
+from imarena.storage.leases import insert_new, join
+from imarena.storage.schema import guests, invitations, sessions, tokens
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who a session or a token belongs to."""
+
+    key: str
+    role: str
+    name: str
+    rater_id: str | None = None
+    campaign_id: str | None = None
+
+
+def hashed(secret: str) -> str:
+    """How a secret is kept. It is long and random, so that a plain hash cannot be searched through."""
+    return sha256_hex(secret.encode("utf-8", "surrogatepass"))
+
+
+def _later(days: float) -> str:
+    return moment_text(now() + timedelta(days=days))
+
+
+# ---------------------------------------------------------------- invitations
+
+
+def invite(
+    engine: Engine, *, campaign_id: str | None, role: str, name: str, days: float, max_people: int, person_param: str
+) -> tuple[str, str]:
+    """Make an invitation; returns its id and its secret, which is not kept."""
+    identity, secret = f"inv_{secrets.token_hex(8)}", secrets.token_urlsafe(32)
+    row = {
+        "id": identity, "secret_hash": hashed(secret), "campaign_id": campaign_id, "role": role, "name": name,
+        "max_people": max_people, "person_param": person_param, "created_at": _later(0), "expires_at": _later(days),
+    }  # fmt: skip
+    with writing(engine) as connection:
+        connection.execute(insert(invitations).values(row))
+    return identity, secret
+
+
+def invitation_rows(
+    engine: Engine, *, campaign_id: str | None, before: int | None, limit: int, identity: str | None = None
+) -> list[dict[str, Any]]:
+    """Invitations, newest first, with how many people came by each."""
+    people = select(func.count()).where(guests.c.invitation_id == invitations.c.id).scalar_subquery()
+    query = select(invitations, people.label("people")).order_by(invitations.c.seq.desc()).limit(limit)
+    if campaign_id is not None:
+        query = query.where(invitations.c.campaign_id == campaign_id)
+    if identity is not None:
+        query = query.where(invitations.c.id == identity)
+    if before is not None:
+        query = query.where(invitations.c.seq < before)
+    with reading(engine) as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def revoke_invitation(engine: Engine, identity: str) -> bool:
+    """End an invitation and every session that came from it."""
+    moment = _later(0)
+    with writing(engine) as connection:
+        found = connection.execute(
+            update(invitations).where(invitations.c.id == identity).values(revoked_at=moment)
+        ).rowcount
+        connection.execute(update(sessions).where(sessions.c.invitation_id == identity).values(revoked_at=moment))
+    return bool(found)
+
+
+def accept(engine: Engine, secret: str, params: dict[str, str], days: float) -> str | None:
+    """Open an invitation: the cookie's secret of a new session, or None where the link is not good (any more)."""
+    with writing(engine) as connection:
+        query = select(invitations).where(invitations.c.secret_hash == hashed(secret))
+        row = connection.execute(query.with_for_update()).mappings().first()
+        if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
+            return None
+        rater_id = _guest(connection, row, params)
+        if rater_id is None:
+            return None
+        if row["campaign_id"] is not None:
+            join(connection, row["campaign_id"], rater_id, _later(0))
+        return _session(
+            connection, row["role"], row["name"], days,
+            rater_id=rater_id, invitation_id=row["id"], campaign_id=row["campaign_id"],
+        )  # fmt: skip
+
+
+def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | None:
+    """The rater behind the link: the same person on every visit; None where the link is full."""
+    if row["max_people"] == 1:
+        person = "the guest"
+    elif row["person_param"]:
+        told = params.get(row["person_param"], "")
+        if not told:
+            return None
+        person = hashed(f"{row['id']}:{told}")
+    else:
+        person = secrets.token_hex(16)
+    query = select(guests.c.rater_id).where(guests.c.invitation_id == row["id"], guests.c.person == person)
+    known = connection.execute(query).scalar_one_or_none()
+    if known is not None:
+        return str(known)
+    count = connection.execute(select(func.count()).where(guests.c.invitation_id == row["id"])).scalar_one()
+    if count >= row["max_people"]:
+        return None
+    rater = Rater(
+        rater_id=f"rater_{secrets.token_hex(8)}", name=row["name"], role=row["role"], params=dict(params),
+    )  # fmt: skip
+    insert_new(connection, rater)
+    connection.execute(insert(guests).values(invitation_id=row["id"], person=person, rater_id=rater.rater_id))
+    return rater.rater_id
+
+
+# ---------------------------------------------------------------- sessions and tokens
+
+
+def _session(connection: Connection, role: str, name: str, days: float, **values: Any) -> str:
+    secret = secrets.token_urlsafe(32)
+    row = {"id": hashed(secret), "role": role, "name": name, "created_at": _later(0), "expires_at": _later(days)}
+    connection.execute(insert(sessions).values({**row, **values}))
+    return secret
+
+
+def open_session(engine: Engine, *, role: str, name: str, days: float, rater: Rater | None = None) -> str:
+    """Sign somebody in who needs no invitation; returns the cookie's secret."""
+    with writing(engine) as connection:
+        return _session(connection, role, name, days, rater_id=rater.rater_id if rater else None)
+
+
+def visitor(engine: Engine, secret: str) -> Visitor | None:
+    """Whose session this is, while it lasts."""
+    query = select(sessions).where(sessions.c.id == hashed(secret))
+    with reading(engine) as connection:
+        row = connection.execute(query).mappings().first()
+    if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
+        return None
+    return Visitor(row["id"], row["role"], row["name"], row["rater_id"], row["campaign_id"])
+
+
+def close_session(engine: Engine, key: str) -> None:
+    """Sign somebody out."""
+    with writing(engine) as connection:
+        connection.execute(update(sessions).where(sessions.c.id == key).values(revoked_at=_later(0)))
+
+
+def make_token(engine: Engine, *, name: str, role: str, days: float) -> tuple[str, str]:
+    """Make a machine's token; returns its id and its secret, which is not kept."""
+    identity, secret = f"tok_{secrets.token_hex(8)}", f"imarena_{secrets.token_urlsafe(32)}"
+    row = {"id": identity, "secret_hash": hashed(secret), "name": name, "role": role}
+    with writing(engine) as connection:
+        connection.execute(insert(tokens).values(**row, created_at=_later(0), expires_at=_later(days)))
+    return identity, secret
+
+
+def machine(engine: Engine, secret: str) -> Visitor | None:
+    """Whose token this is, while it lasts."""
+    with reading(engine) as connection:
+        row = connection.execute(select(tokens).where(tokens.c.secret_hash == hashed(secret))).mappings().first()
+    if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
+        return None
+    return Visitor(row["id"], row["role"], row["name"])
+
+
+def token_rows(engine: Engine, *, before: int | None, limit: int, identity: str | None = None) -> list[dict[str, Any]]:
+    """Tokens, newest first."""
+    query = select(tokens).order_by(tokens.c.seq.desc()).limit(limit)
+    if before is not None:
+        query = query.where(tokens.c.seq < before)
+    if identity is not None:
+        query = query.where(tokens.c.id == identity)
+    with reading(engine) as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def revoke_token(engine: Engine, identity: str) -> bool:
+    """End a token."""
+    with writing(engine) as connection:
+        found = connection.execute(update(tokens).where(tokens.c.id == identity).values(revoked_at=_later(0)))
+    return bool(found.rowcount)

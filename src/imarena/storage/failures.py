@@ -1,0 +1,46 @@
+"""What a database says when it fails, told as something that a person can act on."""
+
+from typing import Any
+
+from sqlalchemy import Engine, event
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from imarena.core.errors import DatabaseFailed
+
+_DAMAGED = ("The database {where} is damaged", "Restore a backup with 'imarena restore', or import the data again.")
+_CLOSED = ("The database {where} cannot be opened or written", "Check the rights of the file and of its folder.")
+_BUSY = ("Another process keeps the database {where} busy", "Run the same command again when that one is done.")
+_FULL = ("The disk that holds the database {where} is full", "Make room and run the same command again.")
+_DISK = ("The disk that holds the database {where} failed", "Check the disk, then run 'imarena verify'.")
+
+_SQLITE = {3: _CLOSED, 5: _BUSY, 6: _BUSY, 8: _CLOSED, 10: _DISK, 11: _DAMAGED, 13: _FULL, 14: _CLOSED, 26: _DAMAGED}
+"""By SQLite's primary result code."""
+
+_UNREACHABLE = ("The database {where} cannot be reached", "Is the server running, and is the address right?")
+
+
+def tell_failures(engine: Engine) -> None:
+    """Let this engine raise `DatabaseFailed` where the database is damaged, closed, busy, full or out of reach.
+
+    A broken constraint and a wrong query are the program's affair and stay as they are.
+    """
+    where = engine.url.render_as_string(hide_password=True)
+    if engine.dialect.name == "sqlite":
+        where = engine.url.database or where
+
+    def told(context: Any) -> None:
+        words = _words(context.sqlalchemy_exception, context.original_exception)
+        if words is not None:
+            message, hint = words
+            reason = " ".join(str(context.original_exception).split())
+            raise DatabaseFailed(f"{message.format(where=where)}: {reason}.", hint=hint)
+
+    event.listen(engine, "handle_error", told)
+
+
+def _words(error: DBAPIError | None, original: BaseException) -> tuple[str, str] | None:
+    code = getattr(original, "sqlite_errorcode", None)
+    if code is not None:
+        return _SQLITE.get(code & 0xFF)
+    reached = not isinstance(error, OperationalError | InterfaceError)
+    return None if reached else _UNREACHABLE

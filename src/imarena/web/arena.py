@@ -1,0 +1,79 @@
+"""What all routes share: the workspace, the voting desk, the pictures, the keys."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fastapi import Request
+
+from imarena.storage import Workspace, access, open_workspace
+from imarena.web.keys import Keys
+from imarena.web.limits import Buckets
+from imarena.workflows.looking import Looking
+from imarena.workflows.picturing import Pictures
+from imarena.workflows.serving import ServeSettings
+from imarena.workflows.voting import Voting
+
+_REMEMBERED_S = 2.0
+"""A session that was just looked up is believed this long: revoking one takes effect within it."""
+
+
+@dataclass
+class Arena:
+    """One open workspace and what serves it."""
+
+    settings: ServeSettings
+    workspace: Workspace
+    voting: Voting
+    pictures: Pictures
+    looking: Looking
+    keys: Keys
+    buckets: Buckets = field(default_factory=Buckets)
+    _known: dict[str, tuple[float, access.Visitor | None]] = field(default_factory=dict)
+
+    def visitor(self, secret: str, *, machine: bool) -> access.Visitor | None:
+        """Whose session or token this is; asks the database at most every two seconds."""
+        known = self.remembered(secret)
+        if known is not None:
+            return known[1]
+        engine = self.workspace.store.engine
+        found = access.machine(engine, secret) if machine else access.visitor(engine, secret)
+        if len(self._known) > 10_000:
+            self._known.clear()
+        self._known[access.hashed(secret)] = (time.monotonic(), found)
+        return found
+
+    def remembered(self, secret: str) -> tuple[float, access.Visitor | None] | None:
+        """What was found a moment ago."""
+        known = self._known.get(access.hashed(secret))
+        return known if known is not None and time.monotonic() - known[0] < _REMEMBERED_S else None
+
+    def forget(self) -> None:
+        """Somebody signed in or out, or was shut out: look everybody up again."""
+        self._known.clear()
+
+    def close(self) -> None:
+        """Let go of the workspace."""
+        self.workspace.close()
+
+
+def open_arena(settings: ServeSettings) -> Arena:
+    """Open the workspace that is to be served."""
+    workspace = open_workspace(Path(settings.workspace))
+    voting = Voting(workspace)
+    return Arena(
+        settings=settings,
+        workspace=workspace,
+        voting=voting,
+        pictures=Pictures(workspace),
+        looking=Looking(workspace, voting.shelves),
+        keys=Keys(settings.secret_key),
+    )
+
+
+def arena_of(request: Request) -> Arena:
+    """The arena behind a request."""
+    arena = request.app.state.arena
+    if not isinstance(arena, Arena):
+        raise TypeError("the application has no arena")
+    return arena

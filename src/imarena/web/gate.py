@@ -1,0 +1,144 @@
+"""The gate in front of all routes: host, size, rate, who is asking, and whether the request came from our own pages.
+
+It is plain ASGI: one layer, no copy of bodies. It also puts the security headers on every answer.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from imarena.storage.access import Visitor
+from imarena.web.arena import Arena
+from imarena.web.callers import Caller
+from imarena.web.keys import COOKIE
+from imarena.web.limits import ANYBODY, SIGN_IN, SIGNED_IN
+from imarena.web.problems import answer
+
+MOST_BYTES = 1_000_000
+SAFE = ("GET", "HEAD", "OPTIONS")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    "x-frame-options": "DENY",
+}
+
+
+class Gate:
+    """Refuses early what must not come in."""
+
+    def __init__(self, app: ASGIApp, arena: Arena) -> None:
+        self.app = app
+        self.arena = arena
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                if "cache-control" not in headers:
+                    headers["cache-control"] = "no-store"
+                if scope.get("scheme") == "https":
+                    headers["strict-transport-security"] = "max-age=31536000"
+            await send(message)
+
+        refusal = await self._refusal(scope)
+        await (refusal or self.app)(scope, receive, dressed)
+
+    async def _refusal(self, scope: Scope) -> Any:
+        """A response that says no, or None; finds out who is asking on the way."""
+        headers = Headers(scope=scope)
+        hosts = self.arena.settings.hosts
+        if hosts and _host(headers.get("host", "")) not in hosts:
+            return answer(400, "host", "This server is not known by that name.")
+        if scope["method"] not in SAFE:
+            length = headers.get("content-length", "0")
+            if "transfer-encoding" in headers or not length.isdigit() or int(length) > MOST_BYTES:
+                return answer(413, "too_large", "The request is too large.")
+        caller = await self._caller(headers)
+        scope["imarena.caller"] = caller
+        wait = self._wait_s(scope, caller)
+        if wait:
+            told = answer(429, "slow_down", "Too many requests.", hint=f"Try again in {wait:.0f} seconds.")
+            told.headers["retry-after"] = str(max(1, round(wait)))
+            return told
+        if scope["method"] not in SAFE and not caller.machine and not self._ours(scope, headers, caller):
+            return answer(403, "csrf", "The request did not come from this arena's pages.", hint="Reload the page.")
+        return None
+
+    async def _caller(self, headers: Headers) -> Caller:
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and secret:
+            found = await self._visitor(secret.strip(), machine=True)
+            return self._as_caller(found, machine=True)
+        sealed = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        opened = self.arena.keys.unseal(sealed) if sealed else None
+        found = await self._visitor(opened, machine=False) if opened else None
+        return self._as_caller(found, machine=False)
+
+    async def _visitor(self, secret: str, *, machine: bool) -> Visitor | None:
+        known = self.arena.remembered(secret)
+        if known is not None:
+            return known[1]
+        return await run_in_threadpool(self.arena.visitor, secret, machine=machine)
+
+    def _as_caller(self, found: Visitor | None, *, machine: bool) -> Caller:
+        public = self.arena.settings.public
+        if found is None:
+            return Caller(can_look=public)
+        role: Any = found.role
+        return Caller(
+            role=role,
+            name=found.name,
+            rater_id=found.rater_id,
+            session="" if machine else found.key,
+            machine=machine,
+            can_look=public or role in ("admin", "lead", "viewer"),
+            campaign_id=found.campaign_id,
+        )
+
+    def _wait_s(self, scope: Scope, caller: Caller) -> float:
+        client = scope.get("client")
+        address = client[0] if client else "nobody"
+        buckets = self.arena.buckets
+        if scope["path"].startswith("/api/session/") and scope["method"] == "POST":
+            return buckets.wait_s(f"sign-in:{address}", SIGN_IN)
+        if caller.role is not None:
+            return buckets.wait_s(caller.session or f"machine:{caller.name}", SIGNED_IN)
+        return buckets.wait_s(f"anybody:{address}", ANYBODY)
+
+    def _ours(self, scope: Scope, headers: Headers, caller: Caller) -> bool:
+        """Did our own page send this? By where the browser says it comes from, and by the session's token."""
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return False
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+            return False
+        signing_in = scope["path"].startswith("/api/session/")
+        if caller.role is None or signing_in:
+            kind = headers.get("content-type", "application/json")
+            return kind.partition(";")[0].strip().lower() == "application/json"
+        return self.arena.keys.csrf_fits(caller.session, headers.get("x-csrf-token", ""))
+
+
+def _host(value: str) -> str:
+    """A host without its port."""
+    if value.startswith("["):
+        return value.partition("]")[0] + "]"
+    return value.partition(":")[0].lower()

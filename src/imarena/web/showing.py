@@ -1,0 +1,244 @@
+"""From what workflows give to what goes over the wire."""
+
+from dataclasses import replace
+
+from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, Vote
+from imarena.core.records import Ranking as RankingRecord
+from imarena.web.arena import Arena
+from imarena.web.callers import Caller
+from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Picture, RaterCampaign, Task
+from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, Standing, VoteOut
+from imarena.workflows.ballots import Answer
+from imarena.workflows.campaign_plan import plan_of
+from imarena.workflows.exhibits import instruction_of
+from imarena.workflows.exploring import Pair
+from imarena.workflows.forms import Question, forms
+from imarena.workflows.looking import Made, Tallied
+from imarena.workflows.offering import Standing as Place
+from imarena.workflows.picturing import TILE
+from imarena.workflows.voting import Held
+
+TRAINING = ("practice", "qualification")
+
+
+def me(arena: Arena, caller: Caller) -> Me:
+    """Who is asking."""
+    from imarena.core.version import VERSION
+
+    return Me(
+        role=caller.role,
+        name=caller.name,
+        csrf=arena.keys.csrf(caller.session),
+        public=arena.settings.public,
+        arena=arena.workspace.settings.name,
+        can_look=caller.can_look,
+        version=VERSION,
+    )
+
+
+# ---------------------------------------------------------------- for raters: nothing that names a model
+
+
+def picture(arena: Arena, image: ImageRef | None, url: str) -> Picture | None:
+    """A picture under an address; None where there are no pixels."""
+    if image is None:
+        return None
+    shape = arena.pictures.shape(image)
+    return Picture(
+        url=url,
+        tiles_url=f"{url}/tiles",
+        width=shape.width,
+        height=shape.height,
+        tile_size=TILE,
+        max_level=shape.max_level,
+    )
+
+
+def task(arena: Arena, held: Held) -> Task:
+    """A blinded task."""
+    assignment, shelves = held.assignment, arena.voting.shelves
+    base = f"/api/tasks/{held.address}"
+    plan = plan_of(shelves.campaign(assignment.campaign_id))
+    kind = plan.kind
+    rated = kind == "rating"
+    sources, references = shelves.sources(assignment), shelves.references(assignment)
+
+    def shown(slot: str, image: ImageRef | None) -> Picture | None:
+        return picture(arena, image, f"{base}/pictures/{slot}")
+
+    return Task(
+        address=held.address,
+        campaign_id=assignment.campaign_id,
+        kind=kind,
+        purpose=assignment.purpose if assignment.purpose in TRAINING else "vote",
+        instruction=_instruction(arena, assignment),
+        dimension=plan.dimension,
+        question=forms().questions[kind],
+        sources=[p for n, image in enumerate(sources) if (p := shown(f"source-{n}", image))],
+        references=[p for n, image in enumerate(references) if (p := shown(f"reference-{n}", image))],
+        left=shown("left", shelves.picture(assignment, "left")),
+        right=shown("right", shelves.picture(assignment, "right")),
+        criteria=[_criterion(question) for question in forms().criteria] if rated else [],
+        checks=[_criterion(question) for question in forms().checks] if kind == "check" else [],
+        expected_objects=_expected(arena, assignment) if rated else [],
+        segments_url=f"{base}/segments" if rated else None,
+        held_until=held.until,
+        done=held.standing.done,
+        quota_left=held.standing.quota_left,
+        previous=_ballot(held.previous),
+    )
+
+
+def _instruction(arena: Arena, assignment: Assignment) -> str:
+    item = arena.voting.shelves.item(assignment.item_id)
+    if assignment.left_id is None:
+        return item.turns[assignment.turn].instruction
+    output = arena.voting.shelves.output(assignment.left_id)
+    return instruction_of(item, output.turn, output.mode)
+
+
+def _expected(arena: Arena, assignment: Assignment) -> list[str]:
+    """Objects that a result should show, where the item says so."""
+    told = arena.voting.shelves.item(assignment.item_id).provenance.get("expected_objects")
+    return [name for name in told if isinstance(name, str)][:50] if isinstance(told, list) else []
+
+
+def _criterion(question: Question) -> Criterion:
+    anchors = [Anchor(value=value, text=text) for value, text in sorted(question.anchors.items())]
+    return Criterion(
+        name=question.name,
+        label=question.label,
+        question=question.question,
+        low=question.low,
+        high=question.high,
+        anchors=anchors,
+    )
+
+
+def _ballot(answer: Answer | None) -> Ballot | None:
+    if answer is None:
+        return None
+    issues = [IssueIn.model_validate(issue.model_dump()) for issue in answer.issues]
+    known = {name: getattr(answer, name) for name in Ballot.model_fields if name not in ("idempotency_key", "issues")}
+    return Ballot(idempotency_key="previous", issues=issues, **known)
+
+
+def answer_of(ballot: Ballot) -> Answer:
+    """What a rater sent, for the voting desk."""
+    known = {name: getattr(ballot, name) for name in Ballot.model_fields if name not in ("idempotency_key", "issues")}
+    return Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
+
+
+def rater_campaign(arena: Arena, campaign_id: str, place: Place, *, leads: bool) -> RaterCampaign | None:
+    """A campaign as one of its raters sees it; leads may take part without an invitation."""
+    campaign = arena.voting.shelves.campaign(campaign_id)
+    plan = plan_of(campaign)
+    if place.stage == "not_invited" and leads:
+        place = replace(place, stage="consent" if plan.consent else "open")
+    if place.stage == "not_invited":
+        return None
+    return RaterCampaign(
+        campaign_id=campaign_id,
+        name=campaign.name,
+        kind=plan.kind,
+        stage=place.stage,
+        consent=plan.consent,
+        guidelines=plan.guidelines,
+        done=place.done,
+        quota=place.quota,
+        quota_left=place.quota_left,
+        can_undo=place.done + place.practised + place.examined > 0,
+        completion_url=plan.completion_url if place.stage in ("done", "quota", "not_qualified") else None,
+    )
+
+
+# ---------------------------------------------------------------- for people who look
+
+
+def standings(ranking: RankingRecord | None) -> list[Standing]:
+    """A ranking's rows."""
+    return [Standing(**standing.model_dump()) for standing in ranking.models] if ranking is not None else []
+
+
+def cell(found: Tallied) -> Cell:
+    """One pair of the win matrix."""
+    return Cell(**found.__dict__)
+
+
+def board(made: Made, method: str) -> Board:
+    """A leaderboard."""
+    return Board(
+        method=method,
+        n_battles=made.n_battles,
+        excluded=made.excluded,
+        warnings=list(made.ranking.warnings) if made.ranking is not None else [],
+        standings=standings(made.ranking),
+        matrix=[cell(found) for found in made.matrix],
+        reason=made.reason,
+    )
+
+
+def battle(arena: Arena, pair: Pair) -> Battle:
+    """A battle in a list."""
+    shelves = arena.voting.shelves
+    item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
+    return Battle(
+        battle_id=pair.battle_id,
+        item_id=pair.item_id,
+        instruction=instruction_of(item, left.turn, left.mode),
+        task=item.task,
+        left=left.editor or "(not named)",
+        right=right.editor or "(not named)",
+        left_id=pair.left_id,
+        right_id=pair.right_id,
+        votes=dict(pair.votes),
+        judgments=dict(pair.judgments),
+    )
+
+
+def vote(found: Vote, number: int, *, live: bool, mirrored: bool) -> VoteOut:
+    """A vote; who gave it is a number on this page."""
+    preference = found.preference
+    if preference is not None and mirrored:
+        preference = preference.mirrored()
+    return VoteOut(
+        rater=f"rater {number}",
+        created_at=found.created_at.isoformat(),
+        dimension=found.dimension,
+        preference=preference.value if preference is not None else None,
+        ratings=found.ratings,
+        comment=found.comment,
+        live=live,
+    )
+
+
+def item_line(item: Item, outputs: int) -> ItemLine:
+    """An item in a list."""
+    return ItemLine(
+        item_id=item.item_id,
+        dataset=item.dataset,
+        key=item.key,
+        task=item.task,
+        family=item.family,
+        topic=item.topic,
+        track=item.track,
+        instruction=item.instruction,
+        outputs=outputs,
+        picture=f"/api/items/{item.item_id}/pictures/source-0" if item.sources else None,
+    )
+
+
+def issue(found: Issue) -> IssueOut:
+    """Something that a rater found wrong."""
+    return IssueOut(**found.model_dump())
+
+
+def output_picture(arena: Arena, output: Output) -> Picture | None:
+    """What an editor made."""
+    return picture(arena, output.image, f"/api/outputs/{output.output_id}/picture")
+
+
+def item_pictures(arena: Arena, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[Picture]:
+    """An item's own pictures."""
+    found = (picture(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images))
+    return [one for one in found if one is not None]

@@ -1,0 +1,85 @@
+"""What a campaign is: its settings, as they are kept in the campaign's record."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from imarena.core.records import Campaign, JsonDict
+
+Kind = Literal["preference", "rating", "yes_no", "check"]
+RATERS_PER_UNIT: dict[str, int] = {"preference": 1, "rating": 3, "yes_no": 2, "check": 1}
+
+
+class Known(BaseModel):
+    """A task whose right answer is known: gold, practice or qualification."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    item_id: str
+    left_id: str | None = None
+    right_id: str | None = None
+    preference: str | None = None
+    answer: bool | None = None
+    ratings: dict[str, int] = Field(default_factory=dict)
+    tolerance: int = 1
+    explanation: str = ""
+
+    def expected(self) -> JsonDict:
+        """What an answer is held against."""
+        return self.model_dump(mode="json", include={"preference", "answer", "ratings", "tolerance", "explanation"})
+
+    @property
+    def unit(self) -> str:
+        """The same task whichever side is left."""
+        return unit_of(self.item_id, self.left_id, self.right_id)
+
+
+class Plan(BaseModel):
+    """Settings of a campaign. Weekly quota, raters a unit and the stratified subset follow CV-Arena and ImagenWorld."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    kind: Kind = "preference"
+    dimension: str = "overall"
+    datasets: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    editors: tuple[str, ...] = ()
+    per_stratum: int | None = None
+    max_units: int | None = None
+    raters_per_unit: int | None = None
+    gold_rate: float = 0.0
+    repeat_rate: float = 0.0
+    gold: tuple[Known, ...] = ()
+    practice: tuple[Known, ...] = ()
+    qualification: tuple[Known, ...] = ()
+    pass_share: float = 0.8
+    weekly_quota: int = 200
+    lease_s: int = 900
+    consent: str = ""
+    guidelines: str = ""
+    completion_url: str | None = None
+    seed: int = 0
+
+    @property
+    def raters(self) -> int:
+        """How many different people answer each unit."""
+        return self.raters_per_unit or RATERS_PER_UNIT[self.kind]
+
+    def known(self) -> tuple[Known, ...]:
+        """All tasks with a known answer: they are not asked as real work too."""
+        return (*self.gold, *self.practice, *self.qualification)
+
+
+def plan_of(campaign: Campaign) -> Plan:
+    """The plan in a campaign's record. Records from elsewhere may know less, or more."""
+    known = {name: value for name, value in campaign.settings.items() if name in Plan.model_fields}
+    kind = campaign.kind if campaign.kind in RATERS_PER_UNIT else "preference"
+    return Plan.model_validate({**known, "name": campaign.name, "kind": kind})
+
+
+def unit_of(item_id: str, left_id: str | None, right_id: str | None, turn: int = 0) -> str:
+    """Name of a task, the same for both sides."""
+    sides = sorted(side for side in (left_id, right_id) if side is not None)
+    return "|".join([item_id, str(turn), *sides])

@@ -1,0 +1,279 @@
+"""How good the work in a campaign is: agreement, each rater beside the others, and the table of votes."""
+
+import csv
+import io
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import func, select
+
+from imarena.core.records import Assignment, Campaign, Item, Outcome, Output, Rater, Verification, Vote
+from imarena.storage import Workspace
+from imarena.storage.codec import from_row
+from imarena.storage.database import reading
+from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
+from imarena.workflows.ballots import right
+
+LABELS = {"tie": 0.0, "both_bad": 3.0}
+FAST_SHARE = 0.25
+"""A rater whose median time is under this share of all raters' median is flagged."""
+FEW = 10
+"""Below this many votes nothing is said about a rater."""
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A live vote with the task it answers."""
+
+    assignment: Assignment
+    vote: Vote
+
+
+@dataclass
+class RaterWork:
+    """One rater's work in a campaign."""
+
+    rater_id: str
+    seq: int
+    name: str
+    active: bool
+    votes: int = 0
+    skipped: int = 0
+    times: list[float] = field(default_factory=list)
+    gold: list[bool] = field(default_factory=list)
+    repeats: list[bool] = field(default_factory=list)
+    sides: list[bool] = field(default_factory=list)
+    agreement: float | None = None
+    flags: list[str] = field(default_factory=list)
+
+
+def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
+    """All live votes of a campaign."""
+    query = (
+        select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
+        .join(leases, leases.c.assignment_id == assignments.c.id)
+        .join(votes, votes.c.id == leases.c.vote_id)
+        .where(leases.c.campaign_id == campaign.campaign_id, leases.c.state == "done")
+        .order_by(votes.c.seq)
+    )
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(query).mappings().all()
+    for row in rows:
+        assignment = from_row(Assignment, row)
+        vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
+        if isinstance(assignment, Assignment) and isinstance(vote, Vote):
+            yield Cast(assignment, vote)
+
+
+def label(vote: Vote) -> float | None:
+    """A preference as a label that does not hang on the sides: 1 and 2 are the outputs in the order of their ids."""
+    if vote.preference is None or vote.right_id is None:
+        return None
+    if vote.preference in (Outcome.TIE, Outcome.BOTH_BAD):
+        return LABELS[vote.preference.value]
+    first = vote.left_id < vote.right_id
+    return 1.0 if (vote.preference is Outcome.LEFT) == first else 2.0
+
+
+def _columns(found: Sequence[Cast]) -> dict[str, tuple[list[str], list[str], list[float]]]:
+    """Units, raters and values by criterion, of real work only."""
+    table: dict[str, tuple[list[str], list[str], list[float]]] = {}
+    for cast in found:
+        if cast.assignment.purpose != "vote":
+            continue
+        mark = label(cast.vote)
+        values = cast.vote.ratings if mark is None else {"preference": mark}
+        for criterion, value in values.items():
+            units, raters, given = table.setdefault(criterion, ([], [], []))
+            units.append(cast.assignment.unit)
+            raters.append(cast.vote.rater_id)
+            given.append(value)
+    return table
+
+
+def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
+    """Agreement by criterion; what is undefined says why."""
+    from imarena.stats import fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
+
+    report = []
+    for criterion, (units, raters, values) in sorted(_columns(list(casts(workspace, campaign))).items()):
+        labels = criterion == "preference" or campaign.kind == "yes_no"
+        ratings, unit_names, rater_names = from_columns(units, raters, values, scale="label" if labels else "number")
+        alpha = krippendorff_alpha(ratings, "nominal" if labels else "ordinal")
+        kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
+        reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)
+        report.append(
+            {
+                "criterion": criterion,
+                "alpha": alpha.value,
+                "fleiss_kappa": kappa.value,
+                "pairwise_agreement": pairs.value,
+                "n_units": len(unit_names),
+                "n_raters": len(rater_names),
+                "reason": "; ".join(reasons),
+            }
+        )
+    return report
+
+
+def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
+    """Each rater's work, and why a rater stands out."""
+    people = _people(workspace, campaign)
+    first: dict[tuple[str, str], Vote] = {}
+    found = list(casts(workspace, campaign))
+    for cast in found:
+        if cast.assignment.purpose == "vote":
+            first[cast.vote.rater_id, cast.assignment.unit] = cast.vote
+    for cast in found:
+        work = people.get(cast.vote.rater_id)
+        if work is not None:
+            _add(work, cast, first.get((cast.vote.rater_id, cast.assignment.unit)))
+    _beside_others(people, found)
+    _flag(people)
+    return sorted(people.values(), key=lambda work: work.seq)
+
+
+def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
+    skips = (
+        select(events.c.rater_id, func.count())
+        .join(leases, leases.c.assignment_id == events.c.assignment_id)
+        .where(leases.c.campaign_id == campaign.campaign_id, events.c.kind == "skipped")
+        .group_by(events.c.rater_id)
+    )
+    query = select(participants).where(participants.c.campaign_id == campaign.campaign_id)
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(query).mappings().all()
+        skipped = {row[0]: row[1] for row in connection.execute(skips)}
+    people = {}
+    for row in rows:
+        rater = workspace.store.get(Rater, row["rater_id"])
+        name = rater.name if rater is not None else ""
+        identity = row["rater_id"]
+        people[identity] = RaterWork(identity, row["seq"], name, bool(row["active"]), skipped=skipped.get(identity, 0))
+    return people
+
+
+def _add(work: RaterWork, cast: Cast, first: Vote | None) -> None:
+    vote = cast.vote
+    work.votes += 1
+    if vote.time_spent_s is not None:
+        work.times.append(vote.time_spent_s)
+    if vote.preference in (Outcome.LEFT, Outcome.RIGHT):
+        work.sides.append(vote.preference is Outcome.LEFT)
+    verdict = right(cast.assignment, vote) if cast.assignment.purpose == "gold" else None
+    if verdict is not None:
+        work.gold.append(verdict)
+    if cast.assignment.purpose == "repeat" and first is not None:
+        work.repeats.append(label(vote) == label(first) and vote.ratings == first.ratings)
+
+
+def _beside_others(people: dict[str, RaterWork], found: list[Cast]) -> None:
+    """How far each rater is with the others: shares of equal pairs, or the correlation with the others' mean."""
+    from imarena.stats import from_columns, rater_reports
+
+    columns = _columns(found)
+    if not columns:
+        return
+    labels = "preference" in columns or all(value in (0.0, 1.0) for c in columns.values() for value in c[2])
+    sums: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for units, raters, values in columns.values():
+        for unit, rater, value in zip(units, raters, values, strict=True):
+            sums[unit, rater].append(value)
+    units, raters = [key[0] for key in sums], [key[1] for key in sums]
+    means = [statistics.fmean(values) for values in sums.values()]
+    ratings, _, names = from_columns(units, raters, means, scale="label" if labels else "number")
+    for report in rater_reports(ratings):
+        work = people.get(names[report.rater])
+        if work is not None:
+            work.agreement = report.with_others.value
+            work.flags += [flag for flag in report.flags if flag != "too_few"]
+
+
+def _flag(people: dict[str, RaterWork]) -> None:
+    medians = [statistics.median(work.times) for work in people.values() if len(work.times) >= FEW]
+    usual = statistics.median(medians) if medians else None
+    for work in people.values():
+        if len(work.gold) >= 3 and sum(work.gold) < 0.7 * len(work.gold):
+            work.flags.append("misses_gold")
+        if len(work.repeats) >= 3 and sum(work.repeats) < 0.6 * len(work.repeats):
+            work.flags.append("contradicts_self")
+        if usual and len(work.times) >= FEW and statistics.median(work.times) < FAST_SHARE * usual:
+            work.flags.append("very_fast")
+        if len(work.sides) >= 2 * FEW and not 0.2 <= sum(work.sides) / len(work.sides) <= 0.8:
+            work.flags.append("one_sided")
+
+
+# ---------------------------------------------------------------- the table
+
+
+def safe_cell(value: object) -> object:
+    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+
+
+def csv_text(columns: Sequence[str], rows: Iterator[Sequence[object]]) -> str:
+    """A table as CSV that a spreadsheet opens safely."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([safe_cell(name) for name in columns])
+    for row in rows:
+        writer.writerow([safe_cell(value) for value in row])
+    return buffer.getvalue()
+
+
+COLUMNS = (
+    "left", "right", "winner", "item", "rater", "dataset", "task", "topic", "purpose", "dimension", "ratings",
+    "issues", "comment", "time_spent_s", "created_at", "unit", "vote_id",
+)  # fmt: skip
+
+
+def export_csv(workspace: Workspace, campaign: Campaign) -> str:
+    """All live votes of a campaign; for checks, all of their verdicts. `imarena rank --from` reads the former."""
+    if campaign.kind == "check":
+        return _export_checks(workspace, campaign)
+    editors = {row["id"]: row["editor"] for row in workspace.store.rows(Output)}
+    about = {row["id"]: row for row in workspace.store.rows(Item)}
+
+    def rows() -> Iterator[Sequence[object]]:
+        for cast in casts(workspace, campaign):
+            vote, item = cast.vote, about[cast.vote.item_id]
+            yield (
+                editors.get(vote.left_id), editors.get(vote.right_id or ""),
+                vote.preference.value if vote.preference else None, item["key"], vote.rater_id, item["dataset"],
+                item["task"], item["topic"], cast.assignment.purpose, vote.dimension,
+                json.dumps(vote.ratings) if vote.ratings else None,
+                json.dumps([issue.model_dump(exclude_defaults=True) for issue in vote.issues]) if vote.issues else None,
+                vote.comment, vote.time_spent_s, vote.created_at.isoformat(), cast.assignment.unit, vote.vote_id,
+            )  # fmt: skip
+
+    return csv_text(COLUMNS, rows())
+
+
+def _export_checks(workspace: Workspace, campaign: Campaign) -> str:
+    query = (
+        select(verifications)
+        .join(assignments, assignments.c.item_id == verifications.c.item_id)
+        .where(assignments.c.campaign_id == campaign.campaign_id)
+        .order_by(verifications.c.seq)
+        .distinct()
+    )
+    with reading(workspace.store.engine) as connection:
+        found = [from_row(Verification, row) for row in connection.execute(query).mappings()]
+    about = {row["id"]: row for row in workspace.store.rows(Item)}
+    names = ("item", "dataset", "rater", "decision", "checks", "comment", "created_at")
+
+    def rows() -> Iterator[Sequence[object]]:
+        for check in found:
+            if isinstance(check, Verification):
+                item = about[check.item_id]
+                yield (
+                    item["key"], item["dataset"], check.rater_id, check.decision, json.dumps(check.checks),
+                    check.comment, check.created_at.isoformat(),
+                )  # fmt: skip
+
+    return csv_text(names, rows())

@@ -1,0 +1,264 @@
+"""Campaigns: made from a workspace, opened and closed, and how far they are."""
+
+import random
+import secrets
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from sqlalchemy import func, select
+
+from imarena.core.errors import UserError
+from imarena.core.ids import sha256_hex
+from imarena.core.records import Assignment, Campaign, Item, Output, Status
+from imarena.storage import Workspace, leases
+from imarena.storage.database import reading, writing
+from imarena.storage.schema import campaigns as campaigns_table
+from imarena.storage.schema import events as events_table
+from imarena.storage.schema import leases as leases_table
+from imarena.storage.schema import participants
+from imarena.workflows.campaign_plan import Known, Plan, plan_of, unit_of
+
+_CHUNK = 2_000
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One thing to be looked at."""
+
+    item_id: str
+    turn: int
+    left_id: str | None
+    right_id: str | None
+
+    @property
+    def name(self) -> str:
+        """The same for both sides."""
+        return unit_of(self.item_id, self.left_id, self.right_id, self.turn)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is."""
+
+    campaign: Campaign
+    units: int
+    slots: int
+    votes: int
+    held: int
+    skipped: int
+    raters: int
+    complete_units: int
+
+
+def create_campaign(workspace: Workspace, plan: Plan) -> Campaign:
+    """Make a campaign and its assignments; it opens when all of them are there."""
+    _check_known(workspace, plan)
+    units = plan_units(workspace, plan)
+    if not units:
+        raise UserError(
+            "Nothing in the workspace fits this campaign.",
+            hint="It needs items with ok outputs that have pixels; look at the filters, or run 'imarena status'.",
+        )
+    campaign = Campaign(
+        campaign_id=f"campaign_{secrets.token_hex(8)}",
+        name=plan.name,
+        kind=plan.kind,
+        settings=plan.model_dump(mode="json", exclude={"name", "kind"}),
+        open=False,
+    )
+    workspace.store.put(campaign)
+    offered = list(_assignments(campaign, plan, units))
+    for start in range(0, len(offered), _CHUNK):
+        part = offered[start : start + _CHUNK]
+        workspace.store.add([assignment for assignment, _ in part])
+        with writing(workspace.store.engine) as connection:
+            leases.offer(connection, part)
+    opened = campaign.model_copy(update={"open": True})
+    workspace.store.put(opened)
+    return opened
+
+
+def _assignments(campaign: Campaign, plan: Plan, units: list[Unit]) -> Iterator[tuple[Assignment, int]]:
+    """Each unit as often as people are wanted for it; sides by chance for each, so that none is favoured."""
+    for place, unit in enumerate(units):
+        for slot in range(plan.raters):
+            swap = unit.right_id is not None and _coin(plan.seed, unit.name, slot)
+            left, right = (unit.right_id, unit.left_id) if swap else (unit.left_id, unit.right_id)
+            assignment = Assignment(
+                campaign_id=campaign.campaign_id,
+                item_id=unit.item_id,
+                turn=unit.turn,
+                left_id=left,
+                right_id=right,
+                kind=plan.kind,
+                unit=unit.name,
+                slot=slot,
+                probability=None,
+            )
+            yield assignment, place * plan.raters + slot
+
+
+def _coin(seed: int, unit: str, slot: int) -> bool:
+    return int(sha256_hex(f"side:{seed}:{unit}:{slot}".encode())[:8], 16) % 2 == 1
+
+
+def plan_units(workspace: Workspace, plan: Plan) -> list[Unit]:
+    """What a plan asks about, in the order of offering: shuffled by its seed."""
+    chosen = _items(workspace, plan)
+    units = [Unit(item, 0, None, None) for item in chosen] if plan.kind == "check" else _shown(workspace, plan, chosen)
+    known = {one.unit for one in plan.known()}
+    units = sorted((unit for unit in units if unit.name not in known), key=lambda unit: unit.name)
+    random.Random(plan.seed).shuffle(units)
+    return units[: plan.max_units]
+
+
+def _items(workspace: Workspace, plan: Plan) -> list[str]:
+    """Ids of the items: filtered, and where asked for a stratified sample by task and topic."""
+    strata: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in workspace.store.rows(Item):
+        wanted = (
+            (not plan.datasets or row["dataset"] in plan.datasets)
+            and (not plan.tasks or row["task"] in plan.tasks)
+            and (not plan.topics or row["topic"] in plan.topics)
+        )
+        if wanted:
+            strata[row["task"] or "", row["topic"] or ""].append(row["id"])
+    chosen = []
+    for key in sorted(strata):
+        members = sorted(strata[key])
+        random.Random(f"{plan.seed}:{key}").shuffle(members)
+        chosen += members[: plan.per_stratum]
+    return chosen
+
+
+def _shown(workspace: Workspace, plan: Plan, items: list[str]) -> list[Unit]:
+    """Outputs, or pairs of outputs for the same item, turn and mode. Only what has pixels can be shown."""
+    wanted = set(items)
+    slots: dict[tuple[str, int, str], dict[str, str]] = defaultdict(dict)
+    for row in workspace.store.rows(Output, status=Status.OK.value):
+        known = row["editor"] is not None and (not plan.editors or row["editor"] in plan.editors)
+        if known and row["item_id"] in wanted and row["image_sha256"] and row["sample"] == 0:
+            slots[row["item_id"], row["turn"], row["mode"]][row["editor"]] = row["id"]
+    units = []
+    for (item_id, turn, _), outputs in slots.items():
+        if plan.kind == "preference":
+            pairs = combinations(sorted(outputs), 2)
+            units += [Unit(item_id, turn, outputs[left], outputs[right]) for left, right in pairs]
+        else:
+            units += [Unit(item_id, turn, output, None) for output in outputs.values()]
+    return units
+
+
+def _check_known(workspace: Workspace, plan: Plan) -> None:
+    for one in plan.known():
+        item = workspace.store.get(Item, one.item_id)
+        sides = [workspace.store.get(Output, side) for side in (one.left_id, one.right_id) if side is not None]
+        fits = all(side is not None and side.item_id == one.item_id and side.image is not None for side in sides)
+        if item is None or not fits or len(sides) != {"preference": 2, "check": 0}.get(plan.kind, 1):
+            raise UserError(
+                "A task with a known answer names an item or outputs that are not in the workspace.",
+                hint="Give item_id, and left_id and right_id of its outputs.",
+            )
+        if not _answered(plan.kind, one):
+            raise UserError("A task with a known answer has no answer.", hint="Give preference, answer or ratings.")
+
+
+def _answered(kind: str, one: Known) -> bool:
+    given = {"preference": one.preference is not None, "yes_no": one.answer is not None, "rating": bool(one.ratings)}
+    return given.get(kind, True)
+
+
+def set_open(workspace: Workspace, campaign_id: str, *, is_open: bool) -> Campaign:
+    """Open or close a campaign. Tasks in hand can still be answered."""
+    campaign = get_campaign(workspace, campaign_id)
+    changed = campaign.model_copy(update={"open": is_open})
+    workspace.store.put(changed)
+    return changed
+
+
+def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
+    """A campaign by id, or by a name that only one has."""
+    campaign = workspace.store.get(Campaign, campaign_id)
+    if campaign is not None:
+        return campaign
+    named = list(workspace.store.records(Campaign, name=campaign_id))
+    if len(named) != 1:
+        raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
+    return named[0]
+
+
+def campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
+    """Campaigns, newest first, with the number that pages go by."""
+    query = select(campaigns_table.c.seq, campaigns_table.c.id).order_by(campaigns_table.c.seq.desc()).limit(limit)
+    if before is not None:
+        query = query.where(campaigns_table.c.seq < before)
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(query).all()
+    return [(seq, get_campaign(workspace, identity)) for seq, identity in rows]
+
+
+def progress(workspace: Workspace, campaign: Campaign) -> Progress:
+    """How far a campaign is."""
+    table = leases_table
+    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote")
+    done = func.count().filter(table.c.state == "done")
+    by_unit = select(table.c.unit, func.count().label("slots"), done.label("done")).where(*mine).group_by(table.c.unit)
+    units = by_unit.subquery()
+    skips = (
+        select(func.count())
+        .select_from(events_table.join(table, table.c.assignment_id == events_table.c.assignment_id))
+        .where(table.c.campaign_id == campaign.campaign_id, events_table.c.kind == "skipped")
+    )
+    with reading(workspace.store.engine) as connection:
+        total, slots, votes, complete = connection.execute(
+            select(
+                func.count(),
+                func.coalesce(func.sum(units.c.slots), 0),
+                func.coalesce(func.sum(units.c.done), 0),
+                func.count().filter(units.c.done >= plan_of(campaign).raters),
+            )
+        ).one()
+        held = connection.execute(
+            select(func.count()).where(table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
+        ).scalar_one()
+        skipped = connection.execute(skips).scalar_one()
+        people = connection.execute(
+            select(func.count()).where(participants.c.campaign_id == campaign.campaign_id)
+        ).scalar_one()
+    return Progress(campaign, total, int(slots), int(votes), held, skipped, people, complete)
+
+
+def items_in_open_campaigns(workspace: Workspace) -> set[str]:
+    """Items that raters are looking at now: who does not lead a campaign may not look them up."""
+    from imarena.storage.schema import assignments
+
+    query = (
+        select(assignments.c.item_id)
+        .join(campaigns_table, campaigns_table.c.id == assignments.c.campaign_id)
+        .where(campaigns_table.c.open == 1)
+        .distinct()
+    )
+    with reading(workspace.store.engine) as connection:
+        return set(connection.execute(query).scalars())
+
+
+def progress_json(found: Progress) -> dict[str, Any]:
+    """For ``--json`` and for the wire."""
+    campaign = found.campaign
+    return {
+        "campaign_id": campaign.campaign_id,
+        "name": campaign.name,
+        "kind": campaign.kind,
+        "open": campaign.open,
+        "created_at": campaign.created_at.isoformat(),
+        "units": found.units,
+        "slots": found.slots,
+        "votes": found.votes,
+        "held": found.held,
+        "skipped": found.skipped,
+        "raters": found.raters,
+        "complete_units": found.complete_units,
+    }

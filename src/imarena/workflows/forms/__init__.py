@@ -1,0 +1,50 @@
+"""What raters are asked: questions, criteria with their anchors, checks. The words are in ``forms.yaml``."""
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Question(BaseModel):
+    """A criterion or a check."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    label: str
+    question: str
+    anchors: dict[int, str] = {}
+
+    @property
+    def low(self) -> int:
+        """The lowest value; a check goes from no (0) to yes (1)."""
+        return min(self.anchors, default=0)
+
+    @property
+    def high(self) -> int:
+        """The highest value."""
+        return max(self.anchors, default=1)
+
+
+class Forms(BaseModel):
+    """All forms."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    version: int
+    questions: dict[str, str]
+    criteria: tuple[Question, ...]
+    checks: tuple[Question, ...]
+
+
+@cache
+def forms() -> Forms:
+    """The forms that ship with this version."""
+    import yaml
+
+    text = (Path(__file__).parent / "forms.yaml").read_text(encoding="utf-8")
+    return Forms.model_validate(yaml.safe_load(text))
+
+
+__all__ = ["Forms", "Question", "forms"]

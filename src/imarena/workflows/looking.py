@@ -1,0 +1,222 @@
+"""Looking at a workspace: boards from filtered battles, the win matrix, head-to-head, facets, history."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from sqlalchemy import func, select
+
+from imarena.core.errors import UserError
+from imarena.core.records import Item, Judgment, Output, Ranking, Record, Vote
+from imarena.ranking import Options
+from imarena.storage import Store, Workspace
+from imarena.storage.codec import from_row
+from imarena.storage.database import reading
+from imarena.storage.schema import campaigns, judgments, outputs, rankings, votes
+from imarena.workflows.battles import COLUMNS, BattleTable, Source, battles
+from imarena.workflows.boards import board
+from imarena.workflows.shelves import Shelves
+
+T = TypeVar("T")
+_ROUNDS = 200
+_KEPT = 64
+ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which battles count; None: all."""
+
+    source: Source = "all"
+    judge: str | None = None
+    dimension: str | None = None
+    dataset: str | None = None
+    family: str | None = None
+    task: str | None = None
+    topic: str | None = None
+    track: str | None = None
+    mode: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass
+class Tallied:
+    """How one model did against another, seen from the left one."""
+
+    left: str
+    right: str
+    wins: int = 0
+    losses: int = 0
+    ties: int = 0
+    both_bad: int = 0
+
+    def add(self, winner: str, *, mirrored: bool) -> None:
+        """Count one battle."""
+        if winner in ("tie", "both_bad"):
+            self.ties += winner == "tie"
+            self.both_bad += winner == "both_bad"
+        elif (winner == "left") != mirrored:
+            self.wins += 1
+        else:
+            self.losses += 1
+
+
+@dataclass(frozen=True)
+class Made:
+    """A board, or the reason why there is none."""
+
+    ranking: Ranking | None
+    matrix: tuple[Tallied, ...]
+    n_battles: int
+    excluded: dict[str, int]
+    reason: str = ""
+
+
+class WindowStore(Store):
+    """A store seen through a window of time: votes and judgments made in it, both days included."""
+
+    def __init__(self, store: Store, since: str | None, until: str | None) -> None:
+        super().__init__(store.engine)
+        self._since, self._until = since or "", f"{until}T~" if until else "~"
+
+    def rows(self, record: type[Record], *, after: int = 0, limit: int | None = None, **where: Any) -> Iterator[Any]:
+        """Rows in the window."""
+        for row in super().rows(record, after=after, limit=limit, **where):
+            if record not in (Vote, Judgment) or self._since <= row["created_at"] <= self._until:
+                yield row
+
+
+class Looking:
+    """What pages show. What was computed is kept until a record is added."""
+
+    def __init__(self, workspace: Workspace, shelves: Shelves) -> None:
+        self.workspace = workspace
+        self.shelves = shelves
+        self._kept: OrderedDict[object, object] = OrderedDict()
+        self._guard = threading.Lock()
+        self._making = threading.RLock()  # a board is made from a table that is kept too
+
+    def version(self) -> tuple[int, ...]:
+        """Changes when a vote, a judgment, an output or a campaign is added, or a campaign opens or closes."""
+        query = select(
+            *(select(func.coalesce(func.max(t.c.seq), 0)).scalar_subquery() for t in (votes, judgments, outputs)),
+            select(func.coalesce(func.sum(campaigns.c.seq * (1 + campaigns.c.open)), 0)).scalar_subquery(),
+        )
+        with reading(self.workspace.store.engine) as connection:
+            return tuple(int(value) for value in connection.execute(query).one())
+
+    def kept(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for each state of the workspace."""
+        whole = (self.version(), key)
+        with self._guard:
+            if whole in self._kept:
+                self._kept.move_to_end(whole)
+                return self._kept[whole]  # type: ignore[return-value]
+        with self._making:  # two people who ask for the same board wait for one computation
+            with self._guard:
+                if whole in self._kept:
+                    return self._kept[whole]  # type: ignore[return-value]
+            made = make()
+            with self._guard:
+                self._kept[whole] = made
+                while len(self._kept) > _KEPT:
+                    self._kept.popitem(last=False)
+        return made
+
+    # ------------------------------------------------------------------ boards
+
+    def table(self, filters: Filters) -> BattleTable:
+        """The battles that the filters leave."""
+        return self.kept(("table", filters), lambda: self._table(filters))
+
+    def _table(self, filters: Filters) -> BattleTable:
+        seen = self.workspace
+        if filters.since or filters.until:
+            seen = replace(seen, store=WindowStore(seen.store, filters.since, filters.until))
+        source: Source = "judge" if filters.judge else filters.source
+        table = battles(seen, source=source, judge=filters.judge, dimension=filters.dimension)
+        wanted = {name: getattr(filters, name) for name in ITEM_FILTERS if getattr(filters, name) is not None}
+        if wanted.get("mode") == "single":
+            wanted["mode"] = None
+        if not wanted:
+            return table
+        rows = [n for n in range(len(table)) if all(table.columns[name][n] == wanted[name] for name in wanted)]
+        columns = {name: [table.columns[name][n] for n in rows] for name in COLUMNS}
+        return BattleTable(columns, table.excluded, table.coverage)
+
+    def board(self, filters: Filters, method: str) -> Made:
+        """A board with its win matrix."""
+        return self.kept(("board", filters, method), lambda: self._board(filters, method))
+
+    def _board(self, filters: Filters, method: str) -> Made:
+        table = self.table(filters)
+        matrix, excluded = _matrix(table), dict(table.excluded)
+        if not len(table):
+            return Made(None, matrix, 0, excluded, "No battle fits these filters.")
+        try:
+            made = board("board", table, Options(method=method, rounds=_ROUNDS))
+        except UserError as error:
+            return Made(None, matrix, len(table), excluded, str(error.args[0]))
+        return Made(made.ranking, matrix, made.ranking.n_battles, dict(made.ranking.excluded))
+
+    def head_to_head(self, left: str, right: str, source: Source) -> tuple[Tallied, dict[str, Tallied]]:
+        """Two models against each other: over all, and by task."""
+        table = self.table(Filters(source=source))
+        total = Tallied(left, right)
+        by_task: dict[str, Tallied] = {}
+        columns = table.columns
+        for n in range(len(table)):
+            pair = (columns["left"][n], columns["right"][n])
+            if pair not in ((left, right), (right, left)) or left == right:
+                continue
+            mirrored = pair != (left, right)
+            total.add(columns["winner"][n], mirrored=mirrored)
+            task = columns["task"][n] or ""
+            by_task.setdefault(task, Tallied(left, right)).add(columns["winner"][n], mirrored=mirrored)
+        return total, dict(sorted(by_task.items()))
+
+    def facets(self) -> dict[str, list[str]]:
+        """The values that filters can take."""
+        return self.kept("facets", self._facets)
+
+    def _facets(self) -> dict[str, list[str]]:
+        store = self.workspace.store
+
+        def values(record: type[Record], column: str) -> list[str]:
+            return sorted(str(key[0]) for key in store.count(record, column) if key[0] is not None)
+
+        return {
+            "datasets": values(Item, "dataset"),
+            "families": values(Item, "family"),
+            "tasks": values(Item, "task"),
+            "topics": values(Item, "topic"),
+            "tracks": values(Item, "track"),
+            "editors": values(Output, "editor"),
+            "judges": values(Judgment, "judge"),
+            "dimensions": values(Judgment, "dimension"),
+            "modes": values(Output, "mode"),
+        }
+
+    def history(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
+        """Stored boards, newest first."""
+        query = select(rankings).order_by(rankings.c.seq.desc()).limit(limit)
+        if before is not None:
+            query = query.where(rankings.c.seq < before)
+        with reading(self.workspace.store.engine) as connection:
+            rows = connection.execute(query).mappings().all()
+        found = [(row["seq"], from_row(Ranking, row)) for row in rows]
+        return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
+
+
+def _matrix(table: BattleTable) -> tuple[Tallied, ...]:
+    cells: dict[tuple[str, str], Tallied] = {}
+    columns = table.columns
+    for n in range(len(table)):
+        left, right = columns["left"][n], columns["right"][n]
+        key = (left, right) if left < right else (right, left)
+        cell = cells.setdefault(key, Tallied(*key))
+        cell.add(columns["winner"][n], mirrored=key != (left, right))
+    return tuple(cells[key] for key in sorted(cells))

@@ -1,0 +1,114 @@
+"""Pictures for a screen: a bounded JPEG, and tiles with true pixels, made on demand and kept in the cache.
+
+Everything is decoded and encoded anew: no metadata, no profile, one type. Nothing of the original bytes goes out.
+"""
+
+import math
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from PIL import Image
+
+from imarena.core.records import ImageRef
+from imarena.images import JPEG, PNG, decode, encode, pixels, prepare
+from imarena.storage import Workspace
+from imarena.vision.segments import Region, segment
+
+TILE = 512
+DISPLAY_SIDE = 1_600
+_RULES = "1"  # raise it when the same picture would give other bytes
+_AT_HAND_BYTES = 640 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A picture's size and the levels of its tiles: at the highest they are 1:1."""
+
+    width: int
+    height: int
+    max_level: int
+
+
+class Pictures:
+    """Pictures of a workspace. Decoded ones stay at hand while there is room; each is decoded once at a time."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._levels: OrderedDict[str, list[Image.Image]] = OrderedDict()
+        self._sizes: dict[str, tuple[int, int]] = {}
+        self._guard = threading.Lock()
+        self._busy: dict[str, threading.Lock] = {}
+
+    def shape(self, image: ImageRef) -> Shape:
+        """Size and levels."""
+        width, height = self._size(image)
+        return Shape(width, height, max(0, math.ceil(math.log2(max(width, height) / TILE))))
+
+    def _size(self, image: ImageRef) -> tuple[int, int]:
+        if image.width is not None and image.height is not None:
+            return image.width, image.height
+        if image.sha256 not in self._sizes:
+            self._sizes[image.sha256] = decode(self.workspace.load(image)).size
+        return self._sizes[image.sha256]
+
+    def display(self, image: ImageRef, side: int = DISPLAY_SIDE) -> bytes:
+        """A JPEG that fits a screen."""
+
+        def make() -> bytes:
+            return prepare(self.workspace.load(image), max_side=side, media_type=JPEG, quality=92).data
+
+        return self.workspace.cache.get(f"display:{_RULES}:{side}:{image.sha256}", make)
+
+    def has_tile(self, image: ImageRef, level: int, column: int, row: int) -> bool:
+        """Is there such a tile?"""
+        shape = self.shape(image)
+        width, height = _at_level(shape, level)
+        return level <= shape.max_level and column * TILE < width and row * TILE < height
+
+    def tile(self, image: ImageRef, level: int, column: int, row: int) -> bytes:
+        """A PNG of one tile that is there."""
+        shape = self.shape(image)
+
+        def make() -> bytes:
+            whole = self._decoded(image, shape)[shape.max_level - level]
+            left, top = column * TILE, row * TILE
+            part = whole.crop((left, top, min(left + TILE, whole.width), min(top + TILE, whole.height)))
+            return encode(part, PNG)
+
+        return self.workspace.cache.get(f"tile:{_RULES}:{image.sha256}:{level}:{column}:{row}", make)
+
+    def regions(self, image: ImageRef) -> list[Region]:
+        """Numbered regions, the same every time."""
+        return segment(pixels(self.workspace.load(image)))
+
+    def _decoded(self, image: ImageRef, shape: Shape) -> list[Image.Image]:
+        """The picture at each level, the largest first."""
+        with self._guard:
+            lock = self._busy.setdefault(image.sha256, threading.Lock())
+        with lock:
+            with self._guard:
+                found = self._levels.get(image.sha256)
+                if found is not None:
+                    self._levels.move_to_end(image.sha256)
+                    return found
+            levels = [decode(self.workspace.load(image))]
+            for _ in range(shape.max_level):
+                levels.append(levels[-1].reduce(2))
+            with self._guard:
+                self._levels[image.sha256] = levels
+                self._busy.pop(image.sha256, None)
+                while len(self._levels) > 1 and sum(map(_bytes, self._levels.values())) > _AT_HAND_BYTES:
+                    self._levels.popitem(last=False)
+            return levels
+
+
+def _at_level(shape: Shape, level: int) -> tuple[int, int]:
+    width, height = shape.width, shape.height
+    for _ in range(max(0, shape.max_level - level)):
+        width, height = math.ceil(width / 2), math.ceil(height / 2)
+    return width, height
+
+
+def _bytes(levels: list[Image.Image]) -> int:
+    return sum(3 * level.width * level.height for level in levels)

@@ -1,0 +1,157 @@
+"""serve: the web application over a workspace. By default on this machine only; wider needs a password."""
+
+import ipaddress
+import json
+import os
+import secrets
+import webbrowser
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from imarena.core.errors import MissingExtra, UserError
+from imarena.storage import Workspace, open_workspace
+
+APP = "imarena.web.app:create_app"
+"""Where the server finds the application; the web room stands above this one and is named, not imported."""
+_SETTINGS = "IMARENA_SERVE"
+_PASSWORD = "IMARENA_ADMIN_PASSWORD"  # noqa: S105 - the name of a variable
+_KEY = "IMARENA_SECRET_KEY"
+_LAUNCH = "IMARENA_LAUNCH_TOKEN"
+LEAST_PASSWORD = 12
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """How the application is served. Secrets come from the environment only, and are never printed."""
+
+    workspace: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    public: bool = False
+    """Anybody may look; nobody can sign in by password from elsewhere unless one is set."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses of proxies whose X-Forwarded headers are believed."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names under which browsers reach the server, besides its own address."""
+    threads: int = 12
+    session_days: float = 30.0
+    password: str = field(default="", repr=False)
+    secret_key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    launch_token: str = field(default="", repr=False)
+
+    @property
+    def local(self) -> bool:
+        """Does the server listen on this machine only?"""
+        return is_loopback(self.host)
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names that a request may come under; empty: any.
+
+        On this machine only, others are turned away: a page elsewhere must not reach us through a name of its own.
+        """
+        if self.local:
+            return frozenset({"127.0.0.1", "localhost", "[::1]", *self.allowed_hosts})
+        return frozenset(self.allowed_hosts)
+
+
+def is_loopback(host: str) -> bool:
+    """Is this an address of this machine alone?"""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def with_secrets(settings: ServeSettings, environment: Mapping[str, str] | None = None) -> ServeSettings:
+    """The settings with the secrets of the environment; refuses to listen wider without a password."""
+    found = os.environ if environment is None else environment
+    password = found.get(_PASSWORD, "")
+    if password and len(password) < LEAST_PASSWORD:
+        raise UserError(f"{_PASSWORD} is too short.", hint=f"Use {LEAST_PASSWORD} characters or more.")
+    if not settings.local and not password:
+        raise UserError(
+            f"Listening on {settings.host} would let others in, and no password is set.",
+            hint=f"Set the environment variable {_PASSWORD}, or leave --host out to serve this machine only.",
+        )
+    key, launch = found.get(_KEY, ""), found.get(_LAUNCH, "")
+    changed = replace(settings, password=password, launch_token=launch)
+    return replace(changed, secret_key=key) if key else changed
+
+
+def settings_from_environment() -> ServeSettings:
+    """What `serve` left for the application to find."""
+    raw = os.environ.get(_SETTINGS)
+    if not raw:
+        raise UserError("The application was started without settings.", hint="Start it with 'imarena serve'.")
+    values = json.loads(raw)
+    for name in ("trusted_proxies", "allowed_hosts"):
+        values[name] = tuple(values[name])
+    return with_secrets(ServeSettings(**values))
+
+
+def serve(
+    root: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    public: bool = False,
+    open_browser: bool = False,
+    trusted_proxies: tuple[str, ...] = (),
+    allowed_hosts: tuple[str, ...] = (),
+    with_campaign: bool = False,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve a workspace until it is stopped. `say` is told the address to open.
+
+    `with_campaign` makes a small campaign where there is none, so that a newcomer can vote at once.
+    """
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtra("The web application", "web") from error
+    settings = ServeSettings(str(root.resolve()), host, port, public, trusted_proxies, allowed_hosts)
+    with_secrets(settings)
+    with open_workspace(root) as workspace:
+        if with_campaign:
+            first_campaign(workspace)
+    launch = secrets.token_urlsafe(24) if settings.local else ""
+    kept = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
+    os.environ[_SETTINGS] = json.dumps(kept)
+    os.environ[_LAUNCH] = launch
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}/"
+    say(f"{address}launch#{launch}" if launch else address)
+    if open_browser:
+        webbrowser.open(f"{address}launch#{launch}" if launch else address)
+    uvicorn.run(
+        APP,
+        factory=True,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(trusted_proxies),
+        forwarded_allow_ips=",".join(trusted_proxies) or None,
+        timeout_graceful_shutdown=5,
+        limit_concurrency=1000,
+    )
+
+
+_SECRETS = ("password", "secret_key", "launch_token")
+
+
+def first_campaign(workspace: Workspace) -> None:
+    """A campaign to try the voting screen with, where there is none yet."""
+    from imarena.core.records import Campaign
+    from imarena.workflows.campaign_plan import Plan
+    from imarena.workflows.campaigns import create_campaign
+
+    if workspace.store.count(Campaign).get((), 0) == 0:
+        guidelines = "Look at the source and the instruction, then choose the result that carries it out better."
+        create_campaign(workspace, Plan(name="Try it: which edit is better?", max_units=200, guidelines=guidelines))

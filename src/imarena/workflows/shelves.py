@@ -1,0 +1,94 @@
+"""Records that never change, read once: assignments, items and outputs, kept at hand while a server runs."""
+
+from functools import lru_cache
+from typing import TypeVar
+
+from sqlalchemy import Connection, select
+
+from imarena.core.errors import UserError
+from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
+from imarena.storage import Workspace
+from imarena.storage.codec import from_row
+from imarena.storage.schema import votes
+from imarena.workflows.exhibits import references_of, sources_of
+
+_AT_HAND = 20_000
+T = TypeVar("T")
+
+
+class Shelves:
+    """What was read stays at hand; records are immutable, so that it can never be stale."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        store = workspace.store
+
+        def _assignment(identity: str) -> Assignment:
+            return _there(store.get(Assignment, identity))
+
+        def _item(identity: str) -> Item:
+            return _there(store.get(Item, identity))
+
+        def _output(identity: str) -> Output:
+            return _there(store.get(Output, identity))
+
+        def _campaign(identity: str) -> Campaign:
+            return _there(store.get(Campaign, identity))
+
+        self._assignments = lru_cache(_AT_HAND)(_assignment)
+        self._items = lru_cache(_AT_HAND)(_item)
+        self._outputs = lru_cache(_AT_HAND)(_output)
+        self._campaigns = lru_cache(1000)(_campaign)
+
+    def assignment(self, identity: str) -> Assignment:
+        """An assignment that is known to exist."""
+        return self._assignments(identity)
+
+    def item(self, identity: str) -> Item:
+        """An item that is known to exist."""
+        return self._items(identity)
+
+    def output(self, identity: str) -> Output:
+        """An output that is known to exist."""
+        return self._outputs(identity)
+
+    def campaign(self, identity: str) -> Campaign:
+        """A campaign's plan. Whether it is open may have changed since: ask the store for that."""
+        return self._campaigns(identity)
+
+    def vote_within(self, connection: Connection, identity: str) -> Vote:
+        """A vote, read inside a transaction."""
+        row = connection.execute(select(votes).where(votes.c.id == identity)).mappings().one()
+        vote = from_row(Vote, row)
+        if not isinstance(vote, Vote):
+            raise TypeError("not a vote")
+        return vote
+
+    def picture(self, assignment: Assignment, slot: str) -> ImageRef | None:
+        """The picture in a place of a task: left, right, source-N or reference-N."""
+        name, _, number = slot.partition("-")
+        if name in ("left", "right"):
+            identity = assignment.left_id if name == "left" else assignment.right_id
+            return self.output(identity).image if identity is not None else None
+        pictures = self.sources(assignment) if name == "source" else self.references(assignment)
+        place = int(number or "0")
+        return pictures[place] if place < len(pictures) else None
+
+    def sources(self, assignment: Assignment) -> tuple[ImageRef, ...]:
+        """What the result was made from."""
+        item = self.item(assignment.item_id)
+        if assignment.left_id is None:
+            return item.sources
+        output = self.output(assignment.left_id)
+        parents = {output.parent_id: self.output(output.parent_id)} if output.parent_id is not None else {}
+        return sources_of(item, output, parents)
+
+    def references(self, assignment: Assignment) -> tuple[ImageRef, ...]:
+        """Reference pictures."""
+        return references_of(self.item(assignment.item_id), assignment.turn)
+
+
+def _there(found: T | None) -> T:
+    """A record that is not there is not remembered as missing: it may be added later."""
+    if found is None:
+        raise UserError("A record that is named is not in the workspace.", hint="Run 'imarena verify'.")
+    return found

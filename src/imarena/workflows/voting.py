@@ -1,0 +1,332 @@
+"""Voting: a rater takes a task, answers, skips, undoes. All rules about who gets what and which vote counts are here.
+
+The rule for late votes: a vote that comes after the lease has run out counts as long as nobody else has taken the task;
+otherwise it is refused with a message, and what it said is kept as an event. No vote is lost, none counts twice.
+"""
+
+import json
+import secrets
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from typing import Literal
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.records import Assignment, Campaign, Event, EventKind, Vote, now
+from imarena.core.records.base import moment_text
+from imarena.storage import Workspace, leases
+from imarena.storage.database import reading, writing
+from imarena.workflows.ballots import Answer, read_ballot, right
+from imarena.workflows.campaign_plan import Plan, plan_of
+from imarena.workflows.offering import Standing, next_personal, standing
+from imarena.workflows.shelves import Shelves
+
+_TRIES = 5
+
+
+class Refusal(UserError):
+    """A request of a rater that the rules forbid; `code` is for programs."""
+
+    def __init__(self, code: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Held:
+    """A task in a rater's hands."""
+
+    assignment: Assignment
+    address: str
+    until: str
+    standing: Standing
+    previous: Answer | None = None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A vote that is stored."""
+
+    late: bool
+    standing: Standing
+    feedback: str | None
+
+
+class Voting:
+    """The voting desk of a workspace. One instance serves all threads."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.engine = workspace.store.engine
+        self.shelves = Shelves(workspace)
+
+    # ------------------------------------------------------------------ taking part
+
+    def campaign(self, campaign_id: str) -> Campaign:
+        """A campaign, as it stands now."""
+        campaign = self.workspace.store.get(Campaign, campaign_id)
+        if campaign is None:
+            raise Refusal("no_campaign", "There is no such campaign.")
+        return campaign
+
+    def join(self, campaign_id: str, rater_id: str) -> None:
+        """Take part without an invitation: for leads and for the person at the machine."""
+        self.campaign(campaign_id)
+        with writing(self.engine) as connection:
+            leases.join(connection, campaign_id, rater_id, moment_text(now()))
+
+    def standing(self, campaign_id: str, rater_id: str) -> Standing:
+        """Where a rater stands in a campaign."""
+        campaign = self.campaign(campaign_id)
+        with reading(self.engine) as connection:
+            return standing(connection, self.shelves, campaign, rater_id)
+
+    def consent(self, campaign_id: str, rater_id: str) -> None:
+        """Note that a rater agreed to take part."""
+        self.campaign(campaign_id)
+        with writing(self.engine) as connection:
+            if not leases.change_place(connection, campaign_id, rater_id, consented_at=moment_text(now())):
+                raise Refusal("not_invited", "You do not take part in this campaign.")
+
+    # ------------------------------------------------------------------ tasks
+
+    def next(self, campaign_id: str, rater_id: str) -> Held | Standing:
+        """The task in hand, or a new one; or where the rater stands, when there is none."""
+        campaign = self.campaign(campaign_id)
+        plan = plan_of(campaign)
+        for _ in range(_TRIES):
+            with reading(self.engine) as connection:
+                where = standing(connection, self.shelves, campaign, rater_id)
+                held = leases.holding(connection, campaign_id, rater_id)
+            if where.stage not in ("open", "practice", "qualification"):
+                return where
+            try:
+                with writing(self.engine) as connection:
+                    found = self._take(connection, campaign, plan, rater_id, where, held)
+            except IntegrityError:
+                continue  # the same rater asked twice at once: the other request has the task now
+            if found == "none":
+                return replace(where, stage="done")
+            if isinstance(found, Held):
+                return found
+        raise Refusal("busy", "The task was taken just now.", hint="Try again.")
+
+    def _take(
+        self,
+        connection: Connection,
+        campaign: Campaign,
+        plan: Plan,
+        rater_id: str,
+        where: Standing,
+        held: leases.Lease | None,
+    ) -> Held | Literal["none", "again"]:
+        """One try, short: on SQLite nobody else writes meanwhile."""
+        moment, until = _moments(plan)
+        if held is not None and held.address is not None:
+            if not leases.change(connection, held, state="held", until=until):
+                return "again"
+            return Held(self.shelves.assignment(held.assignment_id), held.address, until, where)
+        address = secrets.token_urlsafe(18)
+        assignment = next_personal(connection, self.shelves, campaign, where, rater_id)
+        if assignment is not None:
+            leases.insert_new(connection, assignment)
+            leases.offer_to(connection, assignment, rater_id, until, address)
+            self._happened(connection, address, assignment.assignment_id, EventKind.LEASED, rater_id)
+            return Held(assignment, address, until, where)
+        free = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
+        if free is None:
+            return "none"
+        if free.rater_id is not None:
+            gone = f"gone_{secrets.token_hex(12)}"
+            self._happened(connection, gone, free.assignment_id, EventKind.EXPIRED, free.rater_id)
+        if not leases.take(connection, free, rater_id, until=until, address=address, now=moment):
+            return "again"
+        self._happened(connection, address, free.assignment_id, EventKind.LEASED, rater_id)
+        return Held(self.shelves.assignment(free.assignment_id), address, until, where)
+
+    def task(self, address: str, rater_id: str) -> Held:
+        """A task that this rater holds, by its address."""
+        with reading(self.engine) as connection:
+            lease = self._lease(connection, address, rater_id)
+            campaign = self.campaign(lease.campaign_id)
+            where = standing(connection, self.shelves, campaign, rater_id)
+        if lease.address != address or lease.state not in leases.HOLDING:
+            raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
+        return Held(self.shelves.assignment(lease.assignment_id), address, lease.until or "", where)
+
+    def shown(self, address: str, rater_id: str) -> Assignment:
+        """The assignment behind an address, for showing its pictures: the holder's, also just after the vote."""
+        with reading(self.engine) as connection:
+            lease = self._lease(connection, address, rater_id)
+        if lease.address != address:
+            raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
+        return self.shelves.assignment(lease.assignment_id)
+
+    # ------------------------------------------------------------------ answering
+
+    def vote(self, address: str, rater_id: str, key: str, answer: Answer) -> Counted:
+        """Store an answer. The same key again stores nothing and says the same."""
+        with reading(self.engine) as connection:
+            lease = self._lease(connection, address, rater_id)
+        assignment, campaign = self.shelves.assignment(lease.assignment_id), self.shelves.campaign(lease.campaign_id)
+        refused: Refusal | None = None
+        late = False
+        for attempt in range(_TRIES):
+            try:
+                late, refused = self._vote(address, rater_id, key, answer, assignment)
+                break
+            except IntegrityError:  # the same vote came twice at once: the next look finds it
+                if attempt == _TRIES - 1:
+                    raise Refusal("busy", "The same vote is being stored.", hint="Try again.") from None
+        if refused is not None:
+            raise refused
+        with reading(self.engine) as connection:
+            where = standing(connection, self.shelves, campaign, rater_id)
+        feedback = _feedback(assignment, answer) if assignment.purpose == "practice" else None
+        return Counted(late, where, feedback)
+
+    def _vote(
+        self, address: str, rater_id: str, key: str, answer: Answer, assignment: Assignment
+    ) -> tuple[bool, Refusal | None]:
+        """One transaction: the vote counts, or why it does not; either way it is on record."""
+        voted = content_id("voted", rater_id, key)
+        moment = moment_text(now())
+        with writing(self.engine, durable=True) as connection:
+            if leases.happened(connection, voted):
+                return False, None
+            lease = self._lease(connection, address, rater_id)
+            refused = self._why_not(lease, address, rater_id)
+            if refused is None:
+                self._count(connection, lease, assignment, answer, (rater_id, key, voted))
+            else:
+                self._keep_refused(connection, lease, rater_id, key, answer)
+            return bool(lease.until and lease.until < moment), refused
+
+    def _count(
+        self,
+        connection: Connection,
+        lease: leases.Lease,
+        assignment: Assignment,
+        answer: Answer,
+        who: tuple[str, str, str],
+    ) -> None:
+        rater_id, key, voted = who
+        plan = plan_of(self.shelves.campaign(lease.campaign_id))
+        record = read_ballot(assignment, answer, rater_id, key, lease.vote_id, plan.dimension)
+        leases.insert_new(connection, record)
+        self._happened(connection, voted, assignment.assignment_id, EventKind.VOTED, rater_id)
+        vote_id = record.vote_id if isinstance(record, Vote) else None
+        if not leases.change(connection, lease, state="done", done_at=moment_text(now()), vote_id=vote_id):
+            raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
+
+    def _why_not(self, lease: leases.Lease, address: str, rater_id: str) -> Refusal | None:
+        if lease.rater_id == rater_id and lease.address == address:
+            if lease.state in leases.HOLDING:
+                return None
+            return Refusal("answered", "You have answered this task already.", hint="Undo it first to change it.")
+        return Refusal(
+            "too_late",
+            "Your time for this task had run out and somebody else has it now, so that this answer does not count.",
+            hint="It was noted. Please go on with the next task.",
+        )
+
+    def _keep_refused(
+        self, connection: Connection, lease: leases.Lease, rater_id: str, key: str, answer: Answer
+    ) -> None:
+        """What a refused vote said stays on record, once."""
+        identity = content_id("late", rater_id, key)
+        if not leases.happened(connection, identity):
+            said = json.dumps(asdict(answer), default=lambda value: value.model_dump(mode="json"))
+            kind = EventKind.EXPIRED
+            self._happened(connection, identity, lease.assignment_id, kind, rater_id, f"refused vote: {said}")
+
+    def skip(self, address: str, rater_id: str, reason: str) -> None:
+        """Leave a task to others. It is not offered to this rater again."""
+        with writing(self.engine) as connection:
+            lease = self._lease(connection, address, rater_id)
+            if lease.address != address or lease.state not in leases.HOLDING:
+                raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
+            shared = lease.purpose == "vote"
+            free = {"rater_id": None, "address": None, "until": None, "state": "free", "vote_id": None}
+            if not leases.change(connection, lease, **(free if shared else {"state": "skipped"})):
+                raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
+            identity = f"skip_{secrets.token_hex(12)}"
+            self._happened(connection, identity, lease.assignment_id, EventKind.SKIPPED, rater_id, reason)
+
+    def undo(self, campaign_id: str, rater_id: str) -> Held:
+        """Take the last vote back: a retraction is appended, and the task is in hand again."""
+        campaign = self.campaign(campaign_id)
+        _, until = _moments(plan_of(campaign))
+        with writing(self.engine, durable=True) as connection:
+            lease = leases.last_done(connection, campaign_id, rater_id)
+            if lease is None or lease.address is None:
+                raise Refusal("nothing", "There is no vote to take back.")
+            previous, retraction = self._retract(connection, lease)
+            leases.park(connection, campaign_id, rater_id)
+            if not leases.change(connection, lease, state="held", until=until, vote_id=retraction, done_at=None):
+                raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
+            identity = f"undo_{secrets.token_hex(12)}"
+            self._happened(connection, identity, lease.assignment_id, EventKind.UNDONE, rater_id)
+            where = standing(connection, self.shelves, campaign, rater_id)
+        return Held(self.shelves.assignment(lease.assignment_id), lease.address, until, where, previous)
+
+    def _retract(self, connection: Connection, lease: leases.Lease) -> tuple[Answer | None, str | None]:
+        """A check has no retraction: the newest check of an item by a person is the one that counts."""
+        if lease.vote_id is None:
+            return None, None
+        vote = self.shelves.vote_within(connection, lease.vote_id)
+        shown = ("rater_id", "item_id", "turn", "left_id", "right_id", "assignment_id", "dimension")
+        sides = {name: getattr(vote, name) for name in shown}
+        retraction = Vote(**sides, supersedes=vote.vote_id, retracted=True)
+        leases.insert_new(connection, retraction)
+        return _answer_of(vote), retraction.vote_id
+
+    # ------------------------------------------------------------------ inside
+
+    def _lease(self, connection: Connection, address: str, rater_id: str) -> leases.Lease:
+        found = leases.leased_to(connection, address)
+        lease = leases.lease_of(connection, found[0]) if found is not None and found[1] == rater_id else None
+        if lease is None:
+            raise Refusal("no_task", "There is no such task.")
+        return lease
+
+    def _happened(
+        self, connection: Connection, identity: str, assignment_id: str, kind: EventKind, rater_id: str, why: str = ""
+    ) -> None:
+        event = Event(event_id=identity, assignment_id=assignment_id, kind=kind, rater_id=rater_id, reason=why)
+        leases.insert_new(connection, event)
+
+
+def _moments(plan: Plan) -> tuple[str, str]:
+    moment = now()
+    return moment_text(moment), moment_text(moment + timedelta(seconds=plan.lease_s))
+
+
+def _feedback(assignment: Assignment, answer: Answer) -> str:
+    expected = assignment.params.get("expected")
+    explanation = str(expected.get("explanation") or "") if isinstance(expected, dict) else ""
+    verdict = right(assignment, answer)
+    told = {True: "Right.", False: "We would have answered differently.", None: "Thank you."}[verdict]
+    return f"{told} {explanation}".strip()
+
+
+def _answer_of(vote: Vote) -> Answer:
+    """What was answered, to be shown again after an undo."""
+    kinds = {issue.kind for issue in vote.issues}
+    none = {issue.label for issue in vote.issues if issue.kind == "none"}
+    yes = vote.ratings.get("instruction_following")
+    return Answer(
+        preference=vote.preference.value if vote.preference else None,
+        ratings={} if yes is not None else {name: int(value) for name, value in vote.ratings.items()},
+        answer=bool(yes) if yes is not None else None,
+        issues=tuple(issue for issue in vote.issues if issue.kind in ("object", "segment", "box", "other")),
+        no_object_issues="objects" in none,
+        no_segment_issues="segments" in none,
+        new_image="new_image" in kinds,
+        returned_input="returned_input" in kinds,
+        comment=vote.comment,
+        time_spent_s=vote.time_spent_s,
+    )
