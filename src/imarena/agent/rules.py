@@ -8,7 +8,8 @@ from imarena.language import Edit, lexicon, read_instruction
 
 EXTRA_STEPS = 2
 """Steps beyond the plan that a closed loop may take to correct what is missing."""
-_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’]?\s+(?=[A-Z0-9\"'“])|;\s+")
+_GAP = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["'”’])|(?<=;))\s+(?=[A-Z0-9"'“‘]|\w+ )""")
+_QUOTED = re.compile(r"""["“][^"”]*["”]|(?<!\w)['‘][^'’]*['’](?!\w)""")
 _COURTESY = re.compile(
     r"^(?:please|kindly|then|also|now|next|finally|first|and|could you|can you)[\s,]+", re.IGNORECASE
 )
@@ -52,7 +53,7 @@ def requests_in(instruction: str) -> tuple[str, ...]:
     """The sentences that ask for something. A statement ("the photo is too dark") goes with the request behind it."""
     found: list[str] = []
     held = ""
-    for sentence in _SENTENCE.split(" ".join(instruction.split())):
+    for sentence in _sentences(" ".join(instruction.split())):
         text = f"{held} {sentence}".strip()
         if _asks(sentence):
             found.append(text)
@@ -62,6 +63,19 @@ def requests_in(instruction: str) -> tuple[str, ...]:
     if held:
         found = [*found[:-1], f"{found[-1]} {held}"] if found else [held]
     return tuple(found)
+
+
+def _sentences(words: str) -> list[str]:
+    """Cut at ends of sentences and at semicolons, never inside quotes."""
+    quoted = [match.span() for match in _QUOTED.finditer(words)]
+    found: list[str] = []
+    start = 0
+    for gap in _GAP.finditer(words):
+        inside = any(left < gap.start() < right for left, right in quoted)
+        if not inside and (words[gap.end()].isupper() or words[gap.start() - 1] == ";" or words[gap.end()] in "\"'“‘"):
+            found.append(words[start : gap.start()])
+            start = gap.end()
+    return [*found, words[start:]]
 
 
 def _asks(sentence: str) -> bool:

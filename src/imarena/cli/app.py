@@ -1,6 +1,7 @@
 """The root command: global options, and commands that are imported only when asked for."""
 
 import ctypes
+import errno
 import sys
 from importlib import import_module
 from keyword import iskeyword
@@ -15,6 +16,7 @@ from imarena.core.errors import ImarenaError, UserError
 from imarena.core.version import VERSION
 
 _M_ARENA_MAX = -8
+_DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 COMMANDS: dict[str, str] = {
     "demo": "The whole path on the bundled benchmark, offline.",
@@ -32,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "withdraw": "Remove an image's bytes or a rater's personal data; a tombstone stays.",
     "report": "A workspace as a folder that opens in a browser.",
     "edit": "Run editors over the items: single, multi-turn, complex.",
+    "agent": "Edit one picture with CV-Agent and show every step.",
     "judge": "Score outputs one by one with machine judges.",
     "battle": "Compare outputs in pairs with machine judges, in both orders.",
     "reparse": "Read stored replies again with the present parser.",
@@ -127,6 +130,11 @@ def main() -> None:
         _end("stopped.", "Run the same command again to go on where it stopped.", Exit.PARTIAL)
     except BrokenPipeError:
         sys.stderr.close()
+    except OSError as error:
+        if error.filename is None and error.errno not in _DISK_TROUBLE:
+            raise
+        where = f"{error.filename}: " if error.filename is not None else ""
+        _end(f"{where}{error.strerror}.", "Check the path, its rights and the room on its disk.", Exit.USER)
 
 
 def _share_heaps() -> None:

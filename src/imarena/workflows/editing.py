@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from imarena.core.errors import InvalidImage, StoreError
 from imarena.core.ids import sha256_hex
@@ -78,13 +78,14 @@ class _Made:
     result: EditResult
     evidence: tuple[Evidence, ...] = ()
     info: ImageRef | None = None
+    stored: bool = False
 
 
 def _failed(work: EditWork, error: Exception) -> _Made:
     return _Made(work, EditResult(Status.API_ERROR, error=f"{type(error).__name__}: {error}"))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Run:
     """Doing and writing the edits of one turn."""
 
@@ -93,8 +94,20 @@ class _Run:
     report: EditReport
     run_id: str
     sheet: ContactSheet | None
+    waiting: list[_Made] = field(default_factory=list)
+    storing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def do(self, work: EditWork) -> _Made:
+        """Make one edit and store it before another one begins: a killed run loses only what was under way."""
+        made = await self._made(work)
+        self.waiting.append(made)
+        async with self.storing:
+            batch, self.waiting = self.waiting, []
+            if batch:  # all that came while the last batch was written goes into one transaction
+                await asyncio.shield(asyncio.to_thread(self._store, batch))
+        return replace(made, stored=True)
+
+    async def _made(self, work: EditWork) -> _Made:
         """Ask the editor; look at what came back in a thread."""
         request = await asyncio.to_thread(self._request, work)
         started = time.perf_counter()
@@ -141,6 +154,14 @@ class _Run:
         return _Made(work, replace(result, image=None), evidence, reference)
 
     def write(self, batch: list[_Made]) -> None:
+        """Store what is not stored yet: edits whose editor raised."""
+        lacking = [made for made in batch if not made.stored]
+        if lacking:
+            self._store(lacking)
+        if self.sheet is not None:
+            self.sheet.changed()
+
+    def _store(self, batch: list[_Made]) -> None:
         """Store a batch: pictures, outputs, traces, evidence, in one transaction after the pictures."""
         records: list[Record] = []
         images: list[ImageRef] = []
@@ -156,8 +177,6 @@ class _Run:
         conflicts = self.workspace.store.add(records).conflicts
         if conflicts:
             self.report.outputs["conflict"] += len(conflicts)
-        if self.sheet is not None:
-            self.sheet.changed()
 
     def _output(self, made: _Made) -> Output:
         work, result = made.work, made.result

@@ -1,0 +1,98 @@
+"""agent: one picture and one instruction through CV-Agent, with the trace of every step."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from imarena.core.errors import InvalidImage, UserError
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import Status
+from imarena.images import SUFFIXES, check, media_type_of
+from imarena.storage import Workspace
+from imarena.workflows.editor_wiring import EditorWiring, Wish
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """How it ended and where the pictures are."""
+
+    result: EditResult
+    output: Path | None
+    steps: tuple[Path, ...]
+
+
+def run_agent(
+    workspace: Workspace,
+    editor: str,
+    sources: list[Path],
+    instruction: str,
+    output: Path,
+    wish: Wish,
+    seed: int | None = 42,
+) -> AgentRun:
+    """Edit one picture; `output` gets the chosen one, `output-steps/` every step's."""
+    pictures = tuple(_read(path) for path in sources)
+    agent = EditorWiring(workspace, wish).wire(editor)
+    request = EditRequest(instruction, pictures[:1], pictures[1:], seed=seed)
+
+    async def edit() -> EditResult:
+        opened = getattr(agent, "opened", None)
+        if opened is None:
+            return await agent.edit(request)
+        async with opened():
+            return await agent.edit(request)
+
+    result = asyncio.run(edit())
+    steps = _step_files(workspace, result, output)
+    if result.status is not Status.OK or result.image is None:
+        return AgentRun(result, None, steps)
+    chosen = output.with_suffix(SUFFIXES.get(media_type_of(result.image), output.suffix))
+    chosen.write_bytes(result.image)
+    return AgentRun(result, chosen, steps)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        check(data)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    except InvalidImage as error:
+        raise UserError(f"{path} is no picture: {error}") from error
+    return data
+
+
+def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple[Path, ...]:
+    made = [step for step in result.steps if step.get("stage") == "edit" and step.get("image_sha256")]
+    if not made:
+        return ()
+    folder = output.with_name(f"{output.stem}-steps")
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for step in made:
+        data = workspace.blobs.get(str(step["image_sha256"]))
+        path = folder / f"{step['step']}{SUFFIXES.get(media_type_of(data), '.bin')}"
+        path.write_bytes(data)
+        paths.append(path)
+    return tuple(paths)
+
+
+def driven_by(workspace: Workspace) -> dict[str, str]:
+    """Editors of this workspace whose outputs a judge helped to make, and which: that judge must not rank them."""
+    from imarena.core.records import Output
+
+    found: dict[str, str] = {}
+    for output in workspace.store.records(Output, status=Status.OK.value):
+        judge = output.params.get("driven_by")
+        if output.editor and isinstance(judge, str):
+            found[output.editor] = judge
+    return found
+
+
+def self_judged(workspace: Workspace, judge: str) -> tuple[str, ...]:
+    """A warning for each editor that the judge both drove and ranks; reports print them."""
+    return tuple(
+        f"{editor} was driven by the judge '{judge}', which also ranks it here: its place is not independent."
+        for editor, driver in sorted(driven_by(workspace).items())
+        if driver == judge
+    )

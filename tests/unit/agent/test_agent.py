@@ -1,0 +1,192 @@
+"""CV-Agent's three stages, its stops and choices, its trace, and what it does when a part fails."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, RuleMind
+from imarena.agent.rules import requests_in
+from imarena.agent.spec import fitted
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import JsonDict, Status
+from tests.unit.agent.parts import ScoreJudge, ScriptedChat, StepEditor, by_length
+
+REQUEST = EditRequest("Make the cup red.", (b"x",), seed=7)
+TWO = EditRequest("Make the cup red. Remove the spoon.", (b"x",), seed=7)
+
+
+def run(agent: Agent | BestOf, request: EditRequest = REQUEST) -> EditResult:
+    return asyncio.run(agent.edit(request))
+
+
+def agent(editor: StepEditor, judge: ScoreJudge | None, mind: Any = None, **settings: Any) -> Agent:
+    return Agent("a", editor, judge, mind or RuleMind(), AgentSettings(**settings))
+
+
+def of_stage(result: EditResult, stage: str) -> list[JsonDict]:
+    return [step for step in result.steps if step["stage"] == stage]
+
+
+def test_the_four_settings_of_table_11() -> None:
+    found = {}
+    for stages in ("none", "understand", "plan", "full"):
+        editor = StepEditor()
+        judge = ScoreJudge(by_length(100, 200, 300, 400))
+        result = run(agent(editor, judge, stages=stages), TWO)
+        found[stages] = (result.image, [step["stage"] for step in result.steps], len(judge.shown))
+        words = [asked.instruction for asked in editor.asked]
+        if stages == "none":
+            assert words == [TWO.instruction]
+        if stages == "understand":
+            assert words[0].startswith(TWO.instruction)
+            assert len(words[0]) > len(TWO.instruction)
+        if stages in ("plan", "full"):
+            assert words[:2] == ["Make the cup red.", "Remove the spoon."]
+    assert found["none"] == (b"x1", ["edit", "choose"], 0)
+    assert found["understand"] == (b"x1", ["understand", "edit", "choose"], 0)
+    assert found["plan"] == (b"x12", ["understand", "plan", "edit", "edit", "choose"], 0)
+    assert found["full"] == (b"x1234", ["understand", "plan", "edit", "edit", "edit", "edit", "choose"], 4)
+
+
+def test_it_stops_at_success_and_shows_the_judge_the_original() -> None:
+    editor, judge = StepEditor(), ScoreJudge(by_length(500, 950, 990))
+    result = run(agent(editor, judge))
+    assert result.image == b"x12"
+    assert len(editor.asked) == 2
+    assert editor.asked[1].sources == (b"x1",)
+    assert "more red" in editor.asked[1].instruction
+    assert editor.asked[0].seed == 7
+    assert editor.asked[1].seed != 7
+    assert all(shown.sources == (b"x",) and shown.instruction == REQUEST.instruction for shown in judge.shown)
+    assert of_stage(result, "edit")[-1]["stopped"] == "success"
+
+
+def test_it_keeps_the_best_not_the_last() -> None:
+    result = run(agent(StepEditor(), ScoreJudge(by_length(400, 700, 300))))
+    assert result.image == b"x12"
+    assert of_stage(result, "choose")[0]["score"] == 700
+
+
+def test_success_before_the_plan_is_done_does_not_end_it() -> None:
+    judge = ScoreJudge(by_length(950, 920))
+    result = run(agent(StepEditor(), judge), TWO)
+    assert result.image == b"x12"
+    early = run(agent(StepEditor(), ScoreJudge(by_length(950, 920)), partial_answers=True), TWO)
+    assert early.image == b"x1"
+
+
+def test_the_budget_is_never_passed() -> None:
+    for most in (1, 2, 3, 7):
+        editor = StepEditor()
+        run(agent(editor, ScoreJudge(lambda _: 1.0), steps=most), TWO)
+        assert len(editor.asked) <= most
+        assert any("spoon" in asked.instruction for asked in editor.asked)
+
+
+def test_a_failed_step_is_tried_again_and_a_failed_run_says_why() -> None:
+    refused = EditResult(Status.REFUSED, error="unsafe", cost_usd=0.0)
+    result = run(agent(StepEditor([refused]), ScoreJudge(lambda _: 950.0)))
+    assert result.status is Status.OK
+    assert [step["status"] for step in of_stage(result, "edit")] == ["refused", "ok"]
+    always = run(agent(StepEditor([refused] * 9), ScoreJudge(lambda _: 950.0)))
+    assert always.status is Status.REFUSED
+    assert always.image is None
+    assert "unsafe" in always.error
+    assert of_stage(always, "edit")
+
+
+def test_a_judge_that_cannot_answer_gives_no_score() -> None:
+    result = run(agent(StepEditor(), ScoreJudge(lambda _: None)))
+    assert result.status is Status.OK
+    assert all(step["score"] is None and step["verdict"] == "unparsable" for step in of_stage(result, "edit"))
+    assert of_stage(result, "choose")[0]["score"] is None
+    mixed = run(agent(StepEditor(), ScoreJudge(by_length(300, None, None))))
+    assert mixed.image == b"x1"
+
+
+def test_cost_is_the_sum_and_unknown_stays_unknown() -> None:
+    result = run(agent(StepEditor(), ScoreJudge(by_length(1, 2, 950))))
+    assert result.cost_usd == pytest.approx(3 * 0.25 + 3 * 0.01)
+    unknown = EditResult(Status.OK, b"xy", cost_usd=None)
+    assert run(agent(StepEditor([unknown]), ScoreJudge(lambda _: 950.0))).cost_usd is None
+
+
+def test_it_says_who_drove_it() -> None:
+    assert agent(StepEditor(), ScoreJudge(lambda _: 1.0)).params["driven_by"] == "scores"
+    assert agent(StepEditor(), ScoreJudge(lambda _: 1.0), stages="plan").params["driven_by"] is None
+
+
+def test_generation_goes_on_from_what_was_made() -> None:
+    editor = StepEditor()
+    result = run(agent(editor, ScoreJudge(lambda image: 100.0 * len(image))), EditRequest("A red house.", seed=1))
+    assert editor.asked[0].sources == ()
+    assert editor.asked[1].sources == (b"1",)
+    assert result.status is Status.OK
+
+
+def test_a_model_as_the_mind() -> None:
+    chat = ScriptedChat(
+        [
+            {
+                "instruction": "Recolour the white cup to red.",
+                "changes": ["cup is red"],
+                "constraints": ["table stays"],
+            },
+            '```json\n{"steps": ["Select the cup", "Make it red"], "budget": 3}\n```',
+        ]
+    )
+    editor = StepEditor()
+    result = run(agent(editor, ScoreJudge(lambda _: 950.0), ChatMind(chat, "vlm")))
+    assert [asked.instruction for asked in editor.asked] == ["Select the cup", "Make it red"]
+    assert b"x" in chat.prompts[0].parts
+    understood = of_stage(result, "understand")[0]
+    assert understood["changes"] == ["cup is red"]
+    assert understood["by"] == "vlm"
+    assert result.cost_usd == pytest.approx(2 * 0.25 + 2 * 0.01 + 0.002)
+
+
+@pytest.mark.parametrize("reply", [Status.REFUSED, Status.TIMEOUT, "I would rather talk.", {"steps": []}, "[1, 2]"])
+def test_a_mind_that_fails_changes_nothing_and_is_noted(reply: Any) -> None:
+    editor = StepEditor()
+    mind = ChatMind(ScriptedChat([reply, reply]), "vlm")
+    result = run(agent(editor, ScoreJudge(lambda _: 950.0), mind))
+    assert result.status is Status.OK
+    assert editor.asked[0].instruction.startswith(REQUEST.instruction)
+    assert all(step["note"] for step in (*of_stage(result, "understand"), *of_stage(result, "plan")))
+
+
+def test_best_of_n_takes_the_best_and_skips_failures() -> None:
+    refused = EditResult(Status.REFUSED, error="unsafe", cost_usd=0.0)
+    editor = StepEditor([None, refused])
+    judge = ScoreJudge(lambda image: {b"x1": 300.0, b"x3": 800.0, b"x4": 500.0}[image])
+    result = run(BestOf("b", editor, judge, 4))
+    assert result.image == b"x3"
+    assert len({asked.seed for asked in editor.asked}) == 4
+    assert result.cost_usd == pytest.approx(0.75)
+    assert run(BestOf("b", StepEditor([refused] * 2), judge, 2)).status is Status.REFUSED
+
+
+@pytest.mark.parametrize(
+    ("words", "steps"),
+    [
+        ("Make the cup red.", ("Make the cup red.",)),
+        ("The photo is too dark. Correct its exposure.", ("The photo is too dark. Correct its exposure.",)),
+        (
+            "Please add a dog. Then remove the cat. Keep the sky.",
+            ("Please add a dog.", "Then remove the cat. Keep the sky."),
+        ),
+        ("Write 'Go. Now' on the sign. Make it blue.", ("Write 'Go. Now' on the sign.", "Make it blue.")),
+    ],
+)
+def test_requests_in_an_instruction(words: str, steps: tuple[str, ...]) -> None:
+    assert requests_in(words) == steps
+
+
+@given(st.text(max_size=200), st.integers(1, 6))
+def test_planning_never_raises_and_never_loses_words(words: str, most: int) -> None:
+    steps = fitted(requests_in(words), most)
+    assert len(steps) <= max(1, most)
+    assert "".join(" ".join(steps).split()) == "".join(words.split())
