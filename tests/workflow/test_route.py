@@ -109,6 +109,41 @@ def test_a_campaign_from_start_to_board(imarena: Imarena, arena: Path, tmp_path:
         assert len(stored.data["gap"]) == stored.n_pairs  # type: ignore[arg-type]
 
 
+def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with open_workspace(arena) as workspace:
+        outputs = list(workspace.store.records(Output))
+        workspace.store.add(
+            Judgment(work_id=f"m{n}", judge="metric", item_id=o.item_id, left_id=o.output_id, score=score)
+            for n, (o, score) in enumerate(zip(outputs, rng.uniform(0, 1, len(outputs)).tolist(), strict=True))
+        )
+        names = ("semantic_consistency", "editing_success", "prompt_following", "perceptual_quality")
+        workspace.store.add(
+            Judgment(
+                work_id=f"c{n}", judge="cv", item_id=o.item_id, left_id=o.output_id, score=500.0 + n % 7,
+                scores=dict.fromkeys(names, 500.0 + 100 * STRENGTH[o.editor or ""]),
+            )
+            for n, o in enumerate(outputs)
+        )  # fmt: skip
+    sheet = tmp_path / "s.csv"
+    assigned(imarena, arena, sheet, "--budget", 120, "--judge", "robot")
+    imarena("-w", arena, "route", "ingest", vote_all(arena, sheet))
+    command = ("-w", arena, "route", "report", "--rounds", "50", "--out", tmp_path / "page.md", "--json")
+    found = imarena(*command, "--judge", "robot").json
+    assert [line["family"] for line in found["deferral"]] == ["all", "colour", "shape"]
+    assert {"corrected", "human", "judge"} == found["boards"].keys()
+    noise = next(line for line in found["metrics"] if line["metric"] == "metric")
+    assert len(noise["pairs"]) == 10
+    assert abs(noise["spearman"]) <= 1
+    assert "dimension_means, weights" in found["missing"]
+    dimensions = imarena(*command, "--judge", "cv").json
+    assert dimensions["dimension_means"][0]["editing_success"] == pytest.approx(650)
+    assert [line["weights"] for line in dimensions["weights"]] == ["default", "uniform", "edit-heavy"]
+    page = (tmp_path / "page.md").read_text()
+    assert "## Dimension weights" in page
+    assert "## Deferral by task family" in page
+
+
 def test_no_rater_gets_a_battle_twice_but_for_repeats(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
     for _ in range(3):
         assigned(imarena, arena, tmp_path / "s.csv", "--budget", 100, "--raters", "ann,bob", "--votes", 2)

@@ -1,4 +1,4 @@
-"""``imarena route``: calibrate, gold, plan, assign, ingest, rerank."""
+"""``imarena route``: calibrate, gold, plan, assign, ingest, rerank, report."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -206,6 +206,31 @@ def rerank(
         for text in dict.fromkeys(text for _, ranking in made for text in ranking.warnings):
             warn(text)
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
+
+
+@app.command()
+def report(
+    context: typer.Context,
+    judge: Judge = None,
+    tau: Tau = None,
+    delta: Delta = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the page (Markdown) here.")] = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
+) -> None:
+    """Deferral by family, boards side by side, dimensions, weights, and other metrics against the board."""
+    from imarena.ranking import Options
+    from imarena.reports.active_tables import active_markdown
+    from imarena.routing import Gates
+    from imarena.storage import open_workspace
+    from imarena.workflows.routing_report import active_report
+
+    gates = None if tau is None and delta is None else Gates(tau, delta)
+    with open_workspace(session(context).workspace) as workspace:
+        document = active_report(workspace, judge, gates=gates, options=Options(rounds=rounds, matrices=False))
+    page = active_markdown(document)
+    if out is not None:
+        out.write_text(page, encoding="utf-8")
+    emit(context, document, lambda console: console.print(page, markup=False, soft_wrap=True))
 
 
 def _board(ranking: Any) -> dict[str, Any]:
