@@ -33,6 +33,8 @@ COMMANDS: dict[str, str] = {
     "gc": "Remove pictures that no record names.",
     "withdraw": "Remove an image's bytes or a rater's personal data; a tombstone stays.",
     "report": "A workspace as a folder that opens in a browser.",
+    "serve": "The web application: voting, rating, leaderboards, explorer.",
+    "campaign": "Rating campaigns: create, invite, status, export, close.",
     "edit": "Run editors over the items: single, multi-turn, complex.",
     "agent": "Edit one picture with CV-Agent and show every step.",
     "judge": "Score outputs one by one with machine judges.",

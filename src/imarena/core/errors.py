@@ -41,5 +41,9 @@ class StoreError(ImarenaError):
     """The store refused: a conflict, a newer schema, a damaged file."""
 
 
+class DatabaseFailed(UserError):
+    """The database is damaged, closed, busy, full or out of reach: nothing that the program can mend."""
+
+
 class BudgetSpent(ImarenaError):
     """The next call could pass the cost that was allowed: the run stops before it."""

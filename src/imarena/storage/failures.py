@@ -16,6 +16,9 @@ _DISK = ("The disk that holds the database {where} failed", "Check the disk, the
 _SQLITE = {3: _CLOSED, 5: _BUSY, 6: _BUSY, 8: _CLOSED, 10: _DISK, 11: _DAMAGED, 13: _FULL, 14: _CLOSED, 26: _DAMAGED}
 """By SQLite's primary result code."""
 
+_AWAY = ("08", "28", "3D", "57P")
+"""PostgreSQL's classes of states: connection, sign-in, no such database, server going down. Full: 53."""
+
 _UNREACHABLE = ("The database {where} cannot be reached", "Is the server running, and is the address right?")
 
 
@@ -42,5 +45,9 @@ def _words(error: DBAPIError | None, original: BaseException) -> tuple[str, str]
     code = getattr(original, "sqlite_errorcode", None)
     if code is not None:
         return _SQLITE.get(code & 0xFF)
-    reached = not isinstance(error, OperationalError | InterfaceError)
-    return None if reached else _UNREACHABLE
+    state = getattr(original, "sqlstate", None) or ""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return None
+    if state.startswith("53"):
+        return _FULL
+    return _UNREACHABLE if not state or state.startswith(_AWAY) else None
