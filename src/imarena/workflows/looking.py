@@ -157,10 +157,10 @@ class Looking:
         if not len(table):
             return Made(None, matrix, 0, excluded, "No battle fits these filters.")
         try:
-            made = board("board", table, Options(method=method, rounds=_ROUNDS))
+            ranking = _ranked(table, method)
         except UserError as error:
             return Made(None, matrix, len(table), excluded, str(error.args[0]))
-        return Made(made.ranking, matrix, made.ranking.n_battles, dict(made.ranking.excluded))
+        return Made(ranking, matrix, ranking.n_battles, dict(ranking.excluded))
 
     def head_to_head(self, left: str, right: str, source: Source) -> tuple[Tallied, dict[str, Tallied]]:
         """Two models against each other: over all, and by task."""
@@ -209,6 +209,15 @@ class Looking:
             rows = connection.execute(query).mappings().all()
         found = [(row["seq"], from_row(Ranking, row)) for row in rows]
         return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
+
+
+def _ranked(table: BattleTable, method: str) -> Ranking:
+    """A board with intervals; where the data are too few for them, without, and with the reason as a warning."""
+    try:
+        return board("board", table, Options(method=method, rounds=_ROUNDS)).ranking
+    except UserError as error:
+        ranking = board("board", table, Options(method=method, rounds=0, interval="none")).ranking
+        return ranking.model_copy(update={"warnings": (*ranking.warnings, f"No intervals: {error.args[0]}")})
 
 
 def _matrix(table: BattleTable) -> tuple[Tallied, ...]:

@@ -1,0 +1,173 @@
+"""``imarena campaign``: create, invite, status, export, open, close."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.console import emit, fail, session
+
+app = typer.Typer(
+    add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Rating campaigns: people vote by a link."
+)
+Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
+Many = list[str] | None
+
+
+@app.command("create")
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The campaign's name.")],
+    kind: Annotated[str, typer.Option(help="preference, rating, yes_no or check.")] = "preference",
+    editor: Annotated[Many, typer.Option(help="Only these editors; repeatable.")] = None,
+    dataset: Annotated[Many, typer.Option(help="Only items of these data sets; repeatable.")] = None,
+    task: Annotated[Many, typer.Option(help="Only items of these tasks; repeatable.")] = None,
+    topic: Annotated[Many, typer.Option(help="Only items of these topics; repeatable.")] = None,
+    per_stratum: Annotated[int | None, typer.Option(min=1, help="Items for each task and topic, by chance.")] = None,
+    max_units: Annotated[int | None, typer.Option(min=1, help="At most so many pairs, outputs or items.")] = None,
+    raters_per_unit: Annotated[int | None, typer.Option(min=1, help="People for each.")] = None,
+    gold_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks with a known answer.")] = 0.0,
+    repeat_rate: Annotated[float, typer.Option(min=0, max=0.5, help="Share of tasks shown again.")] = 0.0,
+    weekly_quota: Annotated[int, typer.Option(min=1, help="Most votes of a person in seven days.")] = 200,
+    lease_s: Annotated[int, typer.Option(min=10, help="Seconds to answer before others may take the task.")] = 900,
+    settings: Annotated[
+        Path | None, typer.Option(help="A JSON file with more: gold, practice, qualification, consent, guidelines.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Decides order and sides.")] = 0,
+) -> None:
+    """Make a campaign and its assignments from what the workspace holds."""
+    from pydantic import ValidationError
+
+    from imarena.storage import open_workspace
+    from imarena.workflows.campaign_plan import Plan
+    from imarena.workflows.campaigns import create_campaign, progress, progress_json
+
+    values = {
+        "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
+        "topics": topic or (), "per_stratum": per_stratum, "max_units": max_units, "raters_per_unit": raters_per_unit,
+        "gold_rate": gold_rate, "repeat_rate": repeat_rate, "weekly_quota": weekly_quota, "lease_s": lease_s,
+        "seed": seed,
+    }  # fmt: skip
+    try:
+        plan = Plan.model_validate({**values, **_more(settings)})
+    except ValidationError as error:
+        first = error.errors()[0]
+        fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
+    with open_workspace(session(context).workspace) as workspace:
+        document = progress_json(progress(workspace, create_campaign(workspace, plan)))
+    text = f"{document['campaign_id']}: {document['units']:,} units, {document['slots']:,} tasks."
+    emit(context, document, lambda console: console.print(text, markup=False))
+
+
+def _more(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        fail(f"{path} cannot be read as JSON: {error}.")
+    if not isinstance(found, dict):
+        fail(f"{path} does not hold a JSON object.")
+    return found
+
+
+@app.command("invite")
+def invite(
+    context: typer.Context,
+    campaign: Name,
+    name: Annotated[str, typer.Option(help="Whom the link is for.")] = "",
+    people: Annotated[int, typer.Option(min=1, help="1: a personal link. More: one link for many.")] = 1,
+    person_param: Annotated[str, typer.Option(help="The link's parameter that tells people apart.")] = "",
+    days: Annotated[float, typer.Option(min=0.01, max=365, help="How long the link is good.")] = 14.0,
+    address: Annotated[str, typer.Option(help="The server's address.")] = "http://127.0.0.1:8000",
+) -> None:
+    """Make an invitation link. It is told once; only its hash is kept."""
+    from imarena.storage import access, open_workspace
+    from imarena.workflows.campaigns import get_campaign
+
+    with open_workspace(session(context).workspace) as workspace:
+        found = get_campaign(workspace, campaign)
+        identity, secret = access.invite(
+            workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name, days=days,
+            max_people=people, person_param=person_param,
+        )  # fmt: skip
+    link = f"{address.rstrip('/')}/join#{secret}"
+    document = {"invitation_id": identity, "campaign_id": found.campaign_id, "link": link}
+    emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
+
+
+@app.command("status")
+def status(
+    context: typer.Context, campaign: Annotated[str, typer.Argument(help="An id or a name; none: all.")] = ""
+) -> None:
+    """How far campaigns are, who rated, and how far raters agree."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.campaign_quality import agreement, rater_work
+    from imarena.workflows.campaigns import campaigns, get_campaign, progress, progress_json
+
+    documents = []
+    with open_workspace(session(context).workspace) as workspace:
+        chosen = [get_campaign(workspace, campaign)] if campaign else [one for _, one in campaigns(workspace)]
+        for one in chosen:
+            document = progress_json(progress(workspace, one))
+            document["agreement"] = agreement(workspace, one)
+            document["people"] = [
+                {"rater_id": work.rater_id, "votes": work.votes, "active": work.active, "flags": work.flags}
+                for work in rater_work(workspace, one)
+            ]
+            documents.append(document)
+
+    def show(console: Any) -> None:
+        for document in documents:
+            state = "open" if document["open"] else "closed"
+            console.print(f"{document['name']} ({document['campaign_id']}, {document['kind']}, {state})", markup=False)
+            console.print(
+                f"  {document['votes']:,} of {document['slots']:,} tasks answered, {document['complete_units']:,} of"
+                f" {document['units']:,} units complete, {document['raters']} raters, {document['skipped']} skips"
+            )
+            for one in document["agreement"]:
+                alpha = f"{one['alpha']:.3f}" if one["alpha"] is not None else f"undefined ({one['reason']})"
+                console.print(f"  alpha of {one['criterion']}: {alpha}", markup=False)
+            for one in document["people"]:
+                flags = f"  {', '.join(one['flags'])}" if one["flags"] else ""
+                console.print(f"  {one['rater_id']}: {one['votes']} votes{flags}", markup=False)
+
+    emit(context, {"campaigns": documents}, show)
+
+
+@app.command("export")
+def export(
+    context: typer.Context,
+    campaign: Name,
+    to: Annotated[Path | None, typer.Option("--to", help="The file to write; without it, stdout.")] = None,
+) -> None:
+    """Write all live votes of a campaign as CSV; `imarena rank --from` reads it."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.campaign_quality import export_csv
+    from imarena.workflows.campaigns import get_campaign
+
+    with open_workspace(session(context).workspace) as workspace:
+        text = export_csv(workspace, get_campaign(workspace, campaign))
+    if to is None:
+        typer.echo(text, nl=False)
+        return
+    to.write_text(text, encoding="utf-8")
+    rows = text.count("\n") - 1
+    emit(context, {"file": str(to), "lines": rows}, lambda console: console.print(f"Wrote {to}.", markup=False))
+
+
+@app.command("close")
+def close(
+    context: typer.Context,
+    campaign: Name,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Open it again instead.")] = False,
+) -> None:
+    """Close a campaign: no new tasks are given out, and its items can be looked up again."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.campaigns import get_campaign, set_open
+
+    with open_workspace(session(context).workspace) as workspace:
+        changed = set_open(workspace, get_campaign(workspace, campaign).campaign_id, is_open=reopen)
+    document = {"campaign_id": changed.campaign_id, "open": changed.open}
+    emit(context, document, lambda console: console.print("Open." if changed.open else "Closed.", markup=False))
