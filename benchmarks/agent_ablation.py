@@ -101,11 +101,7 @@ def table(scores: dict[str, npt.NDArray[np.float64]]) -> list[dict[str, object]]
                 "interval": interval(found),
                 "gain": round(float(gain.mean()), 4),
                 "gain_interval": interval(gain),
-                "better_worse_same": [
-                    int((gain > 0.005).sum()),
-                    int((gain < -0.005).sum()),
-                    int((abs(gain) <= 0.005).sum()),
-                ],
+                "better_worse_same": [better, worse, gain.size - better - worse],
             }
         )
     return rows

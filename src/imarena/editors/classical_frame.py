@@ -50,7 +50,8 @@ def _text_box(rgb: Floats, places: tuple[str, ...]) -> tuple[int, int, int, int]
     top = height * 0.04 if "top" in places else (height * 0.82 if "bottom" in places else (height - tall) / 2)
     left = width * 0.04 if "left" in places else (width * 0.5 if "right" in places else width * 0.1)
     right = width * 0.5 if "left" in places else (width * 0.96 if "right" in places else width * 0.9)
-    return round(left), round(top), round(right), round(top + tall)
+    x, y = min(round(left), width - 1), min(round(top), height - 1)
+    return x, y, max(x + 1, round(right)), max(y + 1, round(top + tall))
 
 
 def _drawn(rgb: Floats, edit: Edit, box: tuple[int, int, int, int]) -> Floats:

@@ -64,9 +64,9 @@ def denoise(rgb: Floats, strength: float | None = None) -> Floats:
 def deblur(rgb: Floats) -> Floats:
     """Richardson-Lucy with a small Gaussian on the luminance, kept from ringing by few rounds."""
     light = np.maximum(_luminance(rgb), 1e-3)
-    sigma = 1.6 * max(rgb.shape[:2]) / 768
+    sigma = max(1.1, 1.6 * max(rgb.shape[:2]) / 768)
     estimate = light.copy()
-    for _ in range(8):
+    for _ in range(12):
         seen = np.maximum(cv2.GaussianBlur(estimate, (0, 0), sigma), 1e-3)
         estimate = np.asarray(estimate * cv2.GaussianBlur(light / seen, (0, 0), sigma), np.float32)
     return _clipped(rgb + (np.clip(estimate, 0, 1) - light)[..., None])

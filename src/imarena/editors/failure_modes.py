@@ -82,7 +82,7 @@ def _fitted(size: tuple[int, int]) -> tuple[int, int]:
 
 
 def _array(image: Image.Image, size: tuple[int, int]) -> _Floats:
-    small = image.convert("RGB").resize(size, Image.Resampling.BOX if size < image.size else Image.Resampling.BILINEAR)
+    small = image.convert("RGB").resize(size, Image.Resampling.BILINEAR)
     return np.asarray(small, np.float32) / np.float32(255)
 
 

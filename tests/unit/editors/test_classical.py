@@ -1,0 +1,211 @@
+"""Classical editors really edit: each operation against a picture whose right answer is known."""
+
+import asyncio
+import io
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import Status
+from imarena.editors.classical import OPERATIONS, make
+from imarena.images import mask_to_png, media_type_of
+from imarena.studio import entry_of, picture, true_quality
+from imarena.vision import BASIC_COLOURS, basic_names
+
+Array = npt.NDArray[np.float64]
+
+
+def photo(name: str = "coffee", side: int = 256) -> Image.Image:
+    from imarena.studio.photos import photo_bytes
+
+    image = Image.open(io.BytesIO(photo_bytes(name))).convert("RGB")
+    image.thumbnail((side, side))
+    return image
+
+
+def png(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def edit(words: str, image: Image.Image, *, editor: str = "classical", masks: tuple[bytes, ...] = ()) -> EditResult:
+    return asyncio.run(make(editor, {}).edit(EditRequest(words, (png(image),), masks=masks)))
+
+
+def array(result: EditResult) -> Array:
+    assert result.status is Status.OK, result.error
+    assert result.image is not None
+    return np.asarray(Image.open(io.BytesIO(result.image)).convert("RGB"), np.float64)
+
+
+def error(left: Array, right: Image.Image) -> float:
+    return float(np.abs(left - np.asarray(right, np.float64)).mean())
+
+
+def test_exposure_comes_back_towards_the_original() -> None:
+    good = photo()
+    dark = Image.fromarray(np.asarray(np.asarray(good, np.float64) * 0.3, np.uint8))
+    fixed = array(edit("The photo is too dark. Correct its exposure.", dark))
+    assert error(fixed, good) < 0.6 * error(np.asarray(dark, np.float64), good)
+    assert array(edit("Make the photo darker.", good)).mean() < np.asarray(good).mean() - 5
+
+
+def test_noise_goes_and_the_picture_stays() -> None:
+    good = photo()
+    noise = np.random.default_rng(0).normal(0, 22, np.asarray(good).shape)
+    noisy = Image.fromarray(np.asarray(np.clip(np.asarray(good) + noise, 0, 255), np.uint8))
+    fixed = array(edit("Remove the noise.", noisy))
+    assert error(fixed, good) < 0.7 * error(np.asarray(noisy, np.float64), good)
+
+
+def test_blur_is_sharpened() -> None:
+    import cv2
+
+    good = photo("dogs")
+    soft = Image.fromarray(np.asarray(cv2.GaussianBlur(np.asarray(good), (0, 0), 1.2)))
+    fixed = array(edit("Deblur the picture.", soft))
+
+    def detail(pixels: Array) -> float:
+        return float(np.abs(np.diff(pixels.mean(axis=2), axis=1)).mean())
+
+    assert detail(fixed) > 1.2 * detail(np.asarray(soft, np.float64))
+    assert error(fixed, good) < error(np.asarray(soft, np.float64), good) * 1.05
+
+
+@pytest.mark.parametrize("key", ["photo-mountains", "cv-dehazing-1"])
+def test_haze_goes_by_the_studio_truth(key: str) -> None:
+    entry = entry_of(key)
+    assert entry.scene is not None
+    source = picture(entry.scene)
+    result = asyncio.run(make("classical", {}).edit(EditRequest(entry.steps[0].instruction, (source,))))
+    assert result.image is not None
+    assert true_quality(key, result.image).score > true_quality(key, source).score + 0.1
+
+
+def scene() -> Image.Image:
+    """A red disc and a blue square on sand."""
+    image = Image.new("RGB", (240, 180), (222, 205, 170))
+    pen = ImageDraw.Draw(image)
+    pen.ellipse((30, 60, 100, 130), fill=(206, 34, 34))
+    pen.rectangle((150, 50, 210, 120), fill=(36, 88, 208))
+    return image
+
+
+def named(pixels: Array, colour: str) -> npt.NDArray[np.bool_]:
+    return np.asarray(basic_names(pixels / 255) == BASIC_COLOURS.index(colour))
+
+
+def test_recolouring_changes_the_named_thing_only() -> None:
+    done = array(edit("Change the red ball to green.", scene()))
+    assert named(done, "green")[95, 65]
+    assert not named(done, "red")[70:120, 50:80].any()
+    assert error(done[:, 140:], scene().crop((140, 0, 240, 180))) < 1.0
+
+
+def test_removal_fills_with_what_is_around() -> None:
+    done = array(edit("Remove the red ball.", scene()))
+    assert np.abs(done[95, 65] - np.array([222, 205, 170])).max() < 12
+    assert named(done, "blue")[80, 180]
+    by_mask = np.zeros((180, 240), np.bool_)
+    by_mask[45:125, 145:215] = True
+    masked = array(edit("Remove the box.", scene(), masks=(mask_to_png(by_mask),)))
+    assert np.abs(masked[80, 180] - np.array([222, 205, 170])).max() < 12
+    assert named(masked, "red")[95, 65]
+
+
+def test_words_can_be_read_afterwards() -> None:
+    from imarena.vision import read_lines, text_match
+
+    done = edit("Write 'SUMMER SALE' in white letters at the bottom.", photo(side=640))
+    assert done.image is not None
+    lines = read_lines(Image.open(io.BytesIO(done.image)).convert("RGB"))
+    assert text_match("SUMMER SALE", lines) > 0.85
+
+
+def test_background_frame_and_tone() -> None:
+    good = photo()
+    white = array(edit("Replace the background with white.", good))
+    assert white[2, 2].min() > 240
+    wide = array(edit("Extend the picture to the right.", good))
+    assert wide.shape[1] > good.width
+    assert wide.shape[0] == good.height
+    assert error(wide[:, : good.width - 30], good.crop((0, 0, good.width - 30, good.height))) < 3
+    grey = array(edit("Turn the photo into black and white.", good))
+    assert np.abs(grey[..., 0] - grey[..., 2]).max() <= 1
+    blurred = array(edit("Blur the background.", good))
+    assert error(blurred, good) > 1
+
+
+def test_a_tilted_horizon_is_levelled() -> None:
+    level = Image.new("RGB", (300, 200), (150, 190, 230))
+    ImageDraw.Draw(level).rectangle((0, 110, 300, 200), fill=(30, 90, 60))
+    tilted = level.rotate(6, Image.Resampling.BICUBIC).crop((30, 30, 270, 170))
+    done = array(edit("Level the tilted horizon.", tilted)).mean(axis=2)
+    heights = [int(np.argmax(done[:, x] < 120)) for x in (20, 120, 220)]
+    before = [int(np.argmax(np.asarray(tilted).mean(axis=2)[:, x] < 120)) for x in (20, 120, 220)]
+    assert max(heights) - min(heights) <= 4 < max(before) - min(before)
+
+
+def test_what_cannot_be_done_is_refused_and_named() -> None:
+    refused = edit("Make the cat smile.", photo(side=64))
+    assert refused.status is Status.REFUSED
+    assert "smile" in refused.error
+    alone = edit("Remove the noise.", photo(side=64), editor="classical-recolour")
+    assert alone.status is Status.REFUSED
+    part = edit("Turn the photo into black and white and make the cat smile.", photo(side=64))
+    assert part.status is Status.OK
+    assert part.steps[0]["left"]
+    nothing = asyncio.run(make("classical", {}).edit(EditRequest("Brighten it.")))
+    assert nothing.status is Status.REFUSED
+    broken = asyncio.run(make("classical", {}).edit(EditRequest("Brighten it.", (b"x",))))
+    assert broken.status is Status.INVALID_IMAGE
+    with pytest.raises(UserError, match="Known"):
+        make("classical-magic", {})
+    with pytest.raises(UserError, match="no options"):
+        make("classical", {"strength": 2})
+
+
+def test_a_photograph_stays_a_jpeg() -> None:
+    from imarena.studio.photos import photo_bytes
+
+    done = asyncio.run(make("classical", {}).edit(EditRequest("Give it a sepia tone.", (photo_bytes("fig"),))))
+    assert done.image is not None
+    assert media_type_of(done.image) == "image/jpeg"
+
+
+WORDS = [
+    "brighten",
+    "remove",
+    "the",
+    "red",
+    "ball",
+    "blur",
+    "background",
+    "crop",
+    "extend",
+    "left",
+    "write 'A'",
+    "flip",
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=6),
+    st.tuples(st.integers(1, 40), st.integers(1, 40)),
+    st.sampled_from(["classical", *(f"classical-{name}" for name in OPERATIONS)]),
+    st.integers(0, 255),
+)
+def test_any_size_and_any_words_end_in_a_status(
+    words: list[str], size: tuple[int, int], editor: str, grey: int
+) -> None:
+    result = edit(" ".join(words), Image.new("RGB", size, (grey, 40, 90)), editor=editor)
+    assert result.status in (Status.OK, Status.REFUSED)
+    assert (result.image is None) == (result.status is Status.REFUSED)
