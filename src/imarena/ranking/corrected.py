@@ -23,6 +23,9 @@ from imarena.ranking.likelihoods import sigmoid
 
 SPREADS = (0.03, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """Grid of the spread of bias, in log odds. The answer is averaged over it by how well each explains the votes."""
+LEAST_DISPERSION = 0.4
+"""Votes never count as more than 2.5 times as sure as coins. Where routing finds mostly ties (both edits failed), their
+small variance says little of the few votes that decide: without this floor those few overrule a good judge."""
 STEP = 1.5
 """Longest move of a coefficient in one step of Newton's method."""
 
@@ -173,7 +176,7 @@ def _dispersion(
     """(B,) variance of the votes against that of coins. A tie counts half, so that many ties make it small."""
     chance = sigmoid((design @ found[..., None])[..., 0])
     spent = (weight * (points - chance) ** 2).sum(axis=1) + priors.dispersion
-    return np.asarray(np.clip(spent / ((weight * chance * (1 - chance)).sum(axis=1) + 1.0), 0.05, 1.0))
+    return np.asarray(np.clip(spent / ((weight * chance * (1 - chance)).sum(axis=1) + 1.0), LEAST_DISPERSION, 1.0))
 
 
 def _averaged(found: list[tuple[FloatArray, FloatArray, FloatArray]], turn: FloatArray, phi: FloatArray) -> Posterior:

@@ -96,6 +96,8 @@ def read_arena(workspace: Workspace, judge: str | None, *, mode: str = "single",
                 votes.c.preference, votes.c.supersedes, votes.c.retracted,
             ).where(votes.c.right_id.is_not(None)),
         )  # fmt: skip
+    if not made:
+        raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
     if not scored:
         raise UserError(f"Judge '{chosen}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
     return _assemble(workspace, chosen, made, about, scored, given, cast)
