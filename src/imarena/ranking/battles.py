@@ -27,6 +27,25 @@ class Codes:
 
     of: CodeArray
     names: tuple[str, ...]
+    unnamed: int | None = None
+    """The place in `names` that stands for rows without a name."""
+
+    @property
+    def n_unnamed(self) -> int:
+        return 0 if self.unnamed is None else int(np.count_nonzero(self.of == self.unnamed))
+
+    def units(self) -> IntArray:
+        """(n,) the cluster of each row, from 0. Rows without a name have nothing in common: each is its own."""
+        found = np.unique(self.of, return_inverse=True)[1].astype(np.int64)
+        if not self.n_unnamed:
+            return found
+        alone = self.of == self.unnamed
+        found[alone] = len(self.names) + np.arange(int(alone.sum()))
+        return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+    def part(self, rows: NDArray[np.bool_]) -> "Codes":
+        """Some of the rows."""
+        return replace(self, of=self.of[rows])
 
 
 @dataclass(frozen=True)
@@ -71,6 +90,14 @@ class Battles:
         from imarena.ranking.cells import count
 
         return count(replace(self, weight=None))
+
+    @cached_property
+    def of_people(self) -> "Battles":
+        """Sides and outcomes of people's battles only, where they are known apart; else all battles."""
+        if self.judged is None or self.judged.all() or not self.judged.any():
+            return self
+        people = ~self.judged
+        return Battles(self.models, self.left[people], self.right[people], self.outcome[people])
 
     def __len__(self) -> int:
         return int(self.left.size)

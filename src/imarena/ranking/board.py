@@ -97,6 +97,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
         "average_win_rate_top10": {battles.models[i]: float(rates[i]) for i in order},
         "stability": {
             "accuracy": stability.human_accuracy(result.ratings, battles),
+            "accuracy_battles": len(battles.of_people),
             "mean_spearman": None if result.draws is None else stability.mean_spearman(result.ratings, result.draws),
             "rank_std": None if result.draws is None else stability.rank_std(result.draws),
         },

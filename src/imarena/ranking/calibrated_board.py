@@ -79,7 +79,7 @@ def _touches(battles: Battles, group: IntArray, groups: int) -> Any:
     points = np.where(turned, 1 - battles.points, battles.points)
     weight = np.ones(len(battles)) if battles.weight is None else battles.weight
     column = (place[battles.left, battles.right] * groups + group) * 2
-    unit = np.arange(len(battles)) if battles.item is None else np.unique(battles.item.of, return_inverse=True)[1]
+    unit = np.arange(len(battles)) if battles.item is None else battles.item.units()
     rows, columns = np.concatenate([unit, unit]), np.concatenate([column, column + 1])
     values = np.concatenate([weight * points, weight * (1 - points)])
     table = csr_matrix((values, (rows, columns)), shape=(int(unit.max()) + 1, left.size * groups * 2))

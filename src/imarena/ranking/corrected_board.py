@@ -105,7 +105,7 @@ def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[Floa
     """Scores by item and model serve every battle of that item, so that a vote without scores finds them."""
     item: Codes | None = battles.item
     m = len(battles.models)
-    of = np.asarray(item.of if item is not None else np.zeros(len(battles)), np.int64)
+    of = np.zeros(len(battles), np.int64) if item is None else item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])
     values = np.concatenate([left, right])
     known = np.isfinite(values)
@@ -124,7 +124,7 @@ def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[Floa
 def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> FloatArray:
     """(m,) mean score of every model, each item once where items are known."""
     m = len(battles.models)
-    of = np.arange(len(battles)) if battles.item is None else battles.item.of.astype(np.int64)
+    of = np.arange(len(battles)) if battles.item is None else battles.item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])
     values = np.concatenate([left, right])
     known = np.isfinite(values)
@@ -141,7 +141,7 @@ def _part(battles: Battles, kept: NDArray[np.bool_]) -> Battles:
         return battles
 
     def codes(column: Codes | None) -> Codes | None:
-        return None if column is None else Codes(column.of[kept], column.names)
+        return None if column is None else column.part(kept)
 
     def numbers(column: Any) -> Any:
         return None if column is None else column[kept]

@@ -164,14 +164,16 @@ def _note(excluded: dict[str, int], reason: str, rows: NDArray[np.bool_]) -> NDA
 
 
 def _codes(table: Any, name: str, rows: Any) -> Codes | None:
-    """A grouping column; rows without a name share one group that is called (none)."""
+    """A grouping column, None where no row has a name; rows without one are called (none)."""
     if name not in table.column_names:
         return None
     column = _column(table, name)
     if not column.of.size or column.of.min() >= 0:
         return Codes(column.of[rows], column.names)
+    if column.of.max() < 0:
+        return None
     of = np.where(column.of < 0, len(column.names), column.of).astype(np.int32)
-    return Codes(of[rows], (*column.names, "(none)"))
+    return Codes(of[rows], (*column.names, "(none)"), unnamed=len(column.names))
 
 
 def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:

@@ -17,7 +17,7 @@ from imarena.ranking.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Lik
 from imarena.ranking.mixture import expectation_maximisation, reliability_groups
 from imarena.ranking.options import Options
 from imarena.ranking.replicate import Replicates, replicate
-from imarena.ranking.resample import Units, battle_units, grouped_units
+from imarena.ranking.resample import Units, battle_units, cluster_warnings, default_cluster, grouped_units
 from imarena.ranking.sandwich import model_covariance, sandwich
 
 RUNAWAY = 15.0
@@ -43,6 +43,7 @@ class Setup:
 
 def model_board(battles: Battles, options: Options) -> Result:
     """Fit, resample, and say what was done."""
+    battles, uneven = _in_battles(battles)
     setup = _setup(battles, options)
     anchors = _anchors(battles, options)
     start = None
@@ -61,12 +62,12 @@ def model_board(battles: Battles, options: Options) -> Result:
         setup = replace(
             setup, warnings=(*setup.warnings, "The data do not bound a coefficient: a weak prior holds it.")
         )
-    warnings = [*setup.warnings, *describe(setup.cells, base.blocks, battles.models)]
+    warnings = [*uneven, *setup.warnings, *describe(setup.cells, base.blocks, battles.models)]
     if not base.converged:
         warnings.append(f"The fit did not converge in {base.solution.iterations} iterations: do not trust the board.")
     costly = battles.covariates is not None or options.method == "mixture"
     interval = options.interval or ("sandwich" if costly else "bootstrap")
-    cluster = options.cluster or ("item" if battles.item is not None else "battle")
+    cluster = options.cluster or default_cluster(battles)
     settings = _settings(options, interval, cluster)
     details: JsonDict = {
         "converged": base.converged,
@@ -80,6 +81,7 @@ def model_board(battles: Battles, options: Options) -> Result:
         return Result(centre.point, None, settings, details, tuple(warnings), fixed=centre.fixed)
     units = _units(battles, setup, options, cluster)
     settings["units"] = units.total
+    warnings += cluster_warnings(battles, cluster, units.total)
     if interval == "sandwich":
         return _with_sandwich(setup, options, base, units, centre, settings, details, warnings)
     rounds = replicate(base, units, aux, rounds=options.rounds, seed=options.seed)
@@ -115,16 +117,30 @@ class _Centre:
 
 def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, warnings: list[str]) -> FloatArray:
     """Where resampling shows no variation (ties only, one battle) the model's own uncertainty stands in."""
-    by_model = np.sqrt(np.maximum(np.diag(centre.covariance(model_covariance(base))), 0.0))
-    flat = (draws.std(axis=0) < 0.05 * by_model) & (by_model > 0)
+    lacking = _lacking(base, centre, draws.var(axis=0))
+    flat = lacking > 0
     if flat.any():
         rng = np.random.default_rng([options.seed, 1])
-        draws = draws + np.where(flat, by_model, 0.0) * rng.standard_normal(draws.shape)
+        draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
         warnings.append(
             f"Resampling shows no variation for {int(flat.sum())} of {flat.size} models (ties only, or too few "
             "battles): their intervals come from the model."
         )
     return draws
+
+
+def _lacking(base: Fit, centre: _Centre, variance: FloatArray) -> FloatArray:
+    """(m,) what a variance lacks to the model's own, for models that the battles say nothing about; else 0.
+
+    These are models without any variation, and models that only tied: those follow their opponents in every round.
+    """
+    by_model = np.maximum(np.diag(centre.covariance(model_covariance(base))), 0.0)
+    cells = base.cells
+    decided = cells.counts[:, 0] + cells.counts[:, 2]
+    only_ties = (
+        np.bincount(cells.left, decided, cells.n_models) + np.bincount(cells.right, decided, cells.n_models) == 0
+    )
+    return np.where(only_ties | (variance < 0.05**2 * by_model), np.maximum(by_model - variance, 0.0), 0.0)
 
 
 def _with_sandwich(
@@ -141,10 +157,10 @@ def _with_sandwich(
 
     theta, beta = sandwich(base, units)
     covariance = centre.covariance(theta)
-    by_model = np.diag(centre.covariance(model_covariance(base)))
-    flat = np.diag(covariance) < 0.05**2 * by_model
+    lacking = _lacking(base, centre, np.diag(covariance))
+    flat = lacking > 0
     if flat.any():
-        covariance = covariance + np.diag(np.where(flat, by_model, 0.0))
+        covariance = covariance + np.diag(lacking)
         warnings.append(
             f"Battles show no variation for {int(flat.sum())} of {flat.size} models: the model's own error is used."
         )
@@ -159,6 +175,21 @@ def _with_sandwich(
     details.update(_extras(setup, options, base, None, error * z))
     ends = (centre.point - half, centre.point + half)
     return Result(centre.point, draws, settings, details, tuple(warnings), ends, covariance, centre.fixed)
+
+
+def _in_battles(battles: Battles) -> tuple[Battles, tuple[str, ...]]:
+    """Weights in units of battles: they add up to the number of equal battles that are worth as much (Kish 1965).
+
+    Only the ratio of weights is in the data. Without this a table whose weights add up to 1 would look like one battle
+    to everything that is counted in battles: the weak priors, and the model's own error.
+    """
+    if battles.weight is None:
+        return battles, ()
+    relative = battles.weight / battles.weight.max()
+    scaled = relative * (relative.sum() / (relative**2).sum())
+    worth, n = float(scaled.sum()), len(battles)
+    told = f"The weights are very uneven: {n} battles are worth {worth:.3g} equal ones."
+    return replace(battles, weight=scaled), (told,) if worth < 0.1 * n else ()
 
 
 def _setup(battles: Battles, options: Options) -> Setup:
@@ -226,7 +257,7 @@ def _units(battles: Battles, setup: Setup, options: Options, cluster: str) -> Un
         return battle_units(setup.cells.counts)
     else:
         entry = cell_of(battles, setup.cells, group=setup.group, sided=options.position)
-    unit = None if codes is None else np.unique(codes.of, return_inverse=True)[1]
+    unit = None if codes is None else codes.units()
     if unit is not None and int(unit.max()) < 1:
         raise UserError(f"There is only one {cluster}: nothing to resample.", hint="Use --cluster battle.")
     return grouped_units(entry, battles.weight, unit, size)

@@ -13,6 +13,7 @@ from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
 from imarena.ranking.options import Options
+from imarena.ranking.resample import cluster_warnings, default_cluster
 
 BATCH_BATTLES = 20_000_000
 Play = Callable[[TimesArray | None], FloatArray]
@@ -52,22 +53,25 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
 
     ratings = play(None)[0]
     draws = None
+    told: list[str] = []
     if interval == "bootstrap" and options.rounds > 0:
-        cluster = options.cluster or ("item" if battles.item is not None else "battle")
+        cluster = options.cluster or default_cluster(battles)
         settings.update(cluster=cluster, rounds=options.rounds)
-        draws = _rounds(battles, options, cluster, play)
+        draws, n_units = _rounds(battles, options, cluster, play)
+        told = cluster_warnings(battles, cluster, n_units)
     after = state.after(battles.models, ratings, len(battles))
     details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles}}
     flat = None if draws is None else draws.std(axis=0) < 1e-9
-    return Result(ratings, draws, settings, details, _warnings(flat), fixed=flat)
+    return Result(ratings, draws, settings, details, (*_warnings(flat), *told), fixed=flat)
 
 
-def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> FloatArray:
+def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> tuple[FloatArray, int]:
+    """Ratings (R, m) of every round, and how many units there are to draw."""
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if cluster != "battle" and codes is None:
         raise UserError(f"Resampling by {cluster} needs the column '{cluster}'.", hint="Or use --cluster battle.")
     n = len(battles)
-    unit = np.arange(n) if codes is None else np.unique(codes.of, return_inverse=True)[1]
+    unit = np.arange(n) if codes is None else codes.units()
     n_units = int(unit.max()) + 1
     rng = np.random.default_rng(options.seed)
     size = max(1, min(options.rounds, BATCH_BATTLES // n))
@@ -77,7 +81,7 @@ def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> Flo
         times = np.stack([np.bincount(rng.integers(0, n_units, n_units), minlength=n_units) for _ in range(rounds)])
         drawn: TimesArray = times.astype(np.uint16)
         parts.append(play(drawn if codes is None else np.ascontiguousarray(drawn[:, unit])))
-    return np.concatenate(parts)
+    return np.concatenate(parts), n_units
 
 
 def _warnings(flat: NDArray[np.bool_] | None) -> tuple[str, ...]:

@@ -10,9 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.battles import Battles, FloatArray, IntArray
 
 EXACT_LIMIT = 10_000
+FEW_UNITS = 10
+"""Fewer clusters than this give intervals that are too narrow."""
+
+
+def default_cluster(battles: Battles) -> str:
+    """Items where two or more are given, else battles."""
+    item = battles.item
+    return "item" if item is not None and bool(np.ptp(item.of)) else "battle"
+
+
+def cluster_warnings(battles: Battles, cluster: str, units: int) -> list[str]:
+    """What a user should know about the things that were resampled."""
+    codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
+    if codes is None:
+        return []
+    told = []
+    if codes.n_unnamed:
+        told.append(f"{codes.n_unnamed} battles have no {cluster}: each is resampled on its own.")
+    if units < FEW_UNITS:
+        told.append(f"There are only {units} {cluster}s to resample: the intervals are too narrow.")
+    return told
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,11 @@ def rank_std(draws: FloatArray) -> float:
 
 
 def human_accuracy(ratings: FloatArray, battles: Battles) -> float | None:
-    """Eq. 28: share of decisive battles that the board predicts; equal ratings count half. None without any."""
-    cells = battles.by_pair
+    """Eq. 28: share of decisive battles that the board predicts; equal ratings count half. None without any.
+
+    People's battles where the source is known and people voted, else all.
+    """
+    cells = battles.of_people.by_pair
     left, _, right = cells.counts.T
     decisive = float((left + right).sum())
     if decisive == 0:

@@ -15,9 +15,9 @@ from imarena.ranking import Comparison, EloState, Options, compare, coverage, en
 def rank(
     data: object,
     *,
-    method: str = "bt",
-    rounds: int = 1000,
-    seed: int = 0,
+    method: str | None = None,
+    rounds: int | None = None,
+    seed: int | None = None,
     interval: str | None = None,
     cluster: str | None = None,
     both_bad: str = "tie",
@@ -34,17 +34,14 @@ def rank(
     `data` is a path (CSV, TSV, JSON Lines, Parquet), a pandas or polars frame, an Arrow table, a mapping of columns or
     a list of rows. `columns` maps our column names to yours, `labels` your outcome labels to ours. `anchors` fixes
     ratings (a whole `Ranking` freezes a board, so that new models are placed on it). `resume` goes on with online Elo
-    where an earlier board stopped. `options` holds all other settings; the named ones here go before it.
+    where an earlier board stopped. `options` holds all settings; one that is named here as well goes before it. Without
+    any: Bradley-Terry with ties as half wins, 1,000 rounds, seed 0.
     """
-    chosen = replace(
-        options or Options(),
-        method=method,
-        rounds=rounds,
-        seed=seed,
-        interval=interval,
-        cluster=cluster,
-        anchors=_anchors(anchors) if anchors is not None else (options.anchors if options else {}),
-    )
+    named: dict[str, Any] = {
+        "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
+        "anchors": None if anchors is None else _anchors(anchors),
+    }  # fmt: skip
+    chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
     table = load_battles(data, columns=columns, labels=labels)
     return rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
 
@@ -101,13 +98,15 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
     if by not in table.column_names:
         raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
     keys = table[by].cast(pa.string())
+    homeless = (f"{keys.null_count} battles have no {by} and stand on no board.",) if keys.null_count else ()
     for value in sorted(value for value in pc.unique(keys).to_pylist() if value is not None):
         part = table.filter(pc.fill_null(pc.equal(keys, value), False))
         scope = {by: value}
         try:
-            yield rank_table(_trimmed(part), options, scope=scope, **reading)
+            board = rank_table(_trimmed(part), options, scope=scope, **reading)
         except UserError as error:
-            yield Ranking(method=options.method, settings={}, n_battles=0, warnings=(str(error),), scope=scope)
+            board = Ranking(method=options.method, settings={}, n_battles=0, warnings=(str(error),), scope=scope)
+        yield board.model_copy(update={"warnings": (*board.warnings, *homeless)})
 
 
 def _trimmed(table: Any) -> Any:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import binom
-from tests.unit.ranking.simulated import battles as simulate
 
 from imarena.ranking import Battles, Codes, Options, rank_battles
+from tests.unit.ranking.simulated import battles as simulate
 
 SIMULATIONS = 2000
 PER_LOG = 400 / np.log(10)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.ranking.simulated import battles as simulate
 
 from imarena.ranking import Battles, Codes, EloState, Options, rank_battles
 from imarena.ranking.options import EloOptions
 from imarena.workflows.rank import rank
+from tests.unit.ranking.simulated import battles as simulate
 
 STRENGTHS = np.linspace(0.8, -0.8, 6)
 Row = tuple[str, str, str]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from scipy.optimize import minimize
-from tests.unit.ranking.simulated import battles as simulate
 
 from imarena.ranking import LEFT, TIE, Battles, Codes, Options, rank_battles
 from imarena.ranking.cells import count
@@ -21,6 +20,7 @@ from imarena.ranking.model_board import LIKELIHOODS
 from imarena.ranking.options import EloOptions, MixtureOptions
 from imarena.ranking.replicate import replicate
 from imarena.ranking.resample import battle_units
+from tests.unit.ranking.simulated import battles as simulate
 
 STRENGTHS = np.linspace(1.0, -1.0, 7)
 WINNERS = [evalica.Winner.X, evalica.Winner.Draw, evalica.Winner.Y]
