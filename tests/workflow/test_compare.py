@@ -68,13 +68,12 @@ def test_missing_and_broken_outputs_are_told_and_count_for_nobody(imarena: Imare
     files[1].write_bytes(b"not a picture")
     (new / "stranger.png").write_bytes(files[2].read_bytes())
     words = ("data/outputs/studio-returns-input", new, "--items", "data/items.csv")
-    ended = imarena("compare", *words, "--json", code=3)
-    found = ended.json
+    found = imarena("-w", "kept", "compare", *words, "--json", code=3).json
     assert found["coverage"]["studio-exact"]["outputs"] == ITEMS - 2
     assert found["verdict"]["n_items"] == ITEMS - 2
     assert len(found["skips"]) == 2
     assert any("stranger" in skip for skip in found["skips"])
-    assert "has no output for 2 of 8 items" in imarena("compare", *words, code=3).out
+    assert "has no output for 2 of 8 items" in imarena("-w", "kept", "compare", *words, code=3).out
 
 
 def test_a_folder_that_fits_no_item_is_one_clear_message(imarena: Imarena, data: Path, tmp_path: Path) -> None:

@@ -2,13 +2,17 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from imarena.core.errors import UserError
 from imarena.core.ids import content_id, sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Run, Status, Turn
 from imarena.storage import open_workspace
+from imarena.workflows.asking import plan_scores
 from imarena.workflows.battles import battles
+from imarena.workflows.wiring import Words
 from tests import samples
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -102,15 +106,28 @@ def test_wrong_names_suggest(imarena: Imarena, root: Path) -> None:
     point_at(root, "http://127.0.0.1:9/v1")
     for words, wanted in (
         (("--judge", "bultin"), "Did you mean 'builtin'?"),
-        (("--judge", "cv-judge", "--endpoint", "fkae"), "Did you mean 'fake'?"),
-        (("--editors", "studio-exakt"), "Did you mean 'studio-exact'?"),
-        (("--datasets", "studoi"), "Did you mean 'studio'?"),
         (("--judge", "genarena"), "imarena battle"),
-        (("--judge", "cv-judge", "--base-url", "http://x/v1"), "--model"),
     ):
         ended = imarena("-w", "a", "judge", *words, code=2)
         assert wanted in " ".join(ended.err.split()), ended.err
         assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("chosen", "wanted"),
+    [
+        ({"editors": ["studio-exakt"]}, "Did you mean 'studio-exact'?"),
+        ({"datasets": ["studoi"]}, "Did you mean 'studio'?"),
+        ({"words": Words(endpoint="fkae")}, "Did you mean 'fake'?"),
+        ({"words": Words(base_url=("http://x/v1",))}, "--model"),
+    ],
+)
+def test_wrong_filters_and_endpoints_suggest(root: Path, chosen: dict[str, Any], wanted: str) -> None:
+    point_at(root, "http://127.0.0.1:9/v1")
+    judge = "cv-judge" if "words" in chosen else "builtin"
+    with open_workspace(root) as workspace, pytest.raises(UserError) as raised:
+        plan_scores(workspace, [judge], **chosen)
+    assert wanted in str(raised.value)
 
 
 def test_a_judge_of_the_settings_file(imarena: Imarena, root: Path) -> None:
