@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
-from imarena.core.records import Assignment, Item, Judgment, Mode, Order, Outcome, Output, Status, Vote
+from imarena.core.records import Assignment, Item, Mode, Order, Outcome, Output, Status, Vote
 from imarena.storage import Workspace
 from imarena.workflows.live import live_judgments
 
