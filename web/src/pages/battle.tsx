@@ -54,14 +54,13 @@ function Detail({ detail }: { detail: BattleDetail }) {
 
 function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"] }) {
   const t = strings.explore;
-  const scores = Object.entries(one.scores);
   return (
     <article className="verdict">
       <strong>{one.preference ? sideName(battle, one.preference) : one.status}</strong>
       <span className="muted">
         {" "}{one.judge} · {one.dimension}{one.order && ` · ${t.order}: ${t.orders[one.order] ?? one.order}`}
       </span>
-      {scores.length > 0 && <p className="muted">{scores.map(([name, value]) => `${name} ${value.toFixed(2)}`).join(" · ")}</p>}
+      <Scores scores={one.scores} battle={battle} />
       {one.error && <p className="warning">{one.error}</p>}
       {one.reply !== null && (
         <details>
@@ -70,6 +69,35 @@ function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"
         </details>
       )}
     </article>
+  );
+}
+
+/** Scores by criterion, each side in its column. */
+function Scores({ scores, battle }: { scores: Record<string, number>; battle: BattleDetail["battle"] }) {
+  const names = [...new Set(Object.keys(scores).map((name) => name.replace(/^(left|right)\./, "")))].sort();
+  if (!names.length) return null;
+  const value = (name: string) => (scores[name] === undefined ? strings.none : scores[name].toFixed(2));
+  return (
+    <details>
+      <summary>{strings.explore.scores}</summary>
+      <table className="scores">
+        <thead>
+          <tr><td /><th scope="col">{battle.left}</th><th scope="col">{battle.right}</th></tr>
+        </thead>
+        <tbody>
+          {names.map((name) => (
+            <tr key={name}>
+              <th scope="row">{name.replaceAll("_", " ")}</th>
+              {`left.${name}` in scores || `right.${name}` in scores ? (
+                <><td>{value(`left.${name}`)}</td><td>{value(`right.${name}`)}</td></>
+              ) : (
+                <td colSpan={2}>{value(name)}</td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   );
 }
 

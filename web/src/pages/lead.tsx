@@ -81,7 +81,7 @@ function NewCampaign({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={t.make} onClose={onClose}>
       <form onSubmit={send} className="form-grid">
-        <label className="field"><span>{t.name}</span><input name="name" required maxLength={200} /></label>
+        <label className="field"><span>{t.name}</span><input name="name" data-first required maxLength={200} /></label>
         <label className="field">
           <span>{t.kind}</span>
           <select name="kind">

@@ -18,7 +18,7 @@ export function RunsPage() {
         {(page) => (
           <>
             <div className="tiles" aria-label={t.totals}>
-              {Object.entries(page.totals).map(([name, value]) => (
+              {Object.entries(page.totals).filter(([, value]) => value > 0).map(([name, value]) => (
                 <div key={name} className="tile"><strong>{count(value)}</strong><span>{name}</span></div>
               ))}
             </div>

@@ -12,6 +12,7 @@ export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
+    element.current?.querySelector<HTMLElement>("[data-first]")?.focus();
   }, []);
   return (
     <dialog ref={element} aria-label={title} onClose={onClose}>

@@ -33,9 +33,9 @@ interface SelectProps {
   onChange: (value: string) => void;
 }
 
-/** A list to choose from; without values it is not shown. */
+/** A list to choose from; where there is nothing to choose it is not shown. */
 export function Select({ label, value, options, any, onChange }: SelectProps) {
-  if (!options.length) return null;
+  if (!options.length || (any !== undefined && options.length === 1 && !value)) return null;
   return (
     <label className="field">
       <span>{label}</span>

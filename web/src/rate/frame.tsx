@@ -64,8 +64,8 @@ function SkipDialog({ onClose, onSkip }: { onClose: () => void; onSkip: (skip: S
   return (
     <Dialog title={strings.vote.skipTitle} onClose={onClose}>
       <div className="reasons">
-        {strings.vote.reasons.map(([reason, text]) => (
-          <button key={reason} type="button" onClick={() => { onClose(); onSkip({ reason, note }); }}>{text}</button>
+        {strings.vote.reasons.map(([reason, text], index) => (
+          <button key={reason} type="button" {...(index === 0 ? { "data-first": true } : {})} onClick={() => { onClose(); onSkip({ reason, note }); }}>{text}</button>
         ))}
       </div>
       <label className="field">
@@ -80,7 +80,7 @@ function Feedback({ text, onNext }: { text: string; onNext: () => void }) {
   return (
     <Dialog title={strings.vote.feedback} onClose={onNext}>
       <p>{text}</p>
-      <button type="button" className="primary" autoFocus onClick={onNext}>{strings.vote.goOn}</button>
+      <button type="button" className="primary" data-first onClick={onNext}>{strings.vote.goOn}</button>
     </Dialog>
   );
 }

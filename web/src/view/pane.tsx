@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function Pane({ name, picture, group, className = "", lens = false, spot, onSpot, overlay, children }: Props) {
-  const { frame, viewer, broken } = useViewer(picture, group);
+  const { frame, viewer, broken, whole } = useViewer(picture, group);
 
   function point(event: React.PointerEvent): void {
     if (!viewer || !lens || !frame.current) return;
@@ -33,7 +33,7 @@ export function Pane({ name, picture, group, className = "", lens = false, spot,
   }
 
   return (
-    <figure className={`pane ${className}`} data-pane={name}>
+    <figure className={`pane ${className}`} data-pane={name} data-loaded={whole}>
       <div className="pane-canvas" onPointerMove={point} onPointerLeave={() => onSpot?.(null)}>
         <div ref={frame} className="pane-view" role="img" aria-label={name} />
         {viewer && overlay?.(viewer)}
@@ -53,15 +53,21 @@ export function useViewer(picture: Picture, group: ViewGroup) {
   const frame = useRef<HTMLDivElement>(null);
   const [viewer, setViewer] = useState<OpenSeadragon.Viewer | null>(null);
   const [broken, setBroken] = useState(false);
+  // Are all tiles of what is seen now there?
+  const [whole, setWhole] = useState(false);
   const address = picture.tiles_url;
   useEffect(() => {
     if (!frame.current) return undefined;
     const made = makeViewer(frame.current, picture);
     let leave = () => {};
     setBroken(false);
+    setWhole(false);
     made.addHandler("open", () => {
       leave = group.add(made, picture);
       setViewer(made);
+      const image = made.world.getItemAt(0);
+      setWhole(image.getFullyLoaded());
+      image.addHandler("fully-loaded-change", (event) => setWhole(event.fullyLoaded));
     });
     made.addHandler("tile-load-failed", () => setBroken(true));
     made.addHandler("tile-loaded", () => setBroken(false));
@@ -72,5 +78,5 @@ export function useViewer(picture: Picture, group: ViewGroup) {
     };
     // The address is random for each assignment: a new one is a new picture.
   }, [address, group]);
-  return { frame, viewer, broken };
+  return { frame, viewer, broken, whole };
 }

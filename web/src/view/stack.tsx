@@ -43,7 +43,7 @@ export function Stack({ mode, under, over, group, children }: Props) {
 
   const shown = flicker.shown ? over.name : under.name;
   return (
-    <figure className="pane stack" data-mode={mode} data-pane="stack">
+    <figure className="pane stack" data-mode={mode} data-pane="stack" data-loaded={below.whole && above.whole}>
       <div className="pane-canvas">
         <div className="stack-frame">
           <div ref={below.frame} className="pane-view" role="img" aria-label={under.name} />

@@ -49,7 +49,7 @@ function Percent({ group }: { group: ViewGroup }) {
     tell();
     return group.onChange(tell);
   }, [group]);
-  return <output className="percent" aria-label={strings.view.zoom}>{text}</output>;
+  return <span className="percent">{text}</span>;
 }
 
 /** The keys of the tools. */

@@ -1,0 +1,90 @@
+"""A real Chromium, and pictures of the pages for the guide."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from imarena.web.pages import STATIC
+from tests.web.browser.desk import loaded
+from tests.web.browser.stage import Stage, fill, start
+
+CHROMIUM = os.environ.get("IMARENA_CHROMIUM", "/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SIZE = {"width": 1280, "height": 720}
+
+Shot = Callable[[Page, str], None]
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The server over a populated workspace, as long as the tests run."""
+    if not (STATIC / "index.html").is_file():
+        pytest.skip("the pages are not built: run 'npm ci && npm run build' in web/")
+    root = tmp_path_factory.mktemp("browser") / "arena"
+    with ThreadPoolExecutor(1) as aside:  # Playwright's event loop runs in this thread
+        aside.submit(fill, root).result()
+    process, made = start(root)
+    try:
+        yield made
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The machine's own Chromium; nothing is downloaded. It ends with the file: others need the event loop."""
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no Chromium at {CHROMIUM}; set IMARENA_CHROMIUM to its path")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A new visitor. Whatever the page logs as an error, such as a broken security policy, fails the test."""
+    context = browser.new_context(viewport={"width": SIZE["width"], "height": SIZE["height"]}, color_scheme="light")
+    made = context.new_page()
+    made.set_default_timeout(20_000)
+    wrong: list[str] = []
+    made.on("pageerror", lambda error: wrong.append(str(error)))
+    made.on("console", lambda said: wrong.append(said.text) if _is_ours(said.type, said.text) else None)
+    yield made
+    context.close()
+    if wrong:
+        pytest.fail("the page reported: " + "; ".join(wrong))
+
+
+def _is_ours(kind: str, text: str) -> bool:
+    """An error of the page; a refused request is reported by the browser as well, and is the server's to test."""
+    return kind == "error" and not text.startswith("Failed to load resource")
+
+
+@pytest.fixture
+def shot(tmp_path: Path) -> Shot:
+    """Keep a picture of a page: in the folder IMARENA_SCREENSHOTS (docs/guide/images for the guide), else for this run."""
+    folder = Path(os.environ.get("IMARENA_SCREENSHOTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def keep(page: Page, name: str) -> None:
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(300)
+        loaded(page)
+        page.wait_for_timeout(300)
+        page.screenshot(path=folder / f"web-{name}.png")
+
+    return keep

@@ -1,0 +1,68 @@
+"""What a rater does at the screen, in words."""
+
+import json
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.web.browser.stage import Stage
+
+
+def join(page: Page, stage: Stage, campaign_id: str, name: str = "Ana") -> None:
+    """Open an invitation and go through consent, guidelines and keys to the first task."""
+    page.goto(stage.invite(campaign_id, name))
+    page.get_by_role("link", name="Start").click()
+    agree = page.get_by_label("I have read this and want to take part")
+    if (
+        page.locator("[data-step=consent]").or_(page.locator("[data-step=guidelines]")).get_attribute("data-step")
+        == "consent"
+    ):
+        agree.check()
+        page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Begin").click()
+    ready(page)
+
+
+def ready(page: Page) -> None:
+    """Wait until a task and all of its pictures are there."""
+    expect(page.locator(".task")).to_have_attribute("aria-busy", "false")
+    loaded(page)
+
+
+def loaded(page: Page) -> None:
+    """Wait until every picture shows all tiles of what is seen."""
+    expect(page.locator(".pane[data-loaded=false]")).to_have_count(0, timeout=20_000)
+
+
+def task_of(page: Page) -> str:
+    """The address of the task on the screen."""
+    return str(page.locator(".task").get_attribute("data-task"))
+
+
+def next_task(page: Page, before: str) -> None:
+    """Wait until another task is on the screen."""
+    expect(page.locator(".task")).not_to_have_attribute("data-task", before)
+    ready(page)
+
+
+def seen(page: Page) -> dict[str, list[int]]:
+    """The colours in the middle of each pane, by its name: what is really on the screen."""
+    script = """() => {
+      const found = {};
+      for (const pane of document.querySelectorAll('.pane')) {
+        const canvas = pane.querySelector('.pane-view canvas');
+        if (!canvas) continue;
+        const context = canvas.getContext('2d');
+        const data = context.getImageData(canvas.width >> 1, canvas.height >> 1, 1, 1).data;
+        found[pane.dataset.pane] = Array.from(data).slice(0, 3);
+      }
+      return JSON.stringify(found);
+    }"""
+    found: Any = json.loads(page.evaluate(script))
+    return dict(found)
+
+
+def zoom(page: Page) -> float:
+    """The zoom that the tools show, in percent."""
+    return float(page.locator(".percent").inner_text().removesuffix("%").strip())
