@@ -171,16 +171,16 @@ def with_settings(options: Any, settings: dict[str, str], reliability: str) -> A
     """Put ``--set key=value`` where it belongs."""
     parts = {"elo": options.elo, "active": options.active, "mixture": replace(options.mixture, reliability=reliability)}
     for key, text in settings.items():
-        owner = next((name for name, part in parts.items() if hasattr(part, key)), None)
-        if owner is None and key not in ("base", "scale", "centre"):
+        owners = [name for name, part in parts.items() if hasattr(part, key)]
+        if not owners and key not in ("base", "scale", "centre"):
             raise UserError(
                 f"No setting '{key}'.",
                 hint="Settings: base, scale, centre, k, order, k_human, alpha, q_human, "
                 "q_judge, q_by_gap, scale_floor, paper_compat, gap_bins.",
             )
-        if owner is None:
+        if not owners:
             options = replace(options, **{key: _number(key, text)})
-        else:
+        for owner in owners:  # active Elo and the mixture both have a q_human
             parts[owner] = replace(parts[owner], **{key: _value(key, text)})
     return replace(options, **parts)
 

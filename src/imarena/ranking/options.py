@@ -83,14 +83,40 @@ class Options:
         _one_of("order", self.elo.order, ORDERS)
         _one_of("dimension weight", self.dimension_weight, DIMENSION_WEIGHTS)
         _one_of("reliability", self.mixture.reliability, RELIABILITIES)
-        if self.rounds < 0 or (self.rounds < 20 and self.interval == "bootstrap"):
+        resampled = self.interval == "bootstrap" or (self.interval is None and self.rounds != 0)
+        if self.rounds < 0 or (self.rounds < 20 and resampled):
             raise UserError(f"{self.rounds} rounds are too few for an interval.", hint="Use 1000, or --interval none.")
+        if self.seed < 0:
+            raise UserError(f"The seed {self.seed} is below 0.", hint="Any whole number from 0 on will do.")
         if not 0.5 <= self.level < 1:
             raise UserError(f"Level {self.level} is not between 0.5 and 1.", hint="0.95 is the usual one.")
         if not (self.base > 1 and self.scale > 0 and math.isfinite(self.base * self.scale)):
             raise UserError("The scale must be above 0 and its base above 1.", hint="Usual: base 10, scale 400.")
-        if self.elo.k <= 0 or self.active.k_human <= 0 or self.active.alpha < 0 or self.active.scale_floor <= 0:
-            raise UserError("K and the scale floor must be above 0.", hint="Usual: K 4, K_H 32.")
+        if not math.isfinite(self.centre) or not all(map(math.isfinite, self.anchors.values())):
+            raise UserError("The centre and anchors must be finite numbers.", hint="Usual: centre 1000.")
+        self._check_methods()
+
+    def _check_methods(self) -> None:
+        active, mixture = self.active, self.mixture
+        for name, value in (("k", self.elo.k), ("k_human", active.k_human), ("scale_floor", active.scale_floor)):
+            if not (value > 0 and math.isfinite(value)):
+                raise UserError(f"'{name}' must be above 0, not {value:g}.", hint="Usual: K 4, K_H 32, floor 100.")
+        if not (active.alpha >= 0 and math.isfinite(active.alpha)):
+            raise UserError(f"'alpha' must be 0 or more, not {active.alpha:g}.", hint="It is K_AI over K_H: 0.5.")
+        shares = [
+            ("q_human", active.q_human),
+            ("q_judge", active.q_judge),
+            *(("q_by_gap", q) for _, q in active.q_by_gap),
+        ]
+        for name, value in [*shares, *([] if mixture.q_human is None else [("q_human", mixture.q_human)])]:
+            if not 0 <= value <= 1:
+                raise UserError(f"'{name}' is a reliability from 0 to 1, not {value:g}.", hint="1: never guesses.")
+        if not all(math.isfinite(gap) for gap, _ in active.q_by_gap):
+            raise UserError("A gap of 'q_by_gap' is not finite.", hint="Write GAP:Q,GAP:Q such as 0:0.5,200:0.9.")
+        if mixture.q_human == 0:
+            raise UserError("'q_human' cannot be 0: people would only guess.", hint="Usual: 1.")
+        if mixture.gap_bins < 1:
+            raise UserError("'gap_bins' must be 1 or more.", hint="Usual: 5.")
 
     @property
     def per_log(self) -> float:
