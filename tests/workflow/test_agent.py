@@ -1,0 +1,127 @@
+"""The agent in the arena: edited, judged and ranked offline beside nine other editors; its trace is stored."""
+
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from imarena.core.records import Evidence, Item, Mode, Output, Status, Trace
+from imarena.storage import open_workspace
+from imarena.studio import true_quality
+from imarena.workflows.agent_run import driven_by, self_judged
+from tests.command import Imarena
+from tests.fake_endpoint import fake_server, point_at
+
+KEYS = (
+    "edival-03", "edival-06", "cv-object-insertion-1", "cv-functional-state-change-1", "cv-text-recovery-2",
+    "world-tie-p", "photo-flower", "photo-pavilion",
+)  # fmt: skip
+ALONE = ("studio-exact", "studio-timid", "studio-over-editing", "studio-artefacts", "studio-wrong-target",
+         "studio-returns-input", "studio-new-image", "studio-flaky", "classical")  # fmt: skip
+AGENT = "agent:studio-timid"
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("arena") / "w"
+    imarena = Imarena(root.parent)
+    imarena("init", root)
+    chosen = [word for key in KEYS for word in ("--items", key)]
+    editors = [word for name in (*ALONE, AGENT, "best-of-3:studio-wrong-target") for word in ("-e", name)]
+    limits = ["-o", "success_score=950", "-o", "judge=builtin"]
+    modes = ["--mode", "single", "--mode", "complex"]
+    imarena("-w", root, "edit", "--studio", *chosen, *editors, *limits, *modes, code=3)  # flaky and classical refuse
+    return root
+
+
+def truths(root: Path) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    with open_workspace(root) as workspace:
+        keys = {item.item_id: item.key for item in workspace.store.records(Item)}
+        for output in workspace.store.records(Output, status=Status.OK.value):
+            assert output.image is not None
+            truth = true_quality(
+                keys[output.item_id], workspace.load(output.image), turn=output.turn,
+                complex_mode=output.mode is Mode.COMPLEX,
+            )  # fmt: skip
+            found.setdefault(output.editor or "", []).append(truth.score)
+    return {name: mean(values) for name, values in found.items()}
+
+
+def test_by_the_studio_truth_the_agent_stands_above_its_editor(arena: Path) -> None:
+    found = truths(arena)
+    assert found[AGENT] > found["studio-timid"] + 0.03
+    assert found["best-of-3:studio-wrong-target"] >= found["studio-wrong-target"]
+    assert found["studio-exact"] > found[AGENT]
+
+
+def test_edited_judged_and_ranked_offline(arena: Path) -> None:
+    imarena = Imarena(arena.parent)
+    imarena("-w", arena, "judge", "--judge", "builtin")
+    board = imarena("-w", arena, "--json", "rank", "--judge", "builtin").json
+    ranked = {entry["model"] for entry in board["models"]}
+    assert set(ALONE) - {"classical"} <= ranked
+    assert AGENT in ranked
+    assert len(ranked) >= 8
+
+
+def test_the_judge_that_drove_it_is_told(arena: Path) -> None:
+    with open_workspace(arena) as workspace:
+        assert driven_by(workspace) == {AGENT: "builtin", "best-of-3:studio-wrong-target": "builtin"}
+        assert any(AGENT in line for line in self_judged(workspace, "builtin"))
+        assert self_judged(workspace, "cv-judge") == ()
+
+
+def test_every_step_is_in_the_trace_with_its_picture(arena: Path) -> None:
+    with open_workspace(arena) as workspace:
+        made = {output.output_id: output for output in workspace.store.records(Output, editor=AGENT)}
+        traces = {trace.output_id: trace for trace in workspace.store.records(Trace) if trace.output_id in made}
+        kept = {found.image_sha256 for found in workspace.store.records(Evidence, kind="agent_step")}
+        assert set(traces) == set(made)
+        for output_id, trace in traces.items():
+            stages = [step["stage"] for step in trace.steps]
+            assert stages[:2] == ["understand", "plan"]
+            assert stages[-1] == "choose"
+            image = made[output_id].image
+            assert image is not None
+            assert trace.steps[-1]["image_sha256"] == image.sha256
+            for step in trace.steps:
+                if step["stage"] == "edit":
+                    assert step["image_sha256"] in kept
+                    assert workspace.blobs.get(str(step["image_sha256"]))
+                    assert step["score"] is not None
+    assert Imarena(arena.parent)("-w", arena, "--json", "verify", "--deep").json["clean"] is True
+
+
+def test_a_model_as_mind_and_judge_over_the_wire(imarena: Imarena, tmp_path: Path) -> None:
+    imarena("init", "w")
+    with fake_server() as server:
+        point_at(tmp_path / "w", server.url)
+        done = imarena(
+            "-w", "w", "--json", "edit", "--studio", "--items", "edival-02", "--mode", "complex", "-e", "agent:studio-exact",
+            "-o", "mind=fake", "-o", "judge=cv-judge", "-o", "steps=2",
+        ).json  # fmt: skip
+        asked = server.counts()["requests"]
+    assert done["report"]["outputs"] == {"ok": 1}
+    assert done["driven_by"] == {"agent:studio-exact": "cv-judge/fake-vlm"}
+    assert asked >= 3  # understanding, planning, at least one verdict
+    assert done["report"]["cost_usd"] > 0
+
+
+def test_one_picture_from_the_command_line(imarena: Imarena, tmp_path: Path) -> None:
+    from imarena.studio.photos import photo_bytes
+
+    imarena("init", "w")
+    (tmp_path / "cup.jpg").write_bytes(photo_bytes("coffee"))
+    words = "Turn the photo into black and white."
+    done = imarena("-w", "w", "--json", "agent", words, "cup.jpg", "-O", "out.jpg", "--steps", 2).json
+    assert done["status"] == "ok"
+    assert (tmp_path / "out.jpg").stat().st_size > 1000
+    assert (tmp_path / "out-steps" / "1.jpg").exists()
+    for stages, count in (("none", 2), ("understand", 3), ("plan", 4)):
+        found = imarena("-w", "w", "--json", "agent", words, "cup.jpg", "--stages", stages).json
+        assert len(found["steps"]) == count
+    best = imarena("-w", "w", "--json", "agent", words, "cup.jpg", "--best-of", 2).json
+    assert [step["stage"] for step in best["steps"]] == ["edit", "edit", "choose"]
+    assert "Known" in imarena("-w", "w", "agent", words, "cup.jpg", "--stages", "all", code=2).err
+    assert "cannot be read" in imarena("-w", "w", "agent", words, "no.jpg", code=2).err
