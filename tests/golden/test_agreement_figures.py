@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.golden.tables import CRITERIA, imagenhub, imarena, write_table
 
 

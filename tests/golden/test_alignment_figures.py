@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.golden.tables import imagenhub, imarena, overall, write_table
 
 JUDGES = {"gpt4o": "gpt4o_0shot", "gpt4v": "gpt4v_0shot", "gemini": "gemini_0shot", "llava": "llava_0shot"}

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from imarena.core.ids import sha256_hex
 from tests import samples
 from tests.command import Ended, Imarena
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
-
-from imarena.core.ids import sha256_hex
 
 Spoil = Callable[[Path], object]
 REASONS = {"truncated": "truncated", "bomb": "900,000,000", "text": "not an image", "empty": "empty"}

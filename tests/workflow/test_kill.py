@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests import samples
-from tests.command import Imarena
 
 from imarena.core.records import Judgment, Output
 from imarena.storage import open_workspace
+from tests import samples
+from tests.command import Imarena
 
 
 def make_folder(root: Path, count: int) -> None:

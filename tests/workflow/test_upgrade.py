@@ -5,12 +5,12 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.command import Imarena
 
 from imarena.core.records import Assignment, Item, Vote
 from imarena.storage import migrate, open_workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
+from tests.command import Imarena
 
 OLD = Path(__file__).parents[1] / "fixtures" / "workspaces"
 

@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-from tests import samples
-from tests.command import Imarena
-
 from imarena.core.records import Item, Output, Turn
 from imarena.storage import init_workspace, open_workspace
+from tests import samples
+from tests.command import Imarena
 
 
 def fill(root: Path) -> str:

@@ -6,12 +6,11 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from tests.unit.images.made import encode, photo
-
 from imarena.clients import ChatClient, ChatReply, ChatRequest, Endpoint, ask, image_part
 from imarena.clients.fake_answers import Query, answer_by_hash, read_query
 from imarena.clients.messages import body_pieces
 from imarena.images import prepare
+from tests.unit.images.made import encode, photo
 
 PICTURES = [image_part(prepare(encode(photo(seed=seed)))) for seed in range(4)]
 

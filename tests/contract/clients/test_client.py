@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from tests.contract.clients.asking import ask_all, endpoint, questions, seeded
 
 from imarena.clients import Budget, BudgetSpent, ChatClient, ChatReply, ask
 from imarena.clients.fake_answers import Query, scripted
@@ -16,6 +15,7 @@ from imarena.clients.fake_faults import Fault, Faults
 from imarena.clients.fake_server import FakeServer
 from imarena.core.errors import UserError
 from imarena.core.records import JsonDict, Status
+from tests.contract.clients.asking import ask_all, endpoint, questions, seeded
 
 SCHEMA: JsonDict = {
     "type": "object",

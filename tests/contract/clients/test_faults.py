@@ -5,12 +5,12 @@ import hashlib
 from dataclasses import dataclass
 
 import pytest
-from tests.contract.clients.asking import ask_all, body_of, endpoint, expected_answer, questions, seeded
 
 from imarena.clients import ChatClient, ChatReply, ChatRequest, Endpoint
 from imarena.clients.fake_faults import Fault, Faults
 from imarena.clients.fake_server import FakeServer
 from imarena.core.records import Status
+from tests.contract.clients.asking import ask_all, body_of, endpoint, expected_answer, questions, seeded
 
 COUNT = 40
 FAILING = (Fault.SERVER_ERROR, Fault.CUT_OFF, Fault.DISCONNECT, Fault.WRONG_JSON)

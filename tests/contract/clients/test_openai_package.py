@@ -5,12 +5,12 @@ import json
 from typing import Any
 
 import pytest
-from tests.contract.clients.asking import PICTURES, body_of, endpoint
 
 from imarena.clients import ChatClient, ChatReply, ask
 from imarena.clients.fake_faults import Fault, Faults
 from imarena.clients.fake_server import FakeServer
 from imarena.core.records import JsonDict
+from tests.contract.clients.asking import PICTURES, body_of, endpoint
 
 openai = pytest.importorskip("openai", reason="the openai package is a test dependency: pip install openai")
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.images.made import encode, photo
 
 from imarena.clients import ChatClient, ChatReply, Endpoint, ask, image_part
 from imarena.core.errors import MissingExtra, UserError
 from imarena.core.records import Status
 from imarena.images import prepare
+from tests.unit.images.made import encode, photo
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None and importlib.util.find_spec("transformers") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="needs the vision extra: pip install 'imarena[vision]'")

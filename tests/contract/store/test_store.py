@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from tests import samples
 
 from imarena.core.errors import StoreError
 from imarena.core.records import (
@@ -22,6 +21,7 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
+from tests import samples
 
 
 def test_a_record_comes_back_equal(any_workspace: Workspace) -> None:

@@ -11,10 +11,10 @@ import pytest
 from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.images.made import encode, photo
 
 from imarena.clients.fetch import Fetched, FetchRefused, fetch, refusal_of
 from imarena.core.errors import InvalidImage
+from tests.unit.images.made import encode, photo
 
 PICTURE = encode(photo())
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.images.made import encode, photo
 
 from imarena.clients import ChatRequest, Endpoint, ImagePart, ImageParts, Message, ask, image_part
 from imarena.clients.messages import body_pieces
 from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.images import Preparation, prepare
+from tests.unit.images.made import encode, photo
 
 FILE = encode(photo())
 PICTURE = image_part(prepare(FILE))

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
-from tests import samples
 
 from imarena.core.ids import canonical_json, content_id
 from imarena.core.records import (
@@ -22,6 +21,7 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage.codec import from_row, to_row
+from tests import samples
 
 text = st.text(max_size=40)
 names = st.text(min_size=1, max_size=20)

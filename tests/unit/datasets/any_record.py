@@ -8,10 +8,10 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from tests.unit.datasets.intake import MemoryIntake, picture
 
 from imarena.core.records import ImageRef, Judgment, Output, Record, Status, Vote
 from imarena.datasets.native_records import KINDS
+from tests.unit.datasets.intake import MemoryIntake, picture
 
 PICTURES = MemoryIntake()
 IMAGES = [PICTURES.keep(picture(seed), name=str(seed)) for seed in range(4)]

@@ -5,6 +5,7 @@ import struct
 import zlib
 
 from PIL import Image, ImageCms
+
 from tests.unit.datasets.intake import picture
 
 

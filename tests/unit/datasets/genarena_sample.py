@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from tests.unit.datasets.intake import picture
 
 EXPERIMENT = "GenArena_first_20260101"

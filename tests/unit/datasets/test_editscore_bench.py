@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
-from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Outcome, Output, Vote
 from imarena.datasets import editscore_bench
+from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
+from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 
 def row(number: int, **changes: Any) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.datasets.intake import MemoryIntake
 
 from imarena.core.errors import UnknownName, UserError
 from imarena.datasets.formats import DESCRIPTIONS, EXPORTABLE, READERS, WRITERS
+from tests.unit.datasets.intake import MemoryIntake
 
 
 @pytest.mark.parametrize("name", sorted(DESCRIPTIONS))

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Output
 from imarena.datasets.gedit_bench import read
+from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 HEADER = "source_image,edited_image,instruction,sementics_score,quality_score,intersection_exist,instruction_language"
 

@@ -7,12 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.datasets.genarena_sample import write_lines
-from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Reply, Status
 from imarena.datasets.geditbench_v2 import read
+from tests.unit.datasets.genarena_sample import write_lines
+from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 KEYS = ("background_change_000000", "subject_add_000001", "hybrid_000002")
 MODELS = ("BAGEL", "FLUX_vs_2")

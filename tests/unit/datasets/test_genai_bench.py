@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
-from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Outcome, Output, Reply, Status, Vote
 from imarena.datasets import genai_bench
+from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
+from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 
 def told(intake: MemoryIntake) -> list[str]:

@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from imarena.core.errors import UserError
+from imarena.core.records import Item, Judgment, Order, Outcome, Output, Record, Reply, Status
+from imarena.datasets.genarena import read, write
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
 from tests.unit.datasets.genarena_sample import (
     EXPERIMENT,
@@ -20,10 +24,6 @@ from tests.unit.datasets.genarena_sample import (
     write_lines,
 )
 from tests.unit.datasets.intake import MemoryIntake, import_all, picture
-
-from imarena.core.errors import UserError
-from imarena.core.records import Item, Judgment, Order, Outcome, Output, Record, Reply, Status
-from imarena.datasets.genarena import read, write
 
 
 def judgments(intake: MemoryIntake, left: str, right: str, index: int) -> list[Judgment]:

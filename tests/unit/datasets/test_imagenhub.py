@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
-from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Output, Rater, Vote
 from imarena.datasets import imagenhub
+from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
+from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 TASK = "Text-Guided_IE"
 

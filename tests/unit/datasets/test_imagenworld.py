@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
-from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Evidence, Item, Judgment, Output, Rater, Vote
 from imarena.datasets import imagenworld, taxonomy
+from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
+from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 SCORES = {"prompt_relevance": 5, "aesthetic_quality": 4, "content_coherence": 3, "artifacts": 2}
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.datasets.intake import import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Output, Reply, Status
 from imarena.datasets.imgedit import read, strict_scores
+from tests.unit.datasets.intake import import_all, picture
 
 ANSWER = "Brief reasoning: the cat is gone.\nPrompt Compliance: 5\nVisual Naturalness: 4\n**Physical & Detail Integrity:** 3/5"
 

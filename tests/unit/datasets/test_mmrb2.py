@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.datasets.intake import import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Status, Vote
 from imarena.datasets.mmrb2 import LABEL, read
+from tests.unit.datasets.intake import import_all, picture
 
 
 def pair(

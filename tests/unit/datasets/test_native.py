@@ -8,14 +8,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.datasets.any_record import IMAGES, PICTURES, any_record, records_of
-from tests.unit.datasets.intake import MemoryIntake
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import ReadFormat, WriteFormat
 from imarena.core.records import ImageRef, Item, Output, Rater, Record, Tombstone, Turn, Vote
 from imarena.datasets import native, native_jsonl, native_parquet
 from imarena.datasets.native_records import KINDS, blob_path
+from tests.unit.datasets.any_record import IMAGES, PICTURES, any_record, records_of
+from tests.unit.datasets.intake import MemoryIntake
 
 FORMATS: dict[str, tuple[ReadFormat, WriteFormat, dict[str, str]]] = {
     "native": (native.read, native.write, {}),

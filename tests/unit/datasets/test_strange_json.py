@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.datasets import test_geditbench_v2, test_imgedit, test_mmrb2, test_vcreward
-from tests.unit.datasets.genarena_sample import battle, call, reply, write_lines
-from tests.unit.datasets.intake import import_all
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import ReadFormat
 from imarena.core.records import Record
 from imarena.datasets import geditbench_v2, genarena, imgedit, mmrb2, vcreward
+from tests.unit.datasets import test_geditbench_v2, test_imgedit, test_mmrb2, test_vcreward
+from tests.unit.datasets.genarena_sample import battle, call, reply, write_lines
+from tests.unit.datasets.intake import import_all
 
 STRANGE = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.text(max_size=4) | st.just("\ud800") | st.just("../x"),

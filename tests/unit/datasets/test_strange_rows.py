@@ -10,10 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.datasets.intake import import_all, picture
-from tests.unit.datasets.test_editreward_bench import pair
-from tests.unit.datasets.test_genai_bench import entry
-from tests.unit.datasets.test_imagenworld import SCORES
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import ReadFormat
@@ -27,6 +23,10 @@ from imarena.datasets import (
     native_jsonl,
     viescore,
 )
+from tests.unit.datasets.intake import import_all, picture
+from tests.unit.datasets.test_editreward_bench import pair
+from tests.unit.datasets.test_genai_bench import entry
+from tests.unit.datasets.test_imagenworld import SCORES
 
 STRANGE = st.recursive(
     st.none()

@@ -7,9 +7,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.unit.datasets.any_record import IMAGES, PICTURES
-from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
-from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import Skip
@@ -18,6 +15,9 @@ from imarena.datasets import table
 from imarena.datasets.folder import escape_name, unescape_name
 from imarena.datasets.table_export import Segments
 from imarena.datasets.table_votes import parse_scale
+from tests.unit.datasets.any_record import IMAGES, PICTURES
+from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
+from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 
 
 @pytest.fixture

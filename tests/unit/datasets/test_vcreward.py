@@ -6,12 +6,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.datasets.genarena_sample import write_lines
-from tests.unit.datasets.intake import import_all, picture
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Outcome, Output, Rater, Status, Vote
 from imarena.datasets.vcreward import EXPERTS, read
+from tests.unit.datasets.genarena_sample import write_lines
+from tests.unit.datasets.intake import import_all, picture
 
 
 def image(seed: int) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.datasets.intake import MemoryIntake, import_all
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Output, Vote
 from imarena.datasets import imagenhub, viescore
+from tests.unit.datasets.intake import MemoryIntake, import_all
 
 EDITING = "imagenhub/Text-Guided_IE"
 

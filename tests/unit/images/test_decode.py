@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from PIL import Image, ImageCms
-from tests.unit.images.made import chunk, cmyk_profile, deep_png, encode, photo, png
 
 from imarena import images
 from imarena.core.errors import InvalidImage
+from tests.unit.images.made import chunk, cmyk_profile, deep_png, encode, photo, png
 
 
 def pixel(data: bytes, x: int = 0, y: int = 0) -> tuple[int, ...]:

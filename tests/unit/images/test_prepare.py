@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
-from tests.unit.images.made import encode, photo
 
 from imarena import images
 from imarena.core.errors import InvalidImage, UserError
+from tests.unit.images.made import encode, photo
 
 
 @given(

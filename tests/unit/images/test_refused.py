@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from tests.unit.images.made import bomb, chunk, encode, photo
 
 from imarena import images
 from imarena.core.errors import InvalidImage
+from tests.unit.images.made import bomb, chunk, encode, photo
 
 KINDS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP")
 REAL = {kind: encode(photo(), kind) for kind in KINDS}

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image
-from tests.unit.images.made import encode, photo
 
 from imarena import images
 from imarena.core.errors import InvalidImage, UserError
+from tests.unit.images.made import encode, photo
 
 masks = hnp.arrays(np.bool_, hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=20))
 coordinates = st.floats(-50, 50)

@@ -6,7 +6,6 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.unit.judges.chats import BLUE, RED, always, exhibit, picture
 
 from imarena.core.errors import UnknownName, UserError
 from imarena.core.ids import canonical_json, sha256_hex
@@ -15,6 +14,7 @@ from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, JUDGES, battle
 from imarena.judges.prompt import load_prompt
 from imarena.judges.recorded import RecordedRow, from_rows
+from tests.unit.judges.chats import BLUE, RED, always, exhibit, picture
 
 PHOTO, BRIGHT, DARK = (picture(colour, (64, 48)) for colour in ("#606060", "#a0a0a0", "#202020"))
 CHATTING = [name for name, card in CARDS.items() if card.needs == "chat" and name != "checklist"]

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.judges.chats import BLUE, RED, ScriptedChat, always, exhibit, failing
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Exhibit, Verdict
 from imarena.core.records import Judgment, Outcome, Status
 from imarena.judges import cv_judge, genarena_pairwise, viescore
 from imarena.judges.parse import Unreadable
+from tests.unit.judges.chats import BLUE, RED, ScriptedChat, always, exhibit, failing
 
 CV_REPLY = {
     "semantic_consistency": 800,

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.judges.chats import ScriptedChat, always, exhibit
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatPrompt
@@ -13,6 +12,7 @@ from imarena.core.records import Status
 from imarena.judges import checklist, unifiedreward
 from imarena.judges.chat_judge import ChatJudge
 from imarena.judges.parse import Unreadable
+from tests.unit.judges.chats import ScriptedChat, always, exhibit
 
 FILE = """
 name: tiny

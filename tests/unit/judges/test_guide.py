@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.unit.judges.chats import BLUE, always, exhibit, picture
 
 from imarena.clients.fake_server import FakeServer
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, battle
 from imarena.judges.checklist import Checklist
+from tests.unit.judges.chats import BLUE, always, exhibit, picture
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guide"
 

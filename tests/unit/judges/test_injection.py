@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
-from tests.unit.judges.chats import ScriptedChat, exhibit, picture
 
 from imarena.core.protocols import ChatPrompt, Verdict
 from imarena.core.records import Outcome, Status
@@ -22,6 +21,7 @@ from imarena.judges.injection import (
     probe,
     score_susceptibility,
 )
+from tests.unit.judges.chats import ScriptedChat, exhibit, picture
 
 
 def test_text_is_drawn_where_it_is_asked_for_and_nowhere_else() -> None:

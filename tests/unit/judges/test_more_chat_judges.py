@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import pytest
-from tests.unit.judges.chats import BLUE, GREEN, RED, ScriptedChat, always, exhibit, failing
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Exhibit, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges import editscore, geditbench_pairwise, imagenworld
 from imarena.judges.parse import Unreadable
+from tests.unit.judges.chats import BLUE, GREEN, RED, ScriptedChat, always, exhibit, failing
 
 
 def run(judge: Any, shown: Exhibit) -> Verdict:

@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.unit.judges.chats import picture
 
 from imarena.clients import ChatClient, Endpoint
 from imarena.clients.fake_answers import Query
@@ -16,6 +15,7 @@ from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.judges import JUDGES, BattleVerdict, battle
 from imarena.judges.client_chat import chat_over, options_at
+from tests.unit.judges.chats import picture
 
 COLOURS = ["red", "green", "blue", "black", "white", "orange", "purple", "grey"]
 PAIRS = [

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.judges.chats import BLUE, GREEN, RED, picture
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import Exhibit
 from imarena.judges.prompt import check_exhibit, guard, load_prompt, prompt_names, quoted, read_prompt, render
+from tests.unit.judges.chats import BLUE, GREEN, RED, picture
 
 INSTRUCTION = "Swap the zebra for a violin"
 

@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.judges.chats import BLUE, GREEN, RED, exhibit
 
 from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
 from imarena.core.records import Outcome, Status
 from imarena.judges.orders import battle
 from imarena.judges.recorded import RecordedRow, from_rows, make
+from tests.unit.judges.chats import BLUE, GREEN, RED, exhibit
 
 LEFT, RIGHT = sha256_hex(GREEN), sha256_hex(BLUE)
 
