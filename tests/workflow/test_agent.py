@@ -8,7 +8,7 @@ import pytest
 from imarena.core.records import Evidence, Item, Mode, Output, Status, Trace
 from imarena.storage import open_workspace
 from imarena.studio import true_quality
-from imarena.workflows.agent_run import driven_by, self_judged
+from imarena.workflows.independence import driven_by, self_judged
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 
@@ -63,13 +63,15 @@ def test_edited_judged_and_ranked_offline(arena: Path) -> None:
     assert set(ALONE) - {"classical"} <= ranked
     assert AGENT in ranked
     assert len(ranked) >= 8
+    assert any(AGENT in warning and "not independent" in warning for warning in board["warnings"])
 
 
 def test_the_judge_that_drove_it_is_told(arena: Path) -> None:
     with open_workspace(arena) as workspace:
-        assert driven_by(workspace) == {AGENT: "builtin", "best-of-3:studio-wrong-target": "builtin"}
-        assert any(AGENT in line for line in self_judged(workspace, "builtin"))
-        assert self_judged(workspace, "cv-judge") == ()
+        drivers = driven_by(workspace)
+    assert drivers == {AGENT: "builtin", "best-of-3:studio-wrong-target": "builtin"}
+    assert any(AGENT in line for line in self_judged(drivers, ["builtin"]))
+    assert self_judged(drivers, ["cv-judge"]) == ()
 
 
 def test_every_step_is_in_the_trace_with_its_picture(arena: Path) -> None:

@@ -75,24 +75,3 @@ def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple
         path.write_bytes(data)
         paths.append(path)
     return tuple(paths)
-
-
-def driven_by(workspace: Workspace) -> dict[str, str]:
-    """Editors of this workspace whose outputs a judge helped to make, and which: that judge must not rank them."""
-    from imarena.core.records import Output
-
-    found: dict[str, str] = {}
-    for output in workspace.store.records(Output, status=Status.OK.value):
-        judge = output.params.get("driven_by")
-        if output.editor and isinstance(judge, str):
-            found[output.editor] = judge
-    return found
-
-
-def self_judged(workspace: Workspace, judge: str) -> tuple[str, ...]:
-    """A warning for each editor that the judge both drove and ranks; reports print them."""
-    return tuple(
-        f"{editor} was driven by the judge '{judge}', which also ranks it here: its place is not independent."
-        for editor, driver in sorted(driven_by(workspace).items())
-        if driver == judge
-    )

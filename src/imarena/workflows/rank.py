@@ -194,6 +194,7 @@ def workspace_battles(
     from imarena.core.records import Vote
     from imarena.storage import open_workspace
     from imarena.workflows.battles import battles
+    from imarena.workflows.independence import driven_by, self_judged
 
     if source not in ("auto", "human", "judge", "all"):
         raise UserError(f"No source '{source}'.", hint="Known: auto, human, judge, all.")
@@ -203,6 +204,7 @@ def workspace_battles(
             source = "all" if pooled else "human" if voted and judge is None else "judge"
         found = battles(workspace, source=source, judge=judge, dimension=dimension)  # type: ignore[arg-type]
         failed = list(_failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
+        drivers = {} if source == "human" else driven_by(workspace)
     if not len(found):
         raise UserError(
             f"No battles of source '{source}' in this workspace.",
@@ -217,6 +219,7 @@ def workspace_battles(
     warnings: tuple[str, ...] = ()
     if len(judges) > 1 and not pooled:
         warnings = (f"Verdicts of {len(judges)} judges are pooled: {', '.join(judges)}. Choose one with --judge.",)
+    warnings = (*warnings, *self_judged(drivers, judges))
     return WorkspaceBattles(load_battles(used), dict(found.excluded), dict(found.coverage), warnings)
 
 
