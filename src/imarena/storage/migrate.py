@@ -1,44 +1,44 @@
 """Schema versions: make, check and upgrade a database."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Engine
+from sqlalchemy import Column, Engine, MetaData, Table, Text, inspect, select
 
 from imarena.core.errors import UserError
 from imarena.storage.database import reading, writing
 from imarena.storage.schema import metadata
 
+# Alembic is slow to import and every command opens a workspace: it is loaded only to upgrade.
+_FOLDER = Path(__file__).parent / "migrations"
+_VERSION = Table("alembic_version", MetaData(), Column("version_num", Text))
 
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    config.set_main_option("path_separator", "os")
-    return config
+
+@cache
+def versions() -> tuple[str, ...]:
+    """All schema versions, oldest first: the numbers that the migrations' file names start with."""
+    return tuple(sorted(path.name.partition("_")[0] for path in (_FOLDER / "versions").glob("[0-9]*_*.py")))
 
 
 def newest() -> str:
     """The schema version that this software writes."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    if head is None:
+    if not versions():
         raise UserError("This installation has no schema.", hint="Install imarena again.")
-    return head
+    return versions()[-1]
 
 
 def current(engine: Engine) -> str | None:
     """The schema version of a database; None where it is empty."""
     with reading(engine) as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        if not inspect(connection).has_table(_VERSION.name):
+            return None
+        return connection.execute(select(_VERSION.c.version_num)).scalar()
 
 
 def known(revision: str) -> bool:
     """Is this a version that this software can read or upgrade?"""
-    return any(script.revision == revision for script in ScriptDirectory.from_config(_config()).walk_revisions())
+    return revision in versions()
 
 
 def check(engine: Engine) -> None:
@@ -69,5 +69,8 @@ def upgrade(engine: Engine, to: str = "head") -> None:
 
 def drift(engine: Engine) -> list[Any]:
     """Differences between the database and the tables in ``schema.py``; empty where the migrations tell the truth."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
     with reading(engine) as connection:
         return list(compare_metadata(MigrationContext.configure(connection), metadata))

@@ -1,6 +1,7 @@
 """The store's contract: the same on SQLite and on PostgreSQL."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -161,3 +162,15 @@ def test_items_can_be_counted_by_column(any_workspace: Workspace) -> None:
     assert any_workspace.store.count(Item, "dataset") == {("test",): 2, ("other",): 1}
     assert any_workspace.store.count(Item) == {(): 3}
     assert any_workspace.store.count(Judgment) == {(): 0}
+
+
+def test_versions_are_those_that_alembic_sees() -> None:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    scripts = ScriptDirectory.from_config(config)
+    assert [script.revision for script in scripts.walk_revisions()] == list(reversed(migrate.versions()))
+    assert scripts.get_current_head() == migrate.newest()
