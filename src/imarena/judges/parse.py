@@ -17,7 +17,7 @@ from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.winner import side_named
 from imarena.judges.words import plain, words
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 
 _MAX_CHARACTERS = 200_000
 _MAX_OBJECTS = 64
@@ -156,10 +156,22 @@ def _python_literal(text: str) -> JsonDict | None:
     if not (body.startswith("{'") and body.endswith("}")) or len(body) > 20_000:
         return None
     try:
+        if _repeats_a_key(ast.parse(body, mode="eval")):
+            return None
         value = ast.literal_eval(body)
         return dict(json.loads(json.dumps(value, allow_nan=False)))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
+
+
+def _repeats_a_key(tree: ast.AST) -> bool:
+    """Python keeps the last of two values without a word; which one was meant is not known."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+            if len({str(key) for key in keys}) < len(keys):
+                return True
+    return False
 
 
 # ---------------------------------------------------------------- values

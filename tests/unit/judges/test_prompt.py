@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import Exhibit
+from imarena.judges.parse import Unreadable, find_object
 from imarena.judges.prompt import check_exhibit, guard, load_prompt, prompt_names, quoted, read_prompt, render
 from tests.unit.judges.chats import BLUE, GREEN, RED, picture
 
@@ -43,6 +44,18 @@ def test_bundled_prompt(name: str) -> None:
     required = prompt.output["required"]
     assert isinstance(required, list)
     assert all(str(field) in text for field in required)
+
+
+@pytest.mark.parametrize("name", prompt_names())
+def test_an_example_quoted_back_is_no_verdict(name: str) -> None:
+    """A model that repeats the form it was shown has said nothing: no zero, no vote for A."""
+    rendered = render(load_prompt(name), fitting(name))
+    text = "\n".join(part for part in rendered.parts if isinstance(part, str))
+    forms = [match[0] for match in re.finditer(r"^\{.*\}$", text, re.MULTILINE)]
+    assert forms or name == "checklist"  # which shows both answers in one line
+    for form in forms or [text]:
+        with pytest.raises(Unreadable):
+            find_object(form)
 
 
 @pytest.mark.parametrize("name", prompt_names())
