@@ -14,8 +14,11 @@ Purpose = Literal["vote", "practice", "qualification"]
 Stage = Literal["consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "done", "closed"]
 Choice = Literal["left", "right", "tie", "both_bad"]
 
-Line = Annotated[str, StringConstraints(max_length=500)]
-Words = Annotated[str, StringConstraints(max_length=4000)]
+NO_NUL = r"^[^\x00]*$"
+"""No text with a NUL: PostgreSQL cannot keep one."""
+
+Line = Annotated[str, StringConstraints(max_length=500, pattern=NO_NUL)]
+Words = Annotated[str, StringConstraints(max_length=4000, pattern=NO_NUL)]
 Key = Annotated[str, StringConstraints(min_length=8, max_length=100, pattern=r"^[A-Za-z0-9_.:-]+$")]
 
 
@@ -52,7 +55,9 @@ class Invitation(Wire):
     """Signing in with an invitation link. `params` are what a crowd platform put into the link."""
 
     token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    params: dict[Annotated[str, StringConstraints(max_length=100)], Line] = Field(default_factory=dict, max_length=20)
+    params: dict[Annotated[str, StringConstraints(max_length=100, pattern=NO_NUL)], Line] = Field(
+        default_factory=dict, max_length=20
+    )
 
 
 class Me(Wire):
@@ -147,7 +152,7 @@ class IssueIn(Wire):
     label: Line = ""
     segment: Annotated[int, Field(ge=1, le=10_000)] | None = None
     box: tuple[float, float, float, float] | None = None
-    criterion: Annotated[str, StringConstraints(max_length=60)] | None = None
+    criterion: Annotated[str, StringConstraints(max_length=60, pattern=NO_NUL)] | None = None
     note: Line = ""
 
 

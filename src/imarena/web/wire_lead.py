@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from imarena.web.wire import Kind, Line, Wire, Words
+from imarena.web.wire import NO_NUL, Kind, Line, Wire, Words
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
 Role = Literal["lead", "rater", "viewer"]
 
 
@@ -48,7 +48,7 @@ class CampaignIn(Wire):
     weekly_quota: Annotated[int, Field(ge=1, le=100_000)] = 200
     lease_s: Annotated[int, Field(ge=10, le=86_400)] = 900
     consent: Words = ""
-    guidelines: Annotated[str, StringConstraints(max_length=20_000)] = ""
+    guidelines: Annotated[str, StringConstraints(max_length=20_000, pattern=NO_NUL)] = ""
     completion_url: Annotated[str, StringConstraints(max_length=1000, pattern=r"^https://[^\s\"'<>]+$")] | None = None
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
@@ -145,7 +145,7 @@ class InvitationIn(Wire):
     days: Annotated[float, Field(gt=0, le=365)] = 14
     max_people: Annotated[int, Field(ge=1, le=100_000)] = 1
     """1: the link belongs to one person, who may open it again. More: a shared link, such as for a crowd platform."""
-    person_param: Annotated[str, StringConstraints(max_length=60)] = ""
+    person_param: Annotated[str, StringConstraints(max_length=60, pattern=NO_NUL)] = ""
     """Name of the link's parameter that tells people apart on a shared link, such as PROLIFIC_PID."""
 
 

@@ -10,6 +10,7 @@ from imarena.web import showing
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import LookCaller
 from imarena.web.routes.lead import csv_response
+from imarena.web.wire import NO_NUL
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, JudgmentOut, OutputOut
 from imarena.workflows import exploring
 from imarena.workflows.battles import COLUMNS
@@ -19,7 +20,7 @@ from imarena.workflows.looking import Filters
 router = APIRouter(prefix="/api", tags=["explore"])
 
 Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")]
-Word = Annotated[str | None, Query(max_length=200)]
+Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}

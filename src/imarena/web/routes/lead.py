@@ -11,6 +11,7 @@ from imarena.storage.database import writing
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
+from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
     Agreement,
     AgreementReport,
@@ -29,8 +30,8 @@ from imarena.workflows.campaigns import create_campaign as make_campaign
 
 router = APIRouter(prefix="/api/lead", tags=["lead"])
 
-CampaignId = Annotated[str, Path(max_length=100)]
-RaterId = Annotated[str, Path(max_length=200)]
+CampaignId = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
+RaterId = Annotated[str, Path(max_length=200, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}

@@ -8,7 +8,7 @@ from imarena.web import showing
 from imarena.web.arena import arena_of
 from imarena.web.callers import LookCaller
 from imarena.web.routes.lead import csv_response
-from imarena.web.wire import Wire
+from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_look import (
     Board,
     BoardHistory,
@@ -29,7 +29,7 @@ from imarena.workflows.status import status
 
 router = APIRouter(prefix="/api", tags=["look"])
 
-Word = Annotated[str | None, Query(max_length=200)]
+Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
@@ -39,14 +39,14 @@ class Filters(Wire):
     """Which battles count. All of them can stand in a link."""
 
     source: Literal["human", "judge", "all"] = "all"
-    judge: Annotated[str | None, Query(max_length=200)] = None
-    dimension: Annotated[str | None, Query(max_length=200)] = None
-    dataset: Annotated[str | None, Query(max_length=200)] = None
-    family: Annotated[str | None, Query(max_length=200)] = None
-    task: Annotated[str | None, Query(max_length=200)] = None
-    topic: Annotated[str | None, Query(max_length=200)] = None
-    track: Annotated[str | None, Query(max_length=200)] = None
-    mode: Annotated[str | None, Query(max_length=200)] = None
+    judge: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
+    dimension: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
+    dataset: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
+    family: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
+    task: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
+    topic: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
+    track: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
+    mode: Annotated[str | None, Query(max_length=200, pattern=NO_NUL)] = None
     since: Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$")] = None
     until: Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$")] = None
 
@@ -102,8 +102,8 @@ def get_history(request: Request, _caller: LookCaller, cursor: Cursor = None, li
 def get_head_to_head(
     request: Request,
     _caller: LookCaller,
-    left: Annotated[str, Query(max_length=200)],
-    right: Annotated[str, Query(max_length=200)],
+    left: Annotated[str, Query(max_length=200, pattern=NO_NUL)],
+    right: Annotated[str, Query(max_length=200, pattern=NO_NUL)],
     source: Literal["human", "judge", "all"] = "all",
 ) -> HeadToHead:
     """Two models against each other."""

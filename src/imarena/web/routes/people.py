@@ -8,7 +8,7 @@ from imarena.storage import access
 from imarena.web.arena import arena_of
 from imarena.web.callers import AdminCaller, LeadCaller
 from imarena.web.problems import Refused
-from imarena.web.wire import Done
+from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import (
     InvitationIn,
     InvitationMade,
@@ -22,7 +22,7 @@ from imarena.web.wire_lead import (
 
 router = APIRouter(prefix="/api", tags=["people"])
 
-Identity = Annotated[str, Path(max_length=100)]
+Identity = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 
@@ -31,7 +31,7 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 def list_invitations(
     request: Request,
     _caller: LeadCaller,
-    campaign_id: Annotated[str | None, Query(max_length=100)] = None,
+    campaign_id: Annotated[str | None, Query(max_length=100, pattern=NO_NUL)] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> InvitationPage:

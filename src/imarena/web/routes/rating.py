@@ -13,6 +13,7 @@ from imarena.web.callers import Caller, RaterCaller
 from imarena.web.problems import Refused
 from imarena.web.showing import answer_of, rater_campaign, task
 from imarena.web.wire import (
+    NO_NUL,
     Ballot,
     Consent,
     Done,
@@ -28,7 +29,7 @@ from imarena.workflows.voting import Held
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
-CampaignId = Annotated[str, Path(max_length=100)]
+CampaignId = Annotated[str, Path(max_length=100, pattern=NO_NUL)]
 Address = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 
 

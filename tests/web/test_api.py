@@ -1,0 +1,94 @@
+"""The API as a whole: its description is the committed one, and no request makes the server fail."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+
+from imarena.web.limits import Buckets, Rate
+from imarena.web.openapi import document
+from tests.web.people import Person, administrator, campaign, rater, served
+
+COMMITTED = Path(__file__).parents[2] / "docs" / "reference" / "openapi.json"
+
+
+def test_the_committed_description_is_the_present_one() -> None:
+    told = "run: python -m imarena.web.openapi > docs/reference/openapi.json"
+    assert COMMITTED.read_text(encoding="utf-8") == document(), told
+
+
+def test_every_operation_tells_how_it_refuses() -> None:
+    for path, methods in json.loads(document())["paths"].items():
+        for method, operation in methods.items():
+            assert {"401", "403", "422", "429"} <= operation["responses"].keys(), (method, path)
+
+
+class Unlimited(Buckets):
+    """No limits: the fuzzer asks faster than people."""
+
+    def wait_s(self, key: str, rate: Rate) -> float:
+        """Never wait."""
+        return 0.0
+
+
+class Arena:
+    """A server with a rater who holds a task, for requests of any kind."""
+
+    def __init__(self, root: Path) -> None:
+        self.app = served(root, items=2)
+        self.app.state.arena.buckets = Unlimited()
+
+        self.admin = administrator(self.app)
+        self.campaign = campaign(self.admin, kind="rating")
+        self.rater = rater(self.app, self.admin, self.campaign)
+        self.address = self.rater.next(self.campaign)["task"]["address"]
+        item = self.admin.get("/api/items").json()["items"][0]
+        shown = self.admin.get(f"/api/items/{item['item_id']}").json()
+        self.known = {
+            "campaign_id": self.campaign,
+            "address": self.address,
+            "item_id": item["item_id"],
+            "output_id": shown["outputs"][0]["output_id"],
+            "slot": "source-0",
+        }
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Arena:
+    """One server for all requests."""
+    return Arena(tmp_path_factory.mktemp("fuzz") / "arena")
+
+
+schema = schemathesis.openapi.from_path(COMMITTED)
+
+
+@schema.parametrize()
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_no_request_makes_the_server_fail(case: Any, arena: Arena) -> None:
+    if case.path == "/api/session" and case.method.upper() == "DELETE":
+        pytest.skip("signing out would end the session that the others use")
+    known = {name: value for name, value in arena.known.items() if name in (case.path_parameters or {})}
+    for who in (arena.admin, arena.rater):
+        for path in ({}, known):
+            case.path_parameters = {**(case.path_parameters or {}), **path}
+            case.headers = {**(case.headers or {}), "x-csrf-token": who.csrf, "content-type": "application/json"}
+            answer = _call(who, case)
+            assert answer.status_code < 500, (case.method, case.formatted_path, answer.text)
+            assert b"Traceback" not in answer.content
+            assert str(Path(__file__).parents[2]).encode() not in answer.content
+
+
+def _call(who: Person, case: Any) -> Any:
+    body = case.body if isinstance(case.body, dict | list) else None
+    return who.client.request(
+        case.method, case.formatted_path, params=case.query or None, json=body, headers=dict(case.headers)
+    )
+
+
+def test_the_fuzzer_would_notice(arena: Arena) -> None:
+    """The administrator and the rater are still signed in: the requests above reached the routes."""
+    assert arena.admin.get("/api/me").json()["role"] == "admin"
+    assert arena.rater.get("/api/me").json()["role"] == "rater"

@@ -1,0 +1,140 @@
+"""Rating, checking and leading through the API."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from imarena.core.records import Verification, Vote
+from imarena.storage import open_workspace
+from tests.web.people import administrator, campaign, rater, served
+
+CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
+FIVES = dict.fromkeys(CRITERIA, 5)
+NONE = {"no_object_issues": True, "no_segment_issues": True}
+
+
+def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=2)
+    admin = administrator(app)
+    one = campaign(admin, kind="rating")
+    person = rater(app, admin, one)
+    task = person.next(one)["task"]
+    assert [criterion["name"] for criterion in task["criteria"]] == list(CRITERIA)
+    assert len(task["criteria"][0]["anchors"]) == 5
+    assert task["expected_objects"] == ["a cup", "a table"]
+    segments = person.get(task["segments_url"]).json()["segments"]
+    assert segments
+    low = {**FIVES, "artifacts": 3}
+    refused = [
+        ({"ratings": {"artifacts": 5}, **NONE}, "Not answered"),
+        ({"ratings": {**FIVES, "artifacts": 6}, **NONE}, "goes from 1 to 5"),
+        ({"ratings": FIVES, "no_object_issues": True}, "list of segments"),
+        ({"ratings": low, **NONE}, "without a reason"),
+        ({"ratings": low, **NONE, "issues": [{"kind": "object", "label": "cup"}]}, "'None' is chosen"),
+        ({"ratings": low, "no_object_issues": True, "issues": [{"kind": "box", "box": [9, 9, 1, 1]}]}, "two corners"),
+    ]
+    for ballot, why in refused:
+        answer = person.vote(task, code=422, **ballot)
+        assert answer["code"] == "ballot"
+        assert why in answer["message"]
+    issues = [
+        {"kind": "segment", "segment": segments[0]["number"], "criterion": "artifacts"},
+        {"kind": "box", "box": [1, 2, 30, 40], "note": "smeared"},
+        {"kind": "object", "label": "a cup"},
+    ]
+    person.vote(task, ratings=low, issues=issues, new_image=True, returned_input=False)
+    with open_workspace(tmp_path / "arena") as workspace:
+        (vote,) = workspace.store.records(Vote)
+    assert vote.ratings == {**dict.fromkeys(CRITERIA, 5.0), "artifacts": 3.0}
+    assert [issue.kind for issue in vote.issues] == ["segment", "box", "object", "new_image"]
+    heat = admin.get("/api/heat-map").json()
+    assert heat["boxes"] == 1
+    assert heat["labels"] == {"a cup": 1}
+    back = person.post(f"/api/rating/campaigns/{one}/undo")["previous"]
+    assert back["ratings"]["artifacts"] == 3
+    assert back["new_image"] is True
+    assert [issue["kind"] for issue in back["issues"]] == ["segment", "box", "object"]
+
+
+def test_checking_items(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=2)
+    admin = administrator(app)
+    one = campaign(admin, kind="check")
+    person = rater(app, admin, one)
+    task = person.next(one)["task"]
+    assert task["left"] is None
+    assert len(task["checks"]) == 4
+    checks = {check["name"]: True for check in task["checks"]}
+    assert (
+        "fails a check"
+        in person.vote(task, code=422, checks={**checks, "feasible": False}, decision="accept")["message"]
+    )
+    person.vote(task, checks={**checks, "feasible": False}, decision="repair", comment="no sky")
+    with open_workspace(tmp_path / "arena") as workspace:
+        (made,) = workspace.store.records(Verification)
+    assert made.decision == "repair"
+    table = admin.get(f"/api/lead/campaigns/{one}/export.csv").text
+    assert [row["decision"] for row in csv.DictReader(io.StringIO(table))] == ["repair"]
+
+
+def test_yes_and_no(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=1)
+    admin = administrator(app)
+    one = campaign(admin, kind="yes_no")
+    people = [rater(app, admin, one) for _ in range(2)]
+    for person, answer in zip(people, (True, False), strict=True):
+        while (task := person.next(one)["task"]) is not None:
+            person.vote(task, answer=answer)
+    report = admin.get(f"/api/lead/campaigns/{one}/agreement").json()["criteria"]
+    assert [one["criterion"] for one in report] == ["instruction_following"]
+    assert report[0]["pairwise_agreement"] == pytest.approx(0.0)
+    assert report[0]["n_units"] == 3
+
+
+def test_a_lead_sees_progress_agreement_and_pauses_a_rater(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=4)
+    admin = administrator(app)
+    one = campaign(admin, raters_per_unit=3)
+    people = [rater(app, admin, one, name=f"p{n}") for n in range(3)]
+    for number, person in enumerate(people):
+        while (task := person.next(one)["task"]) is not None:
+            person.vote(task, preference="tie" if number < 2 else "both_bad", time_spent_s=5)
+    found = admin.get(f"/api/lead/campaigns/{one}").json()
+    assert (found["votes"], found["units"], found["complete_units"], found["raters"]) == (36, 12, 12, 3)
+    (report,) = admin.get(f"/api/lead/campaigns/{one}/agreement").json()["criteria"]
+    assert report["pairwise_agreement"] == pytest.approx(1 / 3)
+    raters = admin.get(f"/api/lead/campaigns/{one}/raters").json()["raters"]
+    assert [one["agreement"] for one in raters] == pytest.approx([0.5, 0.5, 0.0])
+    page = admin.get(f"/api/lead/campaigns/{one}/raters?limit=2").json()
+    assert len(page["raters"]) == 2
+    assert page["next_cursor"] is not None
+    path = f"/api/lead/campaigns/{one}/raters/{raters[0]['rater_id']}"
+    assert admin.send("PATCH", path, {"active": False}).json()["active"] is False
+    assert people[0].next(one)["stage"] == "paused"
+    board = admin.get("/api/board?source=human").json()
+    assert board["n_battles"] == 36
+    assert sum(cell["ties"] + cell["both_bad"] for cell in board["matrix"]) == 36
+    assert admin.get("/api/board?source=human&task=none").json()["reason"]
+    assert admin.get("/api/board?since=2000-01-01&until=2000-02-01").json()["n_battles"] == 0
+    assert admin.get("/api/board?since=2000-01-01").json()["n_battles"] == 36
+
+
+def test_the_command_line_leads_a_campaign(tmp_path: Path, imarena: object) -> None:
+    from tests.command import Imarena
+
+    run = imarena
+    assert isinstance(run, Imarena)
+    served(tmp_path / "arena", items=2).state.arena.close()
+    made = run("-w", "arena", "--json", "campaign", "create", "first", "--raters-per-unit", 2).json
+    assert (made["units"], made["slots"]) == (6, 12)
+    link = run("-w", "arena", "--json", "campaign", "invite", "first").json["link"]
+    assert "/join#" in link
+    status = run("-w", "arena", "--json", "campaign", "status").json["campaigns"]
+    assert status[0]["votes"] == 0
+    assert run("-w", "arena", "campaign", "export", "first").out.startswith("left,right,winner")
+    assert run("-w", "arena", "campaign", "close", "first").out.strip() == "Closed."
+    assert "no campaign" in run("-w", "arena", "campaign", "invite", "nothing", code=2).err
+    refused = run("-w", "arena", "serve", "--host", "0.0.0.0", code=2, env={"IMARENA_ADMIN_PASSWORD": ""})  # noqa: S104
+    assert "no password" in refused.err
