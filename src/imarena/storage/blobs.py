@@ -27,7 +27,7 @@ class Blobs:
         """Store bytes and return their hash. The same bytes are stored once."""
         sha256 = sha256_hex(data)
         final = self.path(sha256)
-        if final.exists() and final.stat().st_size == len(data):
+        if self._renew(final, len(data)):
             return sha256
         staging = self.root / "tmp"
         staging.mkdir(parents=True, exist_ok=True)
@@ -40,6 +40,16 @@ class Blobs:
         part.replace(final)
         _sync_folder(final.parent)
         return sha256
+
+    def _renew(self, path: Path, size: int) -> bool:
+        """Is the blob there? Then it is made young, so that nothing takes it for an old leftover from now on."""
+        try:
+            if path.stat().st_size != size:
+                return False
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+        return True
 
     def get(self, sha256: str) -> bytes:
         """The bytes of a blob; raises `StoreError` where it is missing."""
@@ -66,6 +76,26 @@ class Blobs:
         except FileNotFoundError:
             return False
         return True
+
+    def remove_older(self, sha256: str, moment: float) -> int | None:
+        """Delete a blob that nobody stored since `moment`; its size, or None where it stays.
+
+        It is moved aside before its age is read: a writer either made it young before (and it goes back), or finds
+        it gone and writes it anew.
+        """
+        path = self.path(sha256)
+        aside = self.root / "tmp" / f"{sha256}.{os.getpid()}.{secrets.token_hex(4)}"
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.rename(aside)
+        except FileNotFoundError:
+            return None
+        found = aside.stat()
+        if found.st_mtime > moment:
+            aside.replace(path)
+            return None
+        aside.unlink()
+        return found.st_size
 
     def __iter__(self) -> Iterator[str]:
         """The hashes of all blobs on disk."""

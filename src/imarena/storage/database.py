@@ -86,6 +86,13 @@ def writing(engine: Engine, *, durable: bool = False, links_checked_at_end: bool
                 _pragma(connection, "foreign_keys = ON")
 
 
+def empty_log(engine: Engine) -> None:
+    """Copy SQLite's write-ahead log into the database and empty it: what was overwritten must not linger there."""
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection:
+            _pragma(connection, "wal_checkpoint(TRUNCATE)")
+
+
 def _check_links(connection: Connection) -> None:
     broken = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     if broken is not None:

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from imarena.core.errors import UserError
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
 from imarena.storage import schema
-from imarena.storage.database import writing
+from imarena.storage.database import empty_log, writing
 from imarena.storage.verify import images_of
 from imarena.storage.workspace import Workspace
 
@@ -26,31 +26,48 @@ class Garbage:
 
 
 def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRACE_S) -> Garbage:
-    """Find (and with `remove` delete) pictures that no record names, and parts of writes that never finished."""
-    used = {image.sha256 for item in workspace.store.records(Item) for image in images_of(item)}
-    used |= {row["image_sha256"] for row in workspace.store.rows(Output) if row["image_sha256"]}
-    used |= {row["image_sha256"] for row in workspace.store.rows(Evidence)}
+    """Find (and with `remove` delete) pictures that no record names, and parts of writes that never finished.
+
+    Safe beside an import: what is stored again meanwhile becomes young and stays.
+    """
     limit = time.time() - grace_s
-    unused: list[str] = []
-    size = 0
-    for sha256 in workspace.blobs:
-        path = workspace.blobs.path(sha256)
-        stat = path.stat()
-        if sha256 not in used and stat.st_mtime <= limit:
-            unused.append(sha256)
-            size += stat.st_size
+    used = _used(workspace)
+    unused = {
+        sha256: found.st_size
+        for sha256 in workspace.blobs
+        if sha256 not in used and (found := workspace.blobs.path(sha256).stat()).st_mtime <= limit
+    }
     old = [path for path in workspace.blobs.leftovers() if path.stat().st_mtime <= limit]
-    size += sum(path.stat().st_size for path in old)
+    size = sum(path.stat().st_size for path in old)
     if remove:
-        for start in range(0, len(unused), 500):
-            with writing(workspace.store.engine) as connection:
-                chosen = schema.blobs.c.sha256.in_(unused[start : start + 500])
-                connection.execute(schema.blobs.delete().where(chosen, schema.blobs.c.withdrawn_at.is_(None)))
-        for sha256 in unused:
-            workspace.blobs.remove(sha256)
         for path in old:
             path.unlink(missing_ok=True)
-    return Garbage(tuple(unused), len(old), size)
+        unused = _remove(workspace, list(unused), limit)
+    return Garbage(tuple(unused), len(old), size + sum(unused.values()))
+
+
+def _used(workspace: Workspace) -> set[str]:
+    used = {image.sha256 for item in workspace.store.records(Item) for image in images_of(item)}
+    used |= {row["image_sha256"] for row in workspace.store.rows(Output) if row["image_sha256"]}
+    for row in workspace.store.rows(Evidence):
+        used |= {row["image_sha256"], row["against_sha256"]}
+    return used
+
+
+def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, int]:
+    """Delete blobs and their rows, a batch at a time while nobody else writes. Returns what went, with its size."""
+    gone: dict[str, int] = {}
+    for start in range(0, len(unused), 500):
+        with writing(workspace.store.engine) as connection:
+            batch: dict[str, int] = {}
+            for sha256 in unused[start : start + 500]:
+                size = workspace.blobs.remove_older(sha256, limit)
+                if size is not None:
+                    batch[sha256] = size
+            chosen = schema.blobs.c.sha256.in_(list(batch))
+            connection.execute(schema.blobs.delete().where(chosen, schema.blobs.c.withdrawn_at.is_(None)))
+        gone |= batch
+    return gone
 
 
 def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
@@ -72,13 +89,17 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
 
 
 def withdraw_rater(workspace: Workspace, rater_id: str, reason: str) -> Tombstone:
-    """Remove a rater's personal data (name, contact, parameters). The votes stay under the bare id."""
+    """Remove a rater's personal data (name, contact, parameters, sign-ins). The votes stay under the bare id."""
     rater = workspace.store.get(Rater, rater_id)
     if rater is None:
         raise UserError(f"There is no rater '{rater_id}'.", hint="'imarena status' lists the raters.")
     tombstone = Tombstone(subject=rater_id, kind="rater", reason=reason)
     workspace.store.add([tombstone], durable=True)
     workspace.store.put(rater.model_copy(update={"name": "", "contact": "", "params": {}, "active": False}))
+    with writing(workspace.store.engine) as connection:
+        connection.execute(schema.sessions.delete().where(schema.sessions.c.rater_id == rater_id))
+        connection.execute(schema.guests.delete().where(schema.guests.c.rater_id == rater_id))
+    empty_log(workspace.store.engine)
     return tombstone
 
 

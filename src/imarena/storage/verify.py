@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, update
 from imarena.core.protocols import Progress
 from imarena.core.records import ImageRef, Item, now
 from imarena.storage import schema
-from imarena.storage.codec import KINDS, Kind, from_row
+from imarena.storage.codec import KINDS, Kind, from_row, to_row
 from imarena.storage.database import reading, writing
 from imarena.storage.store import PAGE
 from imarena.storage.workspace import Workspace
@@ -22,7 +22,7 @@ class Finding:
     """Something wrong: what kind, where, and in words."""
 
     kind: str
-    """changed_blob, missing_blob, dangling_link, duplicate, bad_record or unregistered_image."""
+    """changed_blob, missing_blob, withdrawn_blob, dangling_link, duplicate, bad_record or unregistered_image."""
     subject: str
     detail: str
 
@@ -31,7 +31,8 @@ def verify(workspace: Workspace, *, deep: bool = False, progress: Progress | Non
     """All findings. Quick: links, duplicates, and each blob's existence and size.
 
     Deep: reads every record back, recomputes its id, and hashes every blob; what was hashed is remembered, so that a
-    deep check that was stopped goes on where it was (`restart_deep` forgets it).
+    deep check that was stopped goes on where it was (`restart_deep` forgets it). One that ran to its end is over: the
+    next one hashes everything again.
     """
     tell = progress or (lambda *_: None)
     yield from _links(workspace, tell)
@@ -125,10 +126,11 @@ def _blobs(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
     for done, row in enumerate(rows):
         if done % 100 == 0:
             tell("blobs", done, len(rows))
-        if row["withdrawn_at"]:
-            continue
         size = workspace.blobs.size(row["sha256"])
-        if size is None:
+        if row["withdrawn_at"]:
+            if size is not None:
+                yield Finding("withdrawn_blob", row["sha256"], "its bytes are still there: withdraw it again")
+        elif size is None:
             yield Finding("missing_blob", row["sha256"], "the file is not there")
         elif size != row["size_bytes"]:
             yield Finding("changed_blob", row["sha256"], f"has {size} bytes where {row['size_bytes']} were stored")
@@ -152,6 +154,10 @@ def _problem(kind: Kind, row: dict[str, object]) -> str | None:
         return f"cannot be read: {_first_line(error)}"
     if getattr(record, kind.identity) != row["id"]:
         return "its content does not give its id: it was changed"
+    should = to_row(record)
+    for column in kind.derived:
+        if row[column] != should[column]:
+            return f"its column {column} does not fit its content: it was changed"
     return None
 
 
@@ -171,7 +177,7 @@ def _hashes(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
         if len(good) >= _HASH_BATCH:
             _remember(workspace, good)
             good = []
-    _remember(workspace, good)
+    restart_deep(workspace)
 
 
 def _remember(workspace: Workspace, hashes: list[str]) -> None:

@@ -6,17 +6,19 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests import samples
-from tests.postgres import new_database
+from sqlalchemy import insert, select
 
 from imarena.core.errors import InvalidImage, StoreError, UserError
-from imarena.core.records import Item, Output, Rater, Tombstone, Turn
-from imarena.storage import Blobs, Workspace, open_workspace
+from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, Turn
+from imarena.storage import Blobs, Workspace, open_workspace, schema
 from imarena.storage.backup import backup, restore, snapshots
 from imarena.storage.cache import Cache
+from imarena.storage.database import reading, writing
 from imarena.storage.upkeep import collect_garbage, withdraw_image, withdraw_rater
 from imarena.storage.verify import verify
 from imarena.workflows.importing import WorkspaceIntake
+from tests import samples
+from tests.postgres import new_database
 
 
 def filled(workspace: Workspace) -> Item:
@@ -111,6 +113,33 @@ def test_garbage_is_what_nothing_names(workspace: Workspace) -> None:
     assert list(verify(workspace, deep=True)) == []
 
 
+def test_garbage_that_is_stored_again_meanwhile_stays(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import finds the old bytes there and relies on them, after gc chose them and before it removes them."""
+    unused = samples.kept(workspace, 9)
+    past = time.time() - 10_000
+    os.utime(workspace.blobs.path(unused.sha256), (past, past))
+    assert collect_garbage(workspace, remove=False).blobs == (unused.sha256,)
+    item = Item(dataset="d", key="k", turns=(Turn(instruction="x"),), sources=(unused,))
+    listed = Blobs.leftovers
+
+    def import_meanwhile(blobs: Blobs) -> list[Path]:
+        samples.kept(workspace, 9)
+        workspace.store.add([item])
+        return listed(blobs)
+
+    monkeypatch.setattr(Blobs, "leftovers", import_meanwhile)
+    assert collect_garbage(workspace, remove=True).blobs == ()
+    assert list(verify(workspace, deep=True)) == []
+
+
+def test_pictures_that_evidence_compares_are_no_garbage(workspace: Workspace) -> None:
+    image, against = samples.kept(workspace, 3), samples.kept(workspace, 4)
+    workspace.store.add(
+        [Evidence(image_sha256=image.sha256, against_sha256=against.sha256, tool="t", kind="distance", value=1.0)]
+    )
+    assert collect_garbage(workspace, remove=True, grace_s=-1).blobs == ()
+
+
 def test_a_withdrawn_image_is_gone_and_stays_gone(workspace: Workspace) -> None:
     item = filled(workspace)
     image = item.sources[0]
@@ -135,5 +164,21 @@ def test_a_rater_s_personal_data_go_and_the_votes_stay(workspace: Workspace) -> 
     withdraw_rater(workspace, "r1", "asked")
     assert workspace.store.get(Rater, "r1") is not None
     assert list(workspace.store.records(type(vote))) == [vote]
-    workspace.store.engine.dispose()
-    assert b"ann@example.org" not in (workspace.root / "arena.db").read_bytes()
+    for file in workspace.root.glob("arena.db*"):  # the log too, while the workspace is open
+        assert b"ann@example.org" not in file.read_bytes()
+
+
+def test_a_withdrawn_rater_is_signed_out_and_forgotten_at_the_door(workspace: Workspace) -> None:
+    rater = Rater(rater_id="r1", name="Ann Example")
+    workspace.store.add([rater, Rater(rater_id="r2")])
+    with writing(workspace.store.engine) as connection:
+        for number in ("1", "2"):
+            connection.execute(
+                insert(schema.sessions).values(
+                    id=f"s{number}", role="rater", name=f"Person {number}", rater_id=f"r{number}",
+                    created_at="2026", expires_at="2027",
+                )
+            )  # fmt: skip
+    withdraw_rater(workspace, "r1", "asked")
+    with reading(workspace.store.engine) as connection:
+        assert connection.execute(select(schema.sessions.c.name)).scalars().all() == ["Person 2"]

@@ -2,11 +2,13 @@
 
 import sqlite3
 
-from tests import samples
+import pytest
 
 from imarena.core.records import Item, Output, Turn
 from imarena.storage import Workspace
+from imarena.storage.upkeep import withdraw_image
 from imarena.storage.verify import Finding, restart_deep, verify
+from tests import samples
 
 
 def filled(workspace: Workspace) -> tuple[Item, Output]:
@@ -57,16 +59,54 @@ def test_a_changed_blob_of_the_same_size_is_found_by_the_deep_check(workspace: W
     assert [(f.kind, f.subject) for f in found(workspace, deep=True)] == [("changed_blob", item.sources[0].sha256)]
 
 
-def test_the_deep_check_resumes_and_can_be_restarted(workspace: Workspace) -> None:
-    item, _ = filled(workspace)
-    assert found(workspace, deep=True) == []
-    path = workspace.blobs.path(item.sources[0].sha256)
+def flip(workspace: Workspace, sha256: str) -> None:
+    """Change a blob without changing its size."""
+    path = workspace.blobs.path(sha256)
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(bytes(data))
-    assert found(workspace, deep=True) == []  # it was hashed before
-    restart_deep(workspace)
+
+
+def test_a_blob_that_changes_after_a_clean_deep_check_is_found_by_the_next(workspace: Workspace) -> None:
+    item, _ = filled(workspace)
+    assert found(workspace, deep=True) == []
+    flip(workspace, item.sources[0].sha256)
     assert [f.kind for f in found(workspace, deep=True)] == ["changed_blob"]
+    assert [f.kind for f in found(workspace, deep=True)] == ["changed_blob"]
+
+
+def test_a_deep_check_that_was_stopped_resumes_and_can_be_restarted(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item, output = filled(workspace)
+    assert output.image
+    first, last = sorted((item.sources[0].sha256, output.image.sha256))
+    monkeypatch.setattr("imarena.storage.verify._HASH_BATCH", 1)
+    flip(workspace, last)
+    checking = verify(workspace, deep=True)
+    assert next(checking).subject == last  # the first was hashed and noted; now the process dies
+    del checking
+    flip(workspace, first)
+    stopped = verify(workspace, deep=True)
+    assert next(stopped).subject == last  # it goes on where it was
+    del stopped
+    restart_deep(workspace)
+    assert [f.subject for f in found(workspace, deep=True)] == [first, last]
+
+
+def test_a_withdrawn_blob_that_is_still_there(workspace: Workspace) -> None:
+    item, _ = filled(workspace)
+    data = workspace.load(item.sources[0])
+    withdraw_image(workspace, item.sources[0].sha256, "asked")
+    assert found(workspace, deep=True) == []
+    workspace.blobs.put(data)
+    assert [(f.kind, f.subject) for f in found(workspace)] == [("withdrawn_blob", item.sources[0].sha256)]
+
+
+def test_a_column_that_does_not_fit_its_record(workspace: Workspace) -> None:
+    item, output = filled(workspace)
+    raw(workspace, "UPDATE outputs SET image_sha256 = ?", item.sources[0].sha256)
+    assert [(f.kind, f.subject) for f in found(workspace, deep=True)] == [("bad_record", output.output_id)]
 
 
 def test_a_dangling_link(workspace: Workspace) -> None:
