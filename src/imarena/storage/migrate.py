@@ -61,7 +61,12 @@ def check(engine: Engine) -> None:
 
 def upgrade(engine: Engine, to: str = "head") -> None:
     """Bring a database to a schema version (the newest by default), in one transaction."""
-    config = _config()
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER))
+    config.set_main_option("path_separator", "os")
     with writing(engine, links_checked_at_end=True) as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, to)
