@@ -1,6 +1,7 @@
 """Answers of the fake server: made from a hash of what was asked, so that the same question has the same answer.
 
-Of two pictures the one with the larger hash is the better one in either order, so that verdicts are consistent.
+Of two pictures the one with the larger hash is the better one in either order, so that verdicts are consistent. A
+score beside a winner is on the winner's side of its scale, and mirrored when the pictures change places.
 """
 
 import base64
@@ -45,7 +46,7 @@ def answer_by_hash(query: Query) -> str:
     if query.schema is not None:
         return json.dumps(_fill(query.schema, query, "answer"))
     winner = "first" if query.first_is_better else "second"
-    return json.dumps({"winner": winner, "score": round(query.fraction("score") * 1000), "reason": "by hash"})
+    return json.dumps({"winner": winner, "score": _sided(query, 1, 6), "reason": "by hash"})
 
 
 def scripted(replies: Iterable[str], last: str = "") -> AnswerFunction:
@@ -115,7 +116,7 @@ def _fill(schema: dict[str, Any], query: Query, path: str) -> Any:
     kind = schema.get("type")
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object" or "properties" in schema:
-        return {name: _fill(inner, query, f"{path}.{name}") for name, inner in schema.get("properties", {}).items()}
+        return _fill_object(schema.get("properties", {}), query, path)
     if kind == "array":
         count = max(1, int(schema.get("minItems", 1)))
         return [_fill(schema.get("items", {}), query, f"{path}[{place}]") for place in range(count)]
@@ -126,6 +127,25 @@ def _fill(schema: dict[str, Any], query: Query, path: str) -> Any:
     if kind == "boolean":
         return query.fraction(path) >= 0.5
     return None if kind == "null" else "by hash"
+
+
+def _fill_object(properties: dict[str, Any], query: Query, path: str) -> dict[str, Any]:
+    """Each property by itself; a whole-numbered score beside a winner agrees with it."""
+    found = {name: _fill(inner, query, f"{path}.{name}") for name, inner in properties.items()}
+    if str(found.get("winner")).lower() in _FIRST | _SECOND and len(query.images) >= 2 and "score" in found:
+        score = properties["score"]
+        score = score.get("anyOf", [score])[0]
+        if score.get("type") == "integer":
+            found["score"] = _sided(query, score.get("minimum", 0), score.get("maximum", 1000))
+    return found
+
+
+def _sided(query: Query, low: int, high: int) -> int:
+    """A score above the middle of its scale where the first picture is the better one, else below it."""
+    half = (high - low + 1) // 2
+    words = json.dumps([sorted(query.images[-2:]), query.text]).encode()
+    step = int.from_bytes(hashlib.sha256(words).digest()[:6], "big") % half
+    return high - step if query.first_is_better else low + step
 
 
 def _choose(options: list[Any], query: Query, path: str) -> Any:

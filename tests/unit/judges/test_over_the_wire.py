@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -121,3 +122,18 @@ def test_pointwise_judges_read_structured_replies(name: str) -> None:
                 assert verdict.usage.input_tokens
 
     asyncio.run(one())
+
+
+@pytest.mark.parametrize("structured", ["honour", "ignore"])
+def test_the_fake_servers_own_answers_are_readable_and_mirrored(structured: Literal["honour", "ignore"]) -> None:
+    async def asked() -> list[BattleVerdict]:
+        async with FakeServer(structured=structured) as server:
+            return await battles(server, PAIRS[:8])
+
+    found = asyncio.run(asked())
+    assert [verdict.status for verdict in found] == [Status.OK] * 8
+    assert all(verdict.consistent for verdict in found)
+    # a whole number, hence the same in both orders: s and 7 - s
+    assert {verdict.scores["left.preference"] for verdict in found} <= {1.0, 2.0, 3.0, 4.0, 5.0, 6.0}
+    for verdict in found:
+        assert (verdict.scores["left.preference"] > 3.5) == (verdict.preference is Outcome.LEFT)
