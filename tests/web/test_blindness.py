@@ -68,7 +68,7 @@ def test_no_byte_sent_to_a_rater_names_a_model(tmp_path: Path, kind: str) -> Non
     one = campaign(admin, kind=kind, gold_rate=0.3, repeat_rate=0.3)
     person = rater(app, admin, one)
     listener = Listener(person)
-    ballots: dict[str, dict[str, object]] = {
+    ballots: dict[str, dict[str, Any]] = {
         "preference": {"preference": "left"},
         "yes_no": {"answer": True},
         "rating": {

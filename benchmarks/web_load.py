@@ -1,0 +1,243 @@
+"""Many raters at once against a real server: latency, and every acknowledged vote in the store exactly once.
+
+    python benchmarks/web_load.py                     100 raters, a vote a second each, 60 s, both databases, with kills
+    python benchmarks/web_load.py --seconds 15 --raters 40 --database sqlite --kills 2
+
+Each rater asks for the next task, votes, and waits for the rest of the second. With kills the server is ended by
+SIGKILL and started again; raters post the same vote, under the same key, until it is acknowledged.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from imarena.core.records import Rater, Vote
+from imarena.storage import access, init_workspace, open_workspace
+from imarena.web.keys import COOKIE, Keys
+from imarena.workflows.battles import live_votes
+from imarena.workflows.campaign_plan import Plan
+from imarena.workflows.campaigns import create_campaign
+from tests.postgres import new_database, server
+from tests.web.people import fill
+
+EDITORS = tuple(f"editor-{letter}" for letter in "abcde")
+
+
+@dataclass
+class Seen:
+    """What the raters saw."""
+
+    next_s: list[float] = field(default_factory=list)
+    vote_s: list[float] = field(default_factory=list)
+    acknowledged: set[str] = field(default_factory=set)
+    errors: Counter[str] = field(default_factory=Counter)
+    retries: int = 0
+
+
+def prepare(root: Path, url: str, raters: int, items: int, key: str) -> tuple[str, list[tuple[str, str]]]:
+    """A campaign with enough work, and signed-in raters: cookie and CSRF token of each."""
+    keys = Keys(key)
+    with init_workspace(root, url=url) as workspace:
+        fill(workspace, items=items, editors=EDITORS)
+        plan = Plan(name="load", raters_per_unit=raters, weekly_quota=100_000)
+        campaign = create_campaign(workspace, plan).campaign_id
+        people = []
+        for number in range(raters):
+            workspace.store.add([Rater(rater_id=f"load-{number}")])
+            engine = workspace.store.engine
+            _, secret = access.invite(
+                engine, campaign_id=campaign, role="rater", name="", days=1, max_people=1, person_param=""
+            )
+            session = access.accept(engine, secret, {}, 1.0)
+            if session is None:
+                raise RuntimeError("the invitation was not accepted")
+            found = access.visitor(engine, session)
+            people.append((keys.seal(session), keys.csrf(found.key if found else "")))
+    return campaign, people
+
+
+class Served:
+    """The server as a process of its own."""
+
+    def __init__(self, root: Path, key: str) -> None:
+        self.root, self.key = root, key
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = int(probe.getsockname()[1])
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; it may take a moment to answer."""
+        command = [sys.executable, "-m", "imarena", "-w", str(self.root), "serve", "--port", str(self.port)]
+        env = {**os.environ, "IMARENA_SECRET_KEY": self.key}
+        self.process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        """End it without warning."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+
+    async def ready(self, client: aiohttp.ClientSession) -> None:
+        """Wait until it answers."""
+        for _ in range(600):
+            with contextlib.suppress(aiohttp.ClientError):
+                async with client.get(f"http://127.0.0.1:{self.port}/api/me") as answer:
+                    if answer.status == 200:
+                        return
+            await asyncio.sleep(0.1)
+        raise RuntimeError("the server does not answer")
+
+
+async def post(
+    client: aiohttp.ClientSession, url: str, who: tuple[str, str], body: Any, seen: Seen, times: list[float]
+) -> Any:
+    """Post until there is an answer; the time of the attempt that got it counts."""
+    headers = {"cookie": f"{COOKIE}={who[0]}", "x-csrf-token": who[1]}
+    while True:
+        started = time.perf_counter()
+        try:
+            async with client.post(url, json=body, headers=headers) as answer:
+                document = await answer.json()
+                times.append(time.perf_counter() - started)
+                if answer.status != 200:
+                    seen.errors[f"{answer.status} {document.get('code')}"] += 1
+                    return None
+                return document
+        except (aiohttp.ClientError, TimeoutError):
+            seen.retries += 1
+            await asyncio.sleep(0.2)
+
+
+async def rate(
+    client: aiohttp.ClientSession,
+    base: str,
+    campaign: str,
+    who: tuple[str, str],
+    until: float,
+    seen: Seen,
+    every: float,
+) -> None:
+    """One rater's minute."""
+    await asyncio.sleep(every * secrets.randbelow(1000) / 1000)
+    while time.perf_counter() < until:
+        begun = time.perf_counter()
+        found = await post(client, f"{base}/api/rating/campaigns/{campaign}/next", who, None, seen, seen.next_s)
+        if not found or found["task"] is None:
+            seen.errors["no task"] += found is not None
+            return
+        key = f"load-{secrets.token_hex(12)}"
+        ballot = {"idempotency_key": key, "preference": "left", "time_spent_s": 1.0}
+        url = f"{base}/api/tasks/{found['task']['address']}/vote"
+        if await post(client, url, who, ballot, seen, seen.vote_s) is not None:
+            seen.acknowledged.add(key)
+        await asyncio.sleep(max(0.0, every - (time.perf_counter() - begun)))
+
+
+async def run(
+    served: Served, campaign: str, people: list[tuple[str, str]], seconds: float, kills: int, every: float
+) -> Seen:
+    """All raters at once, and the killer."""
+    seen = Seen()
+    base = f"http://127.0.0.1:{served.port}"
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=30)) as client:
+        await served.ready(client)
+        until = time.perf_counter() + seconds
+        work = [asyncio.create_task(rate(client, base, campaign, who, until, seen, every)) for who in people]
+        for _ in range(kills):
+            await asyncio.sleep(seconds / (kills + 1))
+            served.kill()
+            served.start()
+        await asyncio.gather(*work)
+    return seen
+
+
+def check(root: Path, seen: Seen) -> dict[str, int]:
+    """Is every acknowledged vote there exactly once, and nothing else?"""
+    with open_workspace(root) as workspace:
+        stored = Counter(vote.idempotency_key for vote in workspace.store.records(Vote))
+        live = sum(1 for _ in live_votes(workspace))
+    lost = len(seen.acknowledged - set(stored))
+    twice = sum(1 for count in stored.values() if count > 1)
+    return {"acknowledged": len(seen.acknowledged), "stored": len(stored), "live": live, "lost": lost, "twice": twice}
+
+
+def told(times: list[float]) -> str:
+    """Milliseconds at the middle, the 95th of a hundred, and the worst."""
+    if len(times) < 2:
+        return "-"
+    cuts = statistics.quantiles(times, n=100)
+    return f"p50 {cuts[49] * 1e3:.0f} ms, p95 {cuts[94] * 1e3:.0f} ms, max {max(times) * 1e3:.0f} ms, n {len(times)}"
+
+
+def one(url: str, name: str, options: argparse.Namespace, kills: int, every: float) -> bool:
+    """One run on one database."""
+    key = secrets.token_urlsafe(32)
+    items = max(2, -(-int(options.seconds / max(every, 0.02) * 1.2) // 10))
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "arena"
+        campaign, people = prepare(root, url, options.raters, items, key)
+        served = Served(root, key)
+        served.start()
+        begun = time.perf_counter()
+        try:
+            seen = asyncio.run(run(served, campaign, people, options.seconds, kills, every))
+        finally:
+            served.kill()
+        spent = time.perf_counter() - begun
+        counts = check(root, seen)
+    pace = "as fast as it goes" if every == 0 else f"a vote every {every:g} s"
+    print(f"{name}: {options.raters} raters, {pace}, {options.seconds:g} s, {kills} kills")
+    print(f"  next: {told(seen.next_s)}\n  vote: {told(seen.vote_s)}")
+    print(
+        f"  {len(seen.acknowledged) / spent:.0f} votes a second; {counts}; errors {dict(seen.errors)}; retries {seen.retries}"
+    )
+    return counts["lost"] == 0 and counts["twice"] == 0 and counts["stored"] == counts["live"] and not seen.errors
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--raters", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--database", choices=("sqlite", "postgresql", "both"), default="both")
+    parser.add_argument("--saturate", action="store_true", help="also the rate at which it saturates")
+    options = parser.parse_args()
+    good = True
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        address = stack.enter_context(server(folder / "postgres")) if options.database != "sqlite" else ""
+        for name in ("sqlite", "postgresql"):
+            if options.database not in (name, "both"):
+                continue
+            for kills, every in ((0, 1.0), (options.kills, 1.0), (0, 0.0)):
+                if (every == 0.0 and not options.saturate) or (kills == 0 and every == 1.0 and options.kills < 0):
+                    continue
+                url = new_database(address) if name == "postgresql" else ""
+                good &= one(url, name, options, kills, every)
+                if kills == 0 and options.kills == 0:
+                    break
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
