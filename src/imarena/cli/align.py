@@ -39,6 +39,9 @@ def command(
     ] = False,
     pairs: Annotated[bool, typer.Option("--pairs", help="Also pairs of models on the same unit.")] = False,
     gaps: Annotated[str, typer.Option("--gaps", help="Pair agreement by score gap: edges, such as 50,100,200.")] = "",
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Test every two judges against each other, with Holm's correction.")
+    ] = False,
     missing: Annotated[
         str, typer.Option("--missing", help="Battles without a verdict of the judge: exclude, or wrong.")
     ] = "exclude",
@@ -52,14 +55,14 @@ def command(
     groups = tuple(by or ())
     tables = _tables(from_file, against, session(context).workspace, judge)
     if tables is not None and _both_battles(*tables):
-        document = _verdicts(*tables, groups, missing)
-        sheets = [_verdict_sheet(document, groups)]
+        document = _verdicts(*tables, groups, missing, compare)
+        sheets = [_verdict_sheet(document, groups), *_compare_sheets(document, "accuracy")]
     else:
         options = {
             "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
             "score_range": dict(_judge_range(text) for text in score_range or []),
             "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
-            "pairs": pairs, "gaps": _edges(gaps), "rounds": rounds, "seed": seed,
+            "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
         }  # fmt: skip
         if tables is None:
             document, sheets = _workspace(session(context).workspace, judge or [], options, missing)
@@ -104,6 +107,7 @@ def _workspace(
         sheets += _score_sheets(document["scores"])
     if "verdicts" in document:
         sheets.append(_verdict_sheet(document["verdicts"], tuple(options["by"])))
+        sheets += _compare_sheets(document["verdicts"], "accuracy")
     return document, sheets
 
 
@@ -126,16 +130,16 @@ def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str
     return align(scores_from_file(from_file), ratings_from_file(against), AlignOptions(**options)).to_json()
 
 
-def _verdicts(from_file: Path, against: Path, by: tuple[str, ...], missing: str) -> dict[str, Any]:
+def _verdicts(from_file: Path, against: Path, by: tuple[str, ...], missing: str, compare: bool) -> dict[str, Any]:
     from imarena.workflows.align_verdicts import HUMAN_WORDS, JUDGE_WORDS, align_verdicts
     from imarena.workflows.columns import verdicts_from_file
 
     verdicts = verdicts_from_file(from_file, words=JUDGE_WORDS)
     votes = verdicts_from_file(against, words=HUMAN_WORDS)
     if missing == "wrong":
-        return align_verdicts(verdicts, votes, by=by, missing="wrong").to_json()
+        return align_verdicts(verdicts, votes, by=by, missing="wrong", compare=compare).to_json()
     if missing == "exclude":
-        return align_verdicts(verdicts, votes, by=by, missing="exclude").to_json()
+        return align_verdicts(verdicts, votes, by=by, missing="exclude", compare=compare).to_json()
     raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
 
 
@@ -189,7 +193,20 @@ def _score_sheets(document: dict[str, Any]) -> list[Sheet]:
         sheets.append(_pair_sheet(document))
     if any("by_gap" in line for line in document["pairs"]):
         sheets.append(_gap_sheet(document))
-    return sheets
+    return [*sheets, *_compare_sheets(document, "spearman")]
+
+
+def _compare_sheets(document: dict[str, Any], figure: str) -> list[Sheet]:
+    """Every two judges against each other, where that was asked for."""
+    rows: list[tuple[Cell, ...]] = []
+    for line in document["comparisons"]:
+        head = (line.get("criterion") or "", line["left"], line["right"])
+        ends = "" if line.get("low") is None else f"{line['low']:.3f} to {line['high']:.3f}"
+        figures = (line[f"{figure}_left"], line[f"{figure}_right"])
+        rows.append((*head, *figures, ends, line["p_value"], line["p_holm"], line["n"], line["reason"] or ""))
+    columns = ("criterion", "first", "second", f"{figure}, first", f"{figure}, second", "95% (difference)", "p",
+               "p (Holm)", "n", "note")  # fmt: skip
+    return [Sheet("Every two judges on what both answered", columns, tuple(rows))] if rows else []
 
 
 def _fold_sheet(document: dict[str, Any], names: tuple[str, ...]) -> Sheet:

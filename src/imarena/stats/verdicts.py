@@ -72,7 +72,7 @@ def confusion(pairs: Sequence[tuple[str, str | None]]) -> dict[str, dict[str, in
 def f1_score(pairs: Sequence[tuple[str, str | None]], outcome: str) -> Figure:
     """F1 of one outcome: 2 TP / (2 TP + FP + FN)."""
     method = f"F1 of '{outcome}'"
-    right = sum(people == outcome and _matches(people, machine) for people, machine in pairs)
+    right = sum(people == outcome and matches(people, machine) for people, machine in pairs)
     said = sum(_said(people, machine) == outcome for people, machine in pairs)
     meant = sum(people == outcome for people, _ in pairs)
     if said + meant == 0:
@@ -96,7 +96,8 @@ def _said(people: str, machine: str | None) -> str | None:
     return people if people in TIES else "tie"
 
 
-def _matches(people: str, machine: str | None) -> bool:
+def matches(people: str, machine: str | None) -> bool:
+    """Is the judge's word people's outcome, of four?"""
     return machine is not None and _said(people, machine) == people
 
 
@@ -108,5 +109,5 @@ def _merged(pair: tuple[str, str | None]) -> tuple[str, str | None]:
 def _share(name: str, pairs: Sequence[tuple[str, str | None]], method: str) -> Figure:
     if not pairs:
         return undefined(name, "no battle to compare", n=0, method=method)
-    right = sum(_matches(people, machine) for people, machine in pairs)
+    right = sum(matches(people, machine) for people, machine in pairs)
     return Figure(name, right / len(pairs), len(pairs), method)

@@ -14,6 +14,7 @@ from imarena.core.errors import UserError
 from imarena.stats import Figure, Recipe, average, from_columns, judge_folds, kendall, pearson, rounded, spearman
 from imarena.stats.bootstrap import Interval, percentile_interval, resampled_correlations
 from imarena.workflows.agree import folds_document
+from imarena.workflows.align_compare import compare_scores
 from imarena.workflows.align_pairs import pairs_document
 from imarena.workflows.columns import RatingColumns, ScoreColumns, check_groups
 
@@ -35,6 +36,8 @@ class AlignOptions:
     leave_one_out: bool = False
     pairs: bool = False
     gaps: tuple[float, ...] = ()
+    compare: bool = False
+    """Test every two judges against each other."""
     rounds: int = 1000
     seed: int = 0
 
@@ -66,6 +69,7 @@ class Alignment:
     averages: tuple[dict[str, Any], ...]
     coverage: tuple[dict[str, Any], ...]
     pairs: tuple[dict[str, Any], ...]
+    comparisons: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -73,7 +77,8 @@ class Alignment:
         return {
             "kind": "scores", "settings": self.settings, "n_scores": self.n_scores, "n_ratings": self.n_ratings,
             "excluded": self.excluded, "groups": list(self.groups), "averages": list(self.averages),
-            "coverage": list(self.coverage), "pairs": list(self.pairs), "warnings": list(self.warnings),
+            "coverage": list(self.coverage), "pairs": list(self.pairs),
+            "comparisons": list(self.comparisons), "warnings": list(self.warnings),
         }  # fmt: skip
 
 
@@ -106,6 +111,7 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         tuple(_averages(groups, chosen)),
         tuple(coverage),
         tuple(pairs),
+        tuple(compare_scores(matches, rounds=chosen.rounds, seed=chosen.seed) if chosen.compare else ()),
         tuple(_warnings(groups, coverage)),
     )
 

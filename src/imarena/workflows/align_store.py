@@ -32,7 +32,13 @@ def align_workspace(
         document["warnings"] += found["warnings"]
     if len(votes) and len(verdicts):
         by = tuple(options.get("by", ()))
-        told = align_verdicts(verdicts, votes, by=by, missing="wrong" if missing == "wrong" else "exclude")
+        told = align_verdicts(
+            verdicts,
+            votes,
+            by=by,
+            missing="wrong" if missing == "wrong" else "exclude",
+            compare=bool(options.get("compare")),
+        )
         document["verdicts"] = told.to_json()
     if "scores" not in document and "verdicts" not in document:
         have = f"{len(ratings)} ratings, {len(votes)} votes, {len(scores)} scores, {len(verdicts)} battles"

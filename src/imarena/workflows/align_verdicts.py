@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from imarena.core.errors import UserError
-from imarena.stats.verdicts import EQUAL, MIRROR, OUTCOMES, Missing, VerdictFigures, verdict_figures
+from imarena.stats.verdicts import EQUAL, MIRROR, OUTCOMES, Missing, VerdictFigures, matches, verdict_figures
+from imarena.workflows.align_compare import compare_verdicts
 from imarena.workflows.columns import VerdictColumns, check_groups
 
 HUMAN_WORDS = OUTCOMES
@@ -26,19 +27,28 @@ class VerdictAlignment:
     n_votes: int
     excluded: dict[str, int]
     groups: tuple[dict[str, Any], ...]
+    comparisons: tuple[dict[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
             "kind": "verdicts", "settings": self.settings, "n_verdicts": self.n_verdicts, "n_votes": self.n_votes,
-            "excluded": self.excluded, "groups": list(self.groups),
+            "excluded": self.excluded, "groups": list(self.groups), "comparisons": list(self.comparisons),
         }  # fmt: skip
 
 
 def align_verdicts(
-    verdicts: VerdictColumns, votes: VerdictColumns, *, by: Sequence[str] = (), missing: Missing = "exclude"
+    verdicts: VerdictColumns,
+    votes: VerdictColumns,
+    *,
+    by: Sequence[str] = (),
+    missing: Missing = "exclude",
+    compare: bool = False,
 ) -> VerdictAlignment:
-    """Each judge in `verdicts` against the people in `votes`, per group of columns of the votes."""
+    """Each judge in `verdicts` against the people in `votes`, per group of columns of the votes.
+
+    With `compare` every two judges are tested against each other, over all votes.
+    """
     check_groups(votes.labels, by, votes.source)
     keys = [name for name in SHARED if name in verdicts.labels and name in votes.labels]
     said: dict[str, dict[tuple[str, ...], list[str | None]]] = {}
@@ -66,7 +76,20 @@ def align_verdicts(
         "source": verdicts.source, "against": votes.source, "by": list(by), "missing": missing,
         "matched_by": ["item", "left", "right", *keys], "equal": "right for tie and for both_bad",
     }  # fmt: skip
-    return VerdictAlignment(settings, len(verdicts), len(votes), {"votes_without_winner": unsaid}, tuple(documents))
+    compared = compare_verdicts(_cast(votes, keys), said, matches) if compare else []
+    excluded = {"votes_without_winner": unsaid}
+    return VerdictAlignment(settings, len(verdicts), len(votes), excluded, tuple(documents), tuple(compared))
+
+
+def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[tuple[str, ...], str]]:
+    """Every vote's battle and its outcome, with the sides in the battle's own order."""
+    found = []
+    for row in range(len(votes.winner)):
+        key, flipped = _battle(votes, row, keys)
+        outcome = _turned(votes.winner[row], flipped)
+        if outcome is not None:
+            found.append((key, outcome))
+    return found
 
 
 def _battle(columns: VerdictColumns, row: int, keys: Sequence[str]) -> tuple[tuple[str, ...], bool]:
