@@ -1,15 +1,17 @@
 """A real Chromium, and pictures of the pages for the guide."""
 
+import io
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from imarena.web.pages import STATIC
-from tests.web.browser.desk import loaded
+from tests.web.browser.desk import become_lead, loaded
 from tests.web.browser.stage import Stage, fill, start
 
 CHROMIUM = os.environ.get("IMARENA_CHROMIUM", "/usr/bin/chromium")
@@ -69,6 +71,13 @@ def page(browser: Browser) -> Iterator[Page]:
         pytest.fail("the page reported: " + "; ".join(wrong))
 
 
+@pytest.fixture
+def lead(page: Page, stage: Stage) -> Page:
+    """The administrator, signed in."""
+    become_lead(page, stage)
+    return page
+
+
 def _is_ours(kind: str, text: str) -> bool:
     """An error of the page; a refused request is reported by the browser as well, and is the server's to test."""
     return kind == "error" and not text.startswith("Failed to load resource")
@@ -85,6 +94,8 @@ def shot(tmp_path: Path) -> Shot:
         page.wait_for_timeout(300)
         loaded(page)
         page.wait_for_timeout(300)
-        page.screenshot(path=folder / f"web-{name}.png")
+        whole = Image.open(io.BytesIO(page.screenshot()))
+        # 256 colours: a third of the bytes, and no difference that a reader of the guide sees.
+        whole.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(folder / f"web-{name}.png", optimize=True)
 
     return keep

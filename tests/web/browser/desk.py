@@ -24,6 +24,12 @@ def join(page: Page, stage: Stage, campaign_id: str, name: str = "Ana") -> None:
     ready(page)
 
 
+def become_lead(page: Page, stage: Stage) -> None:
+    """Be the administrator from the next page on."""
+    page.context.clear_cookies()
+    page.context.add_cookies([{"name": name, "value": value, "url": stage.address} for name, value in stage.cookies()])
+
+
 def ready(page: Page) -> None:
     """Wait until a task and all of its pictures are there."""
     expect(page.locator(".task")).to_have_attribute("aria-busy", "false")

@@ -105,6 +105,10 @@ class Stage:
         me = client.post("/api/session/launch", json={"token": launch.partition("#")[2]}).raise_for_status().json()
         return cls(root, address, launch, client, me["csrf"])
 
+    def cookies(self) -> list[tuple[str, str]]:
+        """What makes a browser the administrator's: signing in is limited in how often."""
+        return [(one.name, one.value or "") for one in self._client.cookies.jar]
+
     def post(self, path: str, body: object) -> Any:
         """Ask the API for a change."""
         answer = self._client.post(path, json=body, headers={"X-CSRF-Token": self._csrf})

@@ -11,15 +11,8 @@ from tests.web.browser.stage import Stage
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def lead(page: Page, stage: Stage) -> Page:
-    """The administrator, signed in."""
-    page.goto(stage.launch)
-    expect(page.get_by_role("link", name="Leaderboard")).to_be_visible()
-    return page
-
-
 def test_the_leaderboard_is_filtered_and_its_link_keeps_the_filter(lead: Page, stage: Stage, shot: Shot) -> None:
+    lead.goto(stage.launch)
     lead.get_by_role("link", name="Leaderboard").click()
     rows = lead.locator(".standings tbody tr")
     expect(rows).to_have_count(4)
@@ -49,6 +42,7 @@ def test_win_matrix_and_head_to_head(lead: Page, stage: Stage, shot: Shot) -> No
 
 
 def test_a_battle_shows_its_pictures_and_raw_replies(lead: Page, stage: Stage, shot: Shot) -> None:
+    lead.goto(f"{stage.address}/board")
     lead.get_by_role("link", name="Battles").click()
     shot(lead, "battles")
     lead.locator("tbody a").first.click()
@@ -58,6 +52,7 @@ def test_a_battle_shows_its_pictures_and_raw_replies(lead: Page, stage: Stage, s
 
 
 def test_all_editors_on_one_item(lead: Page, stage: Stage, shot: Shot) -> None:
+    lead.goto(f"{stage.address}/board")
     lead.get_by_role("link", name="Items").click()
     shot(lead, "items")
     lead.goto(f"{stage.address}/items?dataset=studio")
@@ -67,6 +62,7 @@ def test_all_editors_on_one_item(lead: Page, stage: Stage, shot: Shot) -> None:
 
 
 def test_runs_and_judges(lead: Page, stage: Stage, shot: Shot) -> None:
+    lead.goto(f"{stage.address}/board")
     lead.get_by_role("link", name="Runs").click()
     expect(lead.get_by_role("heading", name="Failures")).to_be_visible()
     shot(lead, "runs")

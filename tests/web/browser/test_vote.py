@@ -67,11 +67,11 @@ def test_a_reload_comes_back_to_the_same_task(page: Page, stage: Stage) -> None:
     page.keyboard.press("ArrowRight")
     next_task(page, first)
     held = task_of(page)
-    instruction = page.locator(".instruction p").inner_text()
+    instruction = page.locator(".instruction h1").inner_text()
     page.reload()
     ready(page)
     assert task_of(page) == held
-    expect(page.locator(".instruction p")).to_have_text(instruction)
+    expect(page.locator(".instruction h1")).to_have_text(instruction)
     assert stage.votes(campaign) == 1
 
 

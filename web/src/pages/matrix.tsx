@@ -30,7 +30,7 @@ export function MatrixView({ board }: { board: Board }) {
                   if (!met) return <td key={column} className="unmet">{row === column ? "" : strings.none}</td>;
                   return (
                     <td key={column} className={met.share >= 0.5 ? "won" : "lost"} title={t.against(row, column, share(met.share), met.count)}
-                      style={{ "--strength": `${Math.round(Math.abs(met.share - 0.5) * 150)}%` } as CSSProperties}>
+                      style={{ "--strength": `${Math.round(Math.abs(met.share - 0.5) * 200)}%` } as CSSProperties}>
                       {Math.round(100 * met.share)}
                     </td>
                   );

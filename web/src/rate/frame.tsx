@@ -28,7 +28,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
   useKeys({ s: () => setAsking(true), u: desk.undo, "?": () => setHelp(true) });
   const total = task.done + task.quota_left;
   return (
-    <div className="task" data-task={task.address} aria-busy={desk.busy}>
+    <main className="task" data-task={task.address} aria-busy={desk.busy}>
       <header className="task-head">
         <Link to="/" className="brand">{strings.name}</Link>
         <span className="task-name">{campaign.name}</span>
@@ -39,23 +39,23 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
         <button type="button" className="small quiet" onClick={() => setHelp(true)}>{t.help} <Key>?</Key></button>
       </header>
       <section className="instruction" aria-label={t.instruction}>
-        <p>{task.instruction}</p>
+        <h1>{task.instruction}</h1>
         <span className="muted">{task.question}</span>
       </section>
       {children}
       {desk.error && <Problem error={desk.error} />}
-      <footer className="answers" aria-label={t.answers} role="group">
+      <div className="answers" aria-label={t.answers} role="group">
         {answers}
         <span className="answers-rest">
           <button type="button" className="quiet" disabled={desk.busy} onClick={() => setAsking(true)}>{t.skip} <Key>S</Key></button>
           <button type="button" className="quiet" disabled={desk.busy || !desk.canUndo} onClick={desk.undo}>{t.undo} <Key>U</Key></button>
         </span>
-      </footer>
+      </div>
       <p className="sr-only" role="status" aria-live="polite">{desk.notice}</p>
       {asking && <SkipDialog onClose={() => setAsking(false)} onSkip={desk.skip} />}
       {help && <Dialog title={strings.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} />{campaign.guidelines && <Prose text={campaign.guidelines} />}</Dialog>}
       {desk.feedback !== null && <Feedback text={desk.feedback} onNext={desk.next} />}
-    </div>
+    </main>
   );
 }
 
