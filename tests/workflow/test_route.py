@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from imarena.core.records import Assignment, Calibration, Item, Judgment, Origin, Output, Ranking, Turn, Vote
-from imarena.storage import Workspace, init_workspace, open_workspace
+from imarena.core.records import Assignment, Calibration, Item, Judgment, Origin, Output, Ranking, Rater, Turn, Vote
+from imarena.storage import Workspace, init_workspace, leases, open_workspace
+from imarena.storage.database import writing
+from imarena.workflows.routing_assign import Request, assign
 from tests.command import Imarena
+from tests.samples import kept
 
 EDITORS = tuple(f"editor-{n}" for n in range(5))
 STRENGTH = dict(zip(EDITORS, (1.5, 0.8, 0.0, -0.6, -1.4), strict=True))
@@ -157,6 +160,35 @@ def test_no_rater_gets_a_battle_twice_but_for_repeats(imarena: Imarena, arena: P
     work = [sum(rater == name for rater, _ in plain) for name in ("ann", "bob")]
     assert abs(work[0] - work[1]) <= 1
     assert all(one.probability is not None and 0 < one.probability <= 1 for one in made if one.purpose == "vote")
+
+
+def test_the_web_application_serves_what_was_assigned(workspace: Workspace, tmp_path: Path) -> None:
+    """Assignments for whoever comes are free to take, once each, and closed when a CSV brings the vote."""
+    items = [Item(dataset="d", key=f"i{n}", turns=(Turn(instruction="edit"),)) for n in range(6)]
+    workspace.store.add(items)
+    outputs = [
+        Output(item_id=one.item_id, editor=editor, image=kept(workspace, 10 * n + place))
+        for n, one in enumerate(items)
+        for place, editor in enumerate(EDITORS)
+    ]
+    workspace.store.add(outputs)
+    workspace.store.add(
+        Judgment(work_id=f"w{n}", judge="robot", item_id=o.item_id, left_id=o.output_id, score=float(n % 100))
+        for n, o in enumerate(outputs)
+    )
+    made = assign(workspace, None, Request(10), tmp_path / "sheet.csv")
+    assert (made["assignments"], made["offered"]) == (10, 10)
+    again = assign(workspace, None, Request(5))
+    assert (again["campaign"], again["offered"]) == (made["campaign"], 5)
+    workspace.store.add(Rater(rater_id=f"web-{n}") for n in range(15))
+    taken = set()
+    for n in range(15):
+        with writing(workspace.store.engine) as connection:
+            lease = leases.free_task(connection, made["campaign"], f"web-{n}", "2026-01-01")
+            assert lease is not None
+            leases.take(connection, lease, f"web-{n}", until="2099", address=lease.assignment_id, now="2026-01-01")
+        taken.add(lease.assignment_id)
+    assert len(taken) == 15
 
 
 def test_a_new_model_is_placed_by_its_own_battles(imarena: Imarena, arena: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
@@ -26,7 +27,9 @@ from imarena.routing import (
     ranking_information,
     top_order_confidence,
 )
-from imarena.storage import Workspace
+from imarena.storage import Workspace, leases
+from imarena.storage.database import writing
+from imarena.workflows.campaign_plan import Known, unit_of
 from imarena.workflows.routing import believe, load_curve, thresholds
 from imarena.workflows.routing_tables import Arena, read_arena
 
@@ -79,7 +82,9 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
     workspace.store.put(campaign)
     _keep_raters(workspace, request.raters)
+    before = sum(workspace.store.count(Assignment, campaign_id=campaign.campaign_id).values())
     added = workspace.store.add(made)
+    offered = _offer(workspace, made, before)
     if out is not None:
         write_sheet(workspace, made, out)
     return {
@@ -88,6 +93,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         "judge": arena.judge,
         "policy": request.policy,
         "assignments": added.new,
+        "offered": offered,
         "battles": len(batch),
         "repeats": sum(one.purpose == "repeat" for one in made),
         "gold": sum(one.purpose == "gold" for one in made),
@@ -146,7 +152,7 @@ class _Maker:
                 if rater == "":
                     continue
                 made.append(self._one(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
-        n = len(made)
+        n = len(made) if self.request.raters else 0  # for whoever comes, repeats and gold are chosen when they come
         again = self.rng.permutation(n)[: round(n * self.request.repeats)]
         made += [self._repeat(made[place]) for place in again]
         made += self._gold(round(n * self.request.gold))
@@ -178,7 +184,7 @@ class _Maker:
             turn=turn,
             left_id=sides[0],
             right_id=sides[1],
-            unit=content_id("battle", item_id, turn, *sorted(sides)),
+            unit=unit_of(item_id, sides[0], sides[1], turn),
             rater_id=rater,
             **values,
         )
@@ -189,14 +195,7 @@ class _Maker:
         return first.model_copy(update=swapped)
 
     def _gold(self, wanted: int) -> list[Assignment]:
-        votes = self.arena.votes
-        known = sorted(
-            {
-                (int(item), int(pair))
-                for item, pair, points in zip(votes.item, votes.pair, votes.points, strict=True)
-                if self.arena.gold[item] and points != 0.5
-            }
-        )
+        known = sorted(_answers(self.arena))
         made = []
         for place in self.rng.permutation(len(known))[:wanted]:
             item, pair = known[place]
@@ -206,12 +205,47 @@ class _Maker:
         return made
 
 
+def _answers(arena: Arena) -> dict[tuple[int, int], float]:
+    """Battles of the gold set on which all votes say the same: (item, pair) to the points of the pair's left model."""
+    votes = arena.votes
+    said: dict[tuple[int, int], set[float]] = {}
+    for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
+        if arena.gold[item]:
+            said.setdefault((item, pair), set()).add(points)
+    return {battle: next(iter(told)) for battle, told in said.items() if told in ({0.0}, {1.0})}
+
+
+def _known(arena: Arena) -> list[JsonValue]:
+    """The same as the web application reads them."""
+    listed: list[JsonValue] = []
+    for (item, pair), points in sorted(_answers(arena).items())[:200]:
+        left, right = arena.output[item, arena.pool.left[pair]], arena.output[item, arena.pool.right[pair]]
+        told = Known(
+            item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
+        )
+        listed.append(told.model_dump(mode="json"))
+    return listed
+
+
+def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
+    """Make assignments that are for whoever comes free to take in the web application, where both sides have pixels."""
+    shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side and one.rater_id is None})
+    pixels = {row["id"] for row in workspace.store.rows(Output, id=shown) if row["image_sha256"]} if shown else set()
+    free = [one for one in made if one.rater_id is None and {one.left_id, one.right_id} <= pixels]
+    with writing(workspace.store.engine) as connection:
+        leases.offer(connection, [(one, before + place) for place, one in enumerate(free)])
+    return len(free)
+
+
 def _campaign(workspace: Workspace, arena: Arena, request: Request) -> Campaign:
     identity = content_id("campaign", request.name)
     held = workspace.store.get(Campaign, identity)
     if held is not None:
         return held
-    settings: JsonDict = {"judge": arena.judge, "policy": request.policy, "votes_per_battle": request.votes_per_battle}
+    settings: JsonDict = {
+        "judge": arena.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
+        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known(arena),
+    }  # fmt: skip
     return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
 
 

@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import update
+
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.records import Assignment, Event, EventKind, Outcome, Rater, Record, Vote
+from imarena.core.records import Assignment, Event, EventKind, Outcome, Rater, Record, Vote, now
+from imarena.core.records.base import moment_text
 from imarena.storage import Workspace
+from imarena.storage.database import writing
+from imarena.storage.schema import leases
 
 NEEDED = ("assignment", "winner")
 
@@ -54,6 +59,7 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
         new += 1
         records += [Rater(rater_id=vote.rater_id), vote, _voted(vote)]
     added = workspace.store.add(records, durable=True)
+    _close(workspace, [record for record in records if isinstance(record, Vote)])
     refused += [Refused(0, getattr(one.record, "assignment_id", "") or "", one.reason) for one in added.conflicts]
     return {
         "new": new - len(added.conflicts),
@@ -119,6 +125,17 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
         time_spent_s=spent,
         idempotency_key=content_id("csv", assignment.assignment_id, rater),
     )
+
+
+def _close(workspace: Workspace, cast: list[Vote]) -> None:
+    """What was voted on elsewhere is no longer offered in the web application."""
+    with writing(workspace.store.engine) as connection:
+        for vote in cast:
+            connection.execute(
+                update(leases)
+                .where(leases.c.assignment_id == vote.assignment_id, leases.c.state == "free")
+                .values(state="done", rater_id=vote.rater_id, vote_id=vote.vote_id, done_at=moment_text(now()))
+            )
 
 
 def _voted(vote: Vote) -> Event:
