@@ -20,7 +20,8 @@ from imarena.core.version import VERSION
 from imarena.storage import migrate, schema
 from imarena.storage.blobs import Blobs
 from imarena.storage.database import connect, reading, sqlite_url, writing
-from imarena.storage.workspace import Workspace, database_url, is_workspace, open_workspace
+from imarena.storage.store import Store
+from imarena.storage.workspace import Workspace, database_url, is_workspace
 
 _PAGE = 5_000
 _MANIFEST = "manifest.json"
@@ -34,7 +35,7 @@ class Snapshot:
     records: dict[str, int]
     blobs: int
     missing: tuple[str, ...]
-    """Blobs that the workspace lacked when the backup was made."""
+    """Blobs that were not there to be copied, or whose bytes were damaged."""
 
 
 def backup(workspace: Workspace, target: Path, *, progress: Progress | None = None) -> Snapshot:
@@ -55,10 +56,8 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
         sha256 = row["sha256"]
         if store.size(sha256) == row["size_bytes"]:
             continue
-        if workspace.blobs.size(sha256) is None:
+        if not _copy_blob(workspace.blobs, store, sha256):
             missing.append(sha256)
-        else:
-            store.put(workspace.blobs.get(sha256))
     manifest = {
         "imarena": VERSION,
         "schema": migrate.newest(),
@@ -72,6 +71,23 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
     final = target / stamp
     part.replace(final)
     return Snapshot(final, counts, len(rows) - len(missing), tuple(missing))
+
+
+def _with_url(settings: str, url: str) -> str:
+    """Settings that name another database; everything else, remarks included, stays as it is."""
+    entry = f"url = {json.dumps(url, ensure_ascii=False)}"
+    lines: list[str] = []
+    section = ""
+    for line in settings.splitlines():
+        head = re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line)
+        section = head[1] if head else section
+        if not (section == "database" and re.match(r"\s*url(_env)?\s*=", line)):
+            lines.append(line)
+        if head and section == "database":
+            lines.append(entry)
+    if entry not in lines:
+        lines += ["", "[database]", entry]
+    return "\n".join(lines) + "\n"
 
 
 def snapshots(target: Path) -> list[Path]:
@@ -94,28 +110,44 @@ def restore(source: Path, root: Path, *, url: str = "", progress: Progress | Non
     manifest = json.loads((snapshot / _MANIFEST).read_text(encoding="utf-8"))
     if sha256_hex((snapshot / "arena.db").read_bytes()) != manifest["database_sha256"]:
         raise UserError(f"The database in {snapshot} was changed or is damaged.", hint="Use another snapshot.")
-    root.mkdir(parents=True, exist_ok=True)
     settings = load_settings(snapshot / FILE_NAME)
+    rows, missing = _restore_blobs(snapshot, root, progress)
     if not url and not settings.database.url and not settings.database.url_env:
         shutil.copyfile(snapshot / "arena.db", root / "arena.db")
     else:
         _load(snapshot / "arena.db", url or database_url(root, settings))
-    text_settings = (snapshot / FILE_NAME).read_text(encoding="utf-8")
-    if url:
-        text_settings = re.sub(r'(?m)^url = ".*"$', lambda _: f"url = {json.dumps(url)}", text_settings)
+    told = (snapshot / FILE_NAME).read_text(encoding="utf-8")
+    part = root / f"{FILE_NAME}.part"  # last: with it the folder is a workspace, and until then this can be run again
+    part.write_text(_with_url(told, url) if url else told, encoding="utf-8")
+    part.replace(root / FILE_NAME)
+    return Snapshot(snapshot, manifest["records"], rows - len(missing), tuple(missing))
+
+
+def _restore_blobs(snapshot: Path, root: Path, progress: Progress | None) -> tuple[int, list[str]]:
+    """Copy a snapshot's pictures. Returns how many it names, and the hashes of those that are lost."""
     store, pictures = Blobs(root / "blobs"), Blobs(snapshot.parent / "blobs")
-    (root / FILE_NAME).write_text(text_settings, encoding="utf-8")
-    with open_workspace(root, check_schema=False) as workspace:
-        rows = [row for row in workspace.store.images() if not row["withdrawn_at"]]
+    store.root.mkdir(parents=True, exist_ok=True)
+    records = Store(connect(sqlite_url(snapshot / "arena.db")))
+    rows = [row["sha256"] for row in records.images() if not row["withdrawn_at"]]
+    records.close()
     missing = []
-    for done, row in enumerate(rows):
+    for done, sha256 in enumerate(rows):
         if progress and done % 50 == 0:
             progress("blobs", done, len(rows))
-        if pictures.size(row["sha256"]) is None:
-            missing.append(row["sha256"])
-        else:
-            store.put(pictures.get(row["sha256"]))
-    return Snapshot(snapshot, manifest["records"], len(rows) - len(missing), tuple(missing))
+        if not _copy_blob(pictures, store, sha256):
+            missing.append(sha256)
+    return len(rows), missing
+
+
+def _copy_blob(source: Blobs, target: Blobs, sha256: str) -> bool:
+    """Copy a blob; False where it is missing or damaged, and then nothing is written."""
+    if source.size(sha256) is None:
+        return False
+    data = source.get(sha256)
+    if sha256_hex(data) != sha256:
+        return False
+    target.put(data)
+    return True
 
 
 def _dump(engine: Engine, path: Path) -> dict[str, int]:

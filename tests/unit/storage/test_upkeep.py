@@ -100,6 +100,54 @@ def test_a_damaged_backup_is_refused(workspace: Workspace, tmp_path: Path) -> No
         restore(tmp_path / "nothing", tmp_path / "new")
 
 
+def test_a_damaged_picture_is_told_and_not_carried_into_a_backup(workspace: Workspace, tmp_path: Path) -> None:
+    item = filled(workspace)
+    sha256 = item.sources[0].sha256
+    data = workspace.load(item.sources[0])
+    workspace.blobs.path(sha256).write_bytes(bytes(len(data)))
+    assert backup(workspace, tmp_path / "safe").missing == (sha256,)
+    assert len(list(Blobs(tmp_path / "safe" / "blobs"))) == 1
+    workspace.blobs.path(sha256).write_bytes(data)
+    made = backup(workspace, tmp_path / "safe")
+    assert made.missing == ()
+    Blobs(tmp_path / "safe" / "blobs").path(sha256).write_bytes(bytes(len(data)))
+    assert restore(made.path, tmp_path / "new").missing == (sha256,)
+
+
+def test_a_restore_into_another_database_changes_only_that_setting(workspace: Workspace, tmp_path: Path) -> None:
+    filled(workspace)
+    settings = workspace.root / "imarena.toml"
+    endpoint = '[endpoints.local]\nurl = "http://localhost:1/v1" # ours\n'
+    settings.write_text(f'name = "x"\n{endpoint}[database]\nurl_env = "NOT_SET"\n', encoding="utf-8")
+    made = backup(workspace, tmp_path / "safe")
+    url = f"sqlite:///{tmp_path / 'other.db'}"
+    restore(made.path, tmp_path / "new", url=url)
+    text = (tmp_path / "new" / "imarena.toml").read_text(encoding="utf-8")
+    assert endpoint in text
+    with open_workspace(tmp_path / "new") as copy:
+        assert copy.settings.database.url == url
+        assert copy.settings.database.url_env == ""
+        assert list(verify(copy, deep=True)) == []
+
+
+def test_a_restore_that_was_stopped_can_be_run_again(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(workspace)
+    made = backup(workspace, tmp_path / "safe")
+    with monkeypatch.context() as patched:
+        patched.setattr(Blobs, "put", _full)
+        with pytest.raises(OSError, match="full"):
+            restore(made.path, tmp_path / "new")
+    assert restore(made.path, tmp_path / "new").missing == ()
+    with open_workspace(tmp_path / "new") as copy:
+        assert list(verify(copy, deep=True)) == []
+
+
+def _full(_: Blobs, data: bytes) -> str:
+    raise OSError(f"full: {len(data)}")
+
+
 def test_garbage_is_what_nothing_names(workspace: Workspace) -> None:
     item = filled(workspace)
     unused = samples.kept(workspace, 9)
