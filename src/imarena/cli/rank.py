@@ -37,6 +37,7 @@ Names = Annotated[list[str] | None, typer.Option("--names", help="OUR_NAME=THEIR
 CsvOut = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 LatexOut = Annotated[bool, typer.Option("--latex", help="Print LaTeX.")]
 MarkdownOut = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+Power = Annotated[bool, typer.Option("--power", help="Also how many battles would separate every two neighbours.")]
 Plot = Annotated[Path | None, typer.Option(help="Save plots of ratings and wins into this folder.")]
 
 
@@ -70,6 +71,7 @@ def command(
     csv: CsvOut = False,
     latex: LatexOut = False,
     markdown: MarkdownOut = False,
+    power: Power = False,
     plot: Plot = None,
 ) -> None:
     """Leaderboard: ratings with intervals, ranks with intervals, records, coverage."""
@@ -109,7 +111,7 @@ def command(
 
         for board in boards:
             save_plots(board, plot)
-    _print(context, boards, by, compared, (csv, latex, markdown))
+    _print(context, boards, by, compared, (csv, latex, markdown), power)
 
 
 def _compared(boards: list[Any], by: str | None, against: Path | None, names: dict[str, str]) -> dict[str, Any] | None:
@@ -130,7 +132,12 @@ def _workspace(folder: Path, method: str, source: str, judge: str | None, dimens
 
 
 def _print(
-    context: typer.Context, boards: list[Any], by: str | None, compared: dict[str, Any] | None, forms: tuple[bool, ...]
+    context: typer.Context,
+    boards: list[Any],
+    by: str | None,
+    compared: dict[str, Any] | None,
+    forms: tuple[bool, ...],
+    power: bool,
 ) -> None:
     from imarena.reports import rank_tables
 
@@ -152,6 +159,8 @@ def _print(
     def show(console: Console) -> None:
         for board in boards:
             rank_tables.show_board(board, console)
+            if power:
+                rank_tables.show_neighbours(board, console)
         if compared is not None:
             rank_tables.show_comparison(compared, console)
 

@@ -11,6 +11,7 @@ from imarena.core.records.ranking import Standing
 from imarena.ranking import pairs, stability
 from imarena.ranking.battles import Battles, FloatArray, Tally
 from imarena.ranking.cells import tally
+from imarena.ranking.neighbours import neighbours
 from imarena.ranking.options import Options
 
 MATRIX_LIMIT = 100
@@ -102,6 +103,8 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
             "rank_std": None if result.draws is None else stability.rank_std(result.draws),
         },
     }
+    if len(order) <= MATRIX_LIMIT:
+        details["neighbours"] = neighbours(battles, order, theta, result.draws, options.per_log)
     if options.matrices and len(order) <= MATRIX_LIMIT:
         tables: dict[str, FloatArray] = {
             "win_matrix": pairs.win_matrix(battles),

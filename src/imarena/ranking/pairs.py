@@ -19,6 +19,12 @@ def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
     return scored, met
 
 
+def met_of(battles: Battles, one: int, other: int) -> float:
+    """How often two models met."""
+    cells = battles.by_pair
+    return float(cells.counts[(cells.left == min(one, other)) & (cells.right == max(one, other))].sum())
+
+
 def win_matrix(battles: Battles) -> FloatArray:
     """(m, m) empirical share of points of the row model against the column model; NaN where they never met."""
     scored, met = meetings(battles)

@@ -62,6 +62,26 @@ def show_comparison(compared: dict[str, Any], console: Console) -> None:
         console.print(Text(f"  {name:<9} {told}"))
 
 
+def show_neighbours(ranking: Ranking, console: Console) -> None:
+    """Print how sure the order of every two neighbours is, and how many battles would settle it."""
+    table = Table(title=Text("Neighbours: direct battles that find the difference 4 times in 5 (5 % level)"), box=None)
+    columns = ("above", "below", "difference", "sure", "met", "battles needed")
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < 2 else "right", overflow="fold")
+    lines: Any = ranking.details.get("neighbours") or []
+    for line in lines:
+        sure, needed = line["probability_above"], line["battles_to_separate"]
+        table.add_row(
+            Text(_printable(line["above"])),
+            Text(_printable(line["below"])),
+            f"{line['difference']:.1f}",
+            "–" if sure is None else f"{sure:.1%}",
+            f"{line['battles_met']:g}",
+            "–" if needed is None else str(needed),
+        )
+    console.print(table)
+
+
 def board_csv(rankings: Sequence[Ranking]) -> str:
     """One row a model; with several boards their scope stands in the first columns."""
     scopes = sorted({key for ranking in rankings for key in ranking.scope})
