@@ -76,6 +76,20 @@ def test_missing_and_broken_outputs_are_told_and_count_for_nobody(imarena: Imare
     assert "has no output for 2 of 8 items" in imarena("-w", "kept", "compare", *words, code=3).out
 
 
+def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imarena, data: Path) -> None:
+    exact = "data/outputs/studio-exact"
+    shutil.copytree(data / "outputs" / "studio-exact", data / "copy")
+    ended = imarena("compare", exact, "data/copy", "--items", "data/items.csv")
+    assert f"0 won, 0 lost, {ITEMS} tied" in ended.out
+    assert "this judge sees no difference" in ended.out
+    for file in sorted((data / "copy").iterdir())[1:]:
+        file.unlink()
+    ended = imarena("compare", "data/outputs/studio-returns-input", "data/copy", "--items", "data/items.csv")
+    assert "No difference can be told" in ended.out
+    assert "1 won, 0 lost, 0 tied" in ended.out
+    assert "About 3 more items would settle it" in ended.out  # four wins of four are the first clear sweep
+
+
 def test_a_folder_that_fits_no_item_is_one_clear_message(imarena: Imarena, data: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     words = ("--items", "data/items.csv")

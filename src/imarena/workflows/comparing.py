@@ -316,12 +316,20 @@ def verdict_of(results: Sequence[ItemResult], sides: Sides) -> Verdict:
         words = f"{sides.new_name} and {sides.old_name} are about equal."
     decided = elo_of(wins / (wins + losses)) if wins + losses else None
     more = None
-    if not settled and decided:
-        more = max(1, battles_needed(decided, tie_rate=tie_rate).battles - n)
+    if not settled and wins != losses:
+        more = max(1, battles_needed(decided, tie_rate=tie_rate).battles - n) if decided else _sweep(results)
     return Verdict(
         words, settled, n, wins, losses, ties, rate, low, high, elo_of(rate), elo_of(low), elo_of(high), more,
         _detectable(n, tie_rate),
     )  # fmt: skip
+
+
+def _sweep(results: Sequence[ItemResult]) -> int:
+    """Further items where all that were decided went one way: as many as settle it if they go on so."""
+    points, times = [result.points for result in results], 2
+    while (ends := win_interval(points * times))[1] <= 0.5 <= ends[2]:
+        times += 1
+    return len(points) * (times - 1)
 
 
 def _detectable(n: int, tie_rate: float) -> float | None:

@@ -60,8 +60,10 @@ def next_words(verdict: Verdict) -> str:
         shown = f" {verdict.n_items:,} items show a difference of {least} in four of five cases."
     if verdict.settled:
         return f"More items are not needed to tell which one is better.{shown}"
+    if verdict.n_items == verdict.ties:
+        return "No item has a winner: this judge sees no difference." if verdict.n_items else ""
     if verdict.more_items is None:
-        needed = battles_needed(PLAIN_ELO, tie_rate=verdict.ties / verdict.n_items).battles if verdict.n_items else 0
+        needed = battles_needed(PLAIN_ELO, tie_rate=verdict.ties / verdict.n_items).battles
         return f"The two look the same so far; {needed:,} items would show a difference of {PLAIN_ELO:.0f} Elo points."
     return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
 
