@@ -8,6 +8,7 @@ import pytest
 from imarena.core.records import Evidence, Item, Mode, Output, Status, Trace
 from imarena.storage import open_workspace
 from imarena.studio import true_quality
+from imarena.workflows.boards import boards
 from imarena.workflows.independence import driven_by, self_judged
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -19,6 +20,7 @@ KEYS = (
 ALONE = ("studio-exact", "studio-timid", "studio-over-editing", "studio-artefacts", "studio-wrong-target",
          "studio-returns-input", "studio-new-image", "studio-flaky", "classical")  # fmt: skip
 AGENT = "agent:studio-timid"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,9 @@ def test_edited_judged_and_ranked_offline(arena: Path) -> None:
     assert AGENT in ranked
     assert len(ranked) >= 8
     assert any(AGENT in warning and "not independent" in warning for warning in board["warnings"])
+    with open_workspace(arena) as workspace:
+        made = boards(workspace)
+    assert all(any("not independent" in warning for warning in one.ranking.warnings) for one in made)
 
 
 def test_the_judge_that_drove_it_is_told(arena: Path) -> None:

@@ -180,11 +180,11 @@ def load(settings: DiffusersSettings, shape: Shape) -> Any:
             variant=settings.variant,
             trust_remote_code=False,
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:
         told = " ".join(str(error).split())[:300]
+        lacks = "Install what it names." if isinstance(error, ImportError) else "Is the name or the folder right?"
         raise UserError(
-            f"The model '{settings.model}' cannot be loaded: {told}",
-            hint="Only safetensors weights are read. Is the name or the folder right?",
+            f"The model '{settings.model}' cannot be loaded: {told}", hint=f"Only safetensors weights are read. {lacks}"
         ) from error
     if settings.offload:
         pipe.enable_model_cpu_offload(device=device)

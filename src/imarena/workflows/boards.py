@@ -7,6 +7,7 @@ from imarena.core.records import Judgment, Ranking, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.battles import BattleTable, battles
+from imarena.workflows.independence import driven_by, self_judged
 from imarena.workflows.rank import load_battles, rank_table
 
 
@@ -31,6 +32,7 @@ def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
     """Every board that the data allow: people first, then judges by name."""
     made: list[Board] = []
     chosen = options or Options()
+    drivers = driven_by(workspace)
     if workspace.store.count(Vote).get((), 0):
         table = battles(workspace, source="human")
         if len(table):
@@ -39,8 +41,13 @@ def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
         table = battles(workspace, source="judge", judge=judge, dimension=dimension)
         for title, part in _kinds(judge, dimension, table):
             if len({*part.columns["left"], *part.columns["right"]}) > 1:
-                made.append(board(title, part, chosen))
+                made.append(_warned(board(title, part, chosen), self_judged(drivers, [judge])))
     return made
+
+
+def _warned(made: Board, warnings: tuple[str, ...]) -> Board:
+    ranking = made.ranking.model_copy(update={"warnings": (*warnings, *made.ranking.warnings)})
+    return replace(made, ranking=ranking) if warnings else made
 
 
 def _kinds(judge: str, dimension: str, table: BattleTable) -> list[tuple[str, BattleTable]]:

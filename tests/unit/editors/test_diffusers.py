@@ -123,3 +123,13 @@ def test_the_wrong_pipeline_or_folder_is_told(tmp_path: Path) -> None:
         run(tmp_path / "empty", "sdxl", EditRequest("x"))
     with pytest.raises(UnknownName, match="no pipeline"):
         run(folder, "pix3pix", EditRequest("x"))
+
+
+def test_qwen_image_edit_takes_our_call() -> None:
+    """In memory: loading it needs torchvision, which is not part of the extra."""
+    call: dict[str, JsonValue] = {"num_inference_steps": 2, "height": 32, "width": 32, "true_cfg_scale": 2.0}
+    editor = make("tiny", {"model": "m", "pipeline": "qwen-image-edit", "device": "cpu", "call": call}, Ports())
+    editor._pipe = tiny_pipelines.qwen_image_edit()
+    one, other = (array(asyncio.run(editor.edit(EditRequest("a dog", (SOURCE,), seed=seed)))) for seed in (1, 2))
+    assert one.shape == (32, 32, 3)
+    assert (one != other).any()

@@ -104,3 +104,70 @@ def _t5_tokenizer() -> Any:
     table = [(word, -float(n)) for n, word in enumerate(words)]
     backend = tokenizers.Tokenizer(tokenizers.models.Unigram(table, unk_id=2))
     return transformers.T5TokenizerFast(tokenizer_object=backend, extra_ids=0, model_max_length=64)
+
+
+class _QwenProcessor:
+    """What the pipeline needs of Qwen2VLProcessor, which transformers makes only where torchvision is installed."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.images = import_module("transformers").Qwen2VLImageProcessor()
+
+    def __call__(self, text: list[str], images: Any, padding: bool, return_tensors: str) -> Any:
+        transformers = import_module("transformers")
+        seen = self.images(images=images, return_tensors=return_tensors)
+        count = int(seen["image_grid_thw"][0].prod()) // self.images.merge_size**2
+        words = [one.replace("<|image_pad|>", "<|image_pad|>" * count) for one in text]
+        read = self.tokenizer(words, padding=padding, return_tensors=return_tensors)
+        return transformers.BatchFeature({**read, **seen})
+
+
+def qwen_image_edit() -> Any:
+    """Tiny Qwen-Image-Edit, in memory."""
+    diffusers, transformers = import_module("diffusers"), import_module("transformers")
+    latent = 4
+    vae = diffusers.AutoencoderKLQwenImage(
+        base_dim=12, z_dim=latent, dim_mult=[1, 1, 1, 1], num_res_blocks=1, temperal_downsample=[False, True, True],
+        latents_mean=[0.0] * latent, latents_std=[1.0] * latent,
+    )  # fmt: skip
+    transformer = diffusers.QwenImageTransformer2DModel(
+        patch_size=2, in_channels=4 * latent, out_channels=latent, num_layers=1, attention_head_dim=16,
+        num_attention_heads=2, joint_attention_dim=32, axes_dims_rope=(4, 6, 6),
+    )  # fmt: skip
+    tokenizer = _qwen_tokenizer()
+    ids = {name: tokenizer.convert_tokens_to_ids(token) for name, token in _QWEN.items()}
+    config = transformers.Qwen2_5_VLConfig(
+        text_config={
+            "vocab_size": len(tokenizer), "hidden_size": 32, "intermediate_size": 37, "num_hidden_layers": 1,
+            "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 4096,
+            "rope_scaling": {"type": "mrope", "mrope_section": [1, 1, 2]},
+        },
+        vision_config={
+            "depth": 1, "hidden_size": 32, "intermediate_size": 37, "num_heads": 2, "out_hidden_size": 32,
+            "patch_size": 14, "spatial_merge_size": 2, "fullatt_block_indexes": [0],
+        },
+        **ids,
+    )  # fmt: skip
+    pipe = diffusers.QwenImageEditPipeline(
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(), vae=vae.eval(), transformer=transformer.eval(),
+        text_encoder=transformers.Qwen2_5_VLForConditionalGeneration(config).eval(), tokenizer=tokenizer,
+        processor=_QwenProcessor(tokenizer),
+    )  # fmt: skip
+    pipe.set_progress_bar_config(disable=True)
+    return pipe
+
+
+_QWEN = {
+    "image_token_id": "<|image_pad|>", "video_token_id": "<|video_pad|>", "vision_start_token_id": "<|vision_start|>",
+    "vision_end_token_id": "<|vision_end|>",
+}  # fmt: skip
+
+
+def _qwen_tokenizer() -> Any:
+    transformers, tokenizers = import_module("transformers"), import_module("tokenizers")
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {letter: n for n, letter in enumerate([*letters, "<|endoftext|>"])}
+    special = ["<|im_start|>", "<|im_end|>", *_QWEN.values()]
+    made = transformers.Qwen2Tokenizer(vocab=vocabulary, merges=[])
+    made.add_special_tokens({"additional_special_tokens": special})
+    return made
