@@ -89,10 +89,10 @@ class Store:
         """Note a picture: after its bytes were written, before a record names it."""
         self.keep_images([image])
 
-    def keep_images(self, images: Sequence[ImageRef]) -> None:
-        """Note many pictures at once."""
+    def keep_images(self, images: Sequence[ImageRef], *, withdrawn_at: str | None = None) -> None:
+        """Note many pictures at once. `withdrawn_at`: pictures that came without their bytes, for good."""
         moment = now().isoformat()
-        rows = [{**image.model_dump(), "created_at": moment} for image in images]
+        rows = [{**image.model_dump(), "created_at": moment, "withdrawn_at": withdrawn_at} for image in images]
         if rows:
             with writing(self.engine) as connection:
                 self._insert_missing(connection, schema.blobs, rows)

@@ -1,7 +1,7 @@
 """import: read a format, keep its pictures, append its records. Twice is the same as once."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -9,11 +9,12 @@ from pathlib import Path
 from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Progress, ReadFormat, Skip
-from imarena.core.records import ImageRef, Item, JsonDict, Output, Record, Status
+from imarena.core.records import ImageRef, Item, JsonDict, Output, Record, Status, Tombstone
 from imarena.datasets.taxonomy import load_taxonomy, taxonomy_names
 from imarena.images import check
 from imarena.storage import Conflict, Workspace
 from imarena.storage.upkeep import withdrawn
+from imarena.storage.verify import images_of
 from imarena.workflows.runs import noted
 
 BATCH = 1_000
@@ -61,6 +62,7 @@ class WorkspaceIntake:
         self._refs: dict[str, ImageRef] = {}
         self._pending: list[ImageRef] = []
         self._withdrawn = withdrawn(workspace)
+        self._tombstones: dict[str, str] = {}
 
     def keep(self, data: bytes, *, name: str) -> ImageRef:  # noqa: ARG002
         """Check a picture and store its original bytes."""
@@ -90,6 +92,21 @@ class WorkspaceIntake:
             if row["editor"] is not None and row["item_id"] in keys:
                 found[keys[row["item_id"]], row["editor"]] = row["id"]
         return found
+
+    def bury(self, records: Iterable[Record]) -> None:
+        """Register the pictures that records name and a tombstone in the same import says are gone: the records stay
+        and so do their links, here as where they came from.
+        """
+        for record in records:
+            if isinstance(record, Tombstone) and record.kind == "image":
+                self._tombstones[record.subject] = record.created_at.isoformat()
+            named = images_of(record) if isinstance(record, Item) else []
+            if isinstance(record, Output) and record.image is not None:
+                named = [record.image]
+            for image in named:
+                moment = self._tombstones.get(image.sha256)
+                if moment is not None and image.sha256 not in self._refs:
+                    self._workspace.store.keep_images([image], withdrawn_at=moment)
 
     def flush(self) -> None:
         """Register the pictures kept so far: before the records that name them."""
@@ -122,6 +139,7 @@ def import_records(
                 else:
                     records.append(entry)
             intake.flush()
+            intake.bury(records)
             _write(workspace, records, report)
             done += len(batch)
             if progress:
