@@ -11,6 +11,7 @@ from imarena.core.records import Assignment, Calibration, Item, Judgment, Origin
 from imarena.storage import Workspace, init_workspace, leases, open_workspace
 from imarena.storage.database import writing
 from imarena.workflows.routing_assign import Request, assign
+from imarena.workflows.routing_tables import read_arena
 from tests.command import Imarena
 from tests.samples import kept
 
@@ -189,6 +190,17 @@ def test_the_web_application_serves_what_was_assigned(workspace: Workspace, tmp_
             leases.take(connection, lease, f"web-{n}", until="2099", address=lease.assignment_id, now="2026-01-01")
         taken.add(lease.assignment_id)
     assert len(taken) == 15
+
+
+def test_an_arena_is_read_alike_from_both_databases(any_workspace: Workspace) -> None:
+    fill(any_workspace, 6)
+    found = read_arena(any_workspace, None)
+    assert found.pool.scores.shape == (6, 5)
+    assert np.isfinite(found.pool.scores).all()
+    assert found.pool.models == EDITORS
+    assert assign(any_workspace, None, Request(4))["assignments"] == 4
+    again = read_arena(any_workspace, "robot")
+    assert int(again.pool.asked.sum()) == 4
 
 
 def test_a_new_model_is_placed_by_its_own_battles(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
