@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import join, next_task, task_of
+from tests.web.browser.desk import join, next_task, open_link, task_of
 from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
@@ -29,7 +29,7 @@ def test_a_lead_makes_a_campaign_invites_watches_and_pauses(
     campaign = page.url.rpartition("/")[2]
     other = browser.new_context(viewport={"width": 1280, "height": 720})
     rater = other.new_page()
-    rater.goto(link.input_value())
+    open_link(rater, link.input_value())
     rater.get_by_role("link", name="Start").click()
     rater.get_by_role("button", name="Next").click()
     rater.get_by_role("button", name="Begin").click()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import join, next_task, ready, seen, task_of, zoom
+from tests.web.browser.desk import join, next_task, open_link, ready, seen, task_of, zoom
 from tests.web.browser.stage import BIG, Stage
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ def test_a_new_rater_is_led_from_the_link_to_the_first_task(page: Page, stage: S
     campaign = stage.campaign(
         "Which edit is better?", consent=CONSENT, guidelines="# Look twice\n\n- Zoom in.\n- Be fair."
     )
-    page.goto(stage.invite(campaign))
+    open_link(page, stage.invite(campaign))
     shot(page, "home")
     assert "#" not in page.url, "the link's secret must not stay in the address"
     page.get_by_role("link", name="Start").click()

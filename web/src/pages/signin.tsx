@@ -29,9 +29,8 @@ function Opening({ sign }: { sign: () => Promise<Me> }) {
   const { enter } = useSession();
   const [error, setError] = useState<ApiError | null>(null);
   const started = useRef(false);
-  useEffect(() => {
-    if (started.current) return;
-    started.current = true;
+  function attempt(): void {
+    setError(null);
     sign().then(
       (me) => {
         enter(me);
@@ -39,13 +38,18 @@ function Opening({ sign }: { sign: () => Promise<Me> }) {
       },
       (reason: unknown) => setError(asApiError(reason)),
     );
+  }
+  useEffect(() => {
+    if (started.current) return;
+    started.current = true;
+    attempt();
   });
   return (
     <main className="narrow card">
       {error ? (
         <>
           <h1>{strings.signIn.badLink}</h1>
-          <Problem error={error} />
+          <Problem error={error} retry={attempt} />
           <p>{strings.signIn.badLinkHint}</p>
         </>
       ) : (

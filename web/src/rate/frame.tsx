@@ -43,7 +43,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
         <span className="muted">{task.question}</span>
       </section>
       {children}
-      {desk.error && <Problem error={desk.error} />}
+      {desk.error && <Problem error={desk.error} {...(desk.error.status >= 400 ? { retry: desk.next } : {})} />}
       <div className="answers" aria-label={t.answers} role="group">
         {answers}
         <span className="answers-rest">
