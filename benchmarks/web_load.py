@@ -207,9 +207,8 @@ def one(url: str, name: str, options: argparse.Namespace, kills: int, every: flo
     pace = "as fast as it goes" if every == 0 else f"a vote every {every:g} s"
     print(f"{name}: {options.raters} raters, {pace}, {options.seconds:g} s, {kills} kills")
     print(f"  next: {told(seen.next_s)}\n  vote: {told(seen.vote_s)}")
-    print(
-        f"  {len(seen.acknowledged) / spent:.0f} votes a second; {counts}; errors {dict(seen.errors)}; retries {seen.retries}"
-    )
+    found = f"{len(seen.acknowledged) / spent:.0f} votes a second"
+    print(f"  {found}; {counts}; errors {dict(seen.errors)}; retries {seen.retries}", flush=True)
     return counts["lost"] == 0 and counts["twice"] == 0 and counts["stored"] == counts["live"] and not seen.errors
 
 

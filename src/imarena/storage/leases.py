@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, CursorResult, Text, and_, bindparam, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from imarena.core.records import Assignment, Record
 from imarena.storage.codec import kind_of, to_row
-from imarena.storage.schema import events, leases, participants, units_seen
+from imarena.storage.prepared import Prepared
+from imarena.storage.schema import campaigns, events, leases, participants, units_seen
 
 HOLDING = ("held", "parked")
 
@@ -53,9 +54,18 @@ class Tally:
     qualification: int
 
 
+_INSERTS: dict[str, Prepared] = {}
+
+
 def insert_new(connection: Connection, record: Record) -> None:
     """Append one record that must be new; the database checks its links."""
-    connection.execute(insert(kind_of(type(record)).table).values(to_row(record)))
+    row = to_row(record)
+    table = kind_of(type(record)).table
+    statement = _INSERTS.get(table.name)
+    if statement is None:
+        names = {name: bindparam(name) for name in row}
+        statement = _INSERTS[table.name] = Prepared(insert(table).values(names))
+    statement(connection, **row)
 
 
 def offer(connection: Connection, assignments: Iterable[tuple[Assignment, int]]) -> None:
@@ -82,68 +92,117 @@ def offer_to(connection: Connection, assignment: Assignment, rater_id: str, unti
     connection.execute(insert(leases).values(row))
 
 
+_LEASE = Prepared(select(leases).where(leases.c.assignment_id == bindparam("assignment")))
+_HOLDING = Prepared(
+    select(leases)
+    .where(
+        leases.c.rater_id == bindparam("rater"),
+        or_(leases.c.state == "held", leases.c.state == "parked"),
+        leases.c.campaign_id == bindparam("campaign"),
+    )
+    .order_by(leases.c.state, leases.c.until.desc())
+    .limit(1)
+)
+
+
+def _first(found: CursorResult[Any]) -> Lease | None:
+    row: Any = found.first()
+    return None if row is None else Lease(*row)
+
+
 def lease_of(connection: Connection, assignment_id: str) -> Lease | None:
     """The lease of an assignment."""
-    row = connection.execute(select(leases).where(leases.c.assignment_id == assignment_id)).mappings().first()
-    return None if row is None else Lease(**row)
+    return _first(_LEASE(connection, assignment=assignment_id))
 
 
 def holding(connection: Connection, campaign_id: str, rater_id: str) -> Lease | None:
     """What a rater holds in a campaign: the task in hand first, then those put aside."""
-    query = (
-        select(leases)
-        .where(leases.c.rater_id == rater_id, leases.c.state.in_(HOLDING), leases.c.campaign_id == campaign_id)
-        .order_by(leases.c.state, leases.c.until.desc())
-        .limit(1)
+    return _first(_HOLDING(connection, campaign=campaign_id, rater=rater_id))
+
+
+_UNSEEN = ~(
+    select(units_seen.c.unit)
+    .where(
+        units_seen.c.campaign_id == bindparam("campaign"),
+        units_seen.c.rater_id == bindparam("rater"),
+        units_seen.c.unit == leases.c.unit,
     )
-    row = connection.execute(query).mappings().first()
-    return None if row is None else Lease(**row)
+    .exists()
+)
+_FREE = Prepared(
+    select(leases)
+    .where(leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", _UNSEEN)
+    .order_by(leases.c.position)
+    .limit(1)
+    .with_for_update(skip_locked=True, of=leases)
+)
+_LATE = Prepared(
+    select(leases)
+    .where(
+        leases.c.campaign_id == bindparam("campaign"),
+        or_(leases.c.state == "held", leases.c.state == "parked"),
+        leases.c.until < bindparam("now"),
+        leases.c.purpose == "vote",
+        _UNSEEN,
+    )
+    .order_by(leases.c.until)
+    .limit(1)
+    .with_for_update(skip_locked=True, of=leases)
+)
+_TAKE = Prepared(
+    update(leases)
+    .where(
+        leases.c.assignment_id == bindparam("assignment"),
+        or_(
+            leases.c.state == "free",
+            and_(or_(leases.c.state == "held", leases.c.state == "parked"), leases.c.until < bindparam("now")),
+        ),
+    )
+    .values(
+        rater_id=bindparam("rater"),
+        until=bindparam("ends"),
+        state="held",
+        address=bindparam("at"),
+        vote_id=None,
+        done_at=None,
+    )
+)
 
 
 def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str) -> Lease | None:
     """A task that this rater may take: free, or run out in somebody else's hands; never a unit seen before."""
-    unseen = ~(
-        select(units_seen.c.unit)
-        .where(
-            units_seen.c.campaign_id == campaign_id,
-            units_seen.c.rater_id == rater_id,
-            units_seen.c.unit == leases.c.unit,
-        )
-        .exists()
-    )
-    mine = leases.c.campaign_id == campaign_id
-    free = select(leases).where(mine, leases.c.state == "free", unseen).order_by(leases.c.position).limit(1)
-    row = connection.execute(free.with_for_update(skip_locked=True)).mappings().first()
-    if row is None:
-        late = (
-            select(leases)
-            .where(mine, leases.c.state.in_(HOLDING), leases.c.until < now, leases.c.purpose == "vote", unseen)
-            .order_by(leases.c.until)
-            .limit(1)
-        )
-        row = connection.execute(late.with_for_update(skip_locked=True)).mappings().first()
-    return None if row is None else Lease(**row)
+    found = _first(_FREE(connection, campaign=campaign_id, rater=rater_id))
+    return found or _first(_LATE(connection, campaign=campaign_id, rater=rater_id, now=now))
 
 
 def take(connection: Connection, lease: Lease, rater_id: str, *, until: str, address: str, now: str) -> bool:
     """Take a task if it is still to be had. The unit counts as seen from now on."""
-    to_be_had = or_(leases.c.state == "free", and_(leases.c.state.in_(HOLDING), leases.c.until < now))
-    taken = connection.execute(
-        update(leases)
-        .where(leases.c.assignment_id == lease.assignment_id, to_be_had)
-        .values(rater_id=rater_id, until=until, state="held", address=address, vote_id=None, done_at=None)
-    )
+    taken = _TAKE(connection, assignment=lease.assignment_id, now=now, rater=rater_id, ends=until, at=address)
     if taken.rowcount != 1:
         return False
     see(connection, lease.campaign_id, rater_id, lease.unit)
     return True
 
 
+_SEE = Prepared(
+    insert(units_seen).from_select(
+        ["campaign_id", "rater_id", "unit"],
+        select(bindparam("campaign", type_=Text), bindparam("rater", type_=Text), bindparam("what", type_=Text)).where(
+            ~select(units_seen.c.unit)
+            .where(
+                units_seen.c.campaign_id == bindparam("campaign", type_=Text),
+                units_seen.c.rater_id == bindparam("rater", type_=Text),
+                units_seen.c.unit == bindparam("what", type_=Text),
+            )
+            .exists()
+        ),
+    )
+)
+
+
 def see(connection: Connection, campaign_id: str, rater_id: str, unit: str) -> None:
     """Note that a rater was shown a unit."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    row = {"campaign_id": campaign_id, "rater_id": rater_id, "unit": unit}
-    connection.execute(dialect.insert(units_seen).on_conflict_do_nothing(), row)
+    _SEE(connection, campaign=campaign_id, rater=rater_id, what=unit)
 
 
 def change(connection: Connection, lease: Lease, **values: Any) -> bool:
@@ -171,37 +230,58 @@ def last_done(connection: Connection, campaign_id: str, rater_id: str) -> Lease 
     return None if row is None else Lease(**row)
 
 
-def leased_to(connection: Connection, address: str) -> tuple[str, str | None] | None:
-    """Which assignment an address opens or once opened, and for which rater."""
-    query = select(events.c.assignment_id, events.c.rater_id).where(events.c.id == address, events.c.kind == "leased")
-    row = connection.execute(query).first()
-    return None if row is None else (row[0], row[1])
+_BY_ADDRESS = Prepared(
+    select(leases, events.c.rater_id.label("was"))
+    .join(events, events.c.assignment_id == leases.c.assignment_id)
+    .where(events.c.id == bindparam("at"), events.c.kind == "leased")
+)
+_HAPPENED = Prepared(select(events.c.seq).where(events.c.id == bindparam("event")))
+_REAL = and_(leases.c.purpose != "practice", leases.c.purpose != "qualification")
+_TALLY = Prepared(
+    select(
+        func.count().filter(_REAL),
+        func.count().filter(_REAL, leases.c.done_at >= bindparam("since")),
+        func.count().filter(leases.c.purpose == "practice"),
+        func.count().filter(leases.c.purpose == "qualification"),
+    ).where(
+        leases.c.rater_id == bindparam("rater"), leases.c.state == "done", leases.c.campaign_id == bindparam("campaign")
+    )
+)
+_OPEN = Prepared(select(campaigns.c.open).where(campaigns.c.id == bindparam("campaign")))
+_PLACE = Prepared(
+    select(participants.c.consented_at, participants.c.active).where(
+        participants.c.campaign_id == bindparam("campaign"), participants.c.rater_id == bindparam("rater")
+    )
+)
+
+
+def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | None:
+    """The lease of the task that an address opens, or once opened, for this rater; others get nothing."""
+    row: Any = _BY_ADDRESS(connection, at=address).first()
+    return Lease(*row[:-1]) if row is not None and row[-1] == rater_id else None
 
 
 def happened(connection: Connection, event_id: str) -> bool:
     """Is there an event with this id?"""
-    return connection.execute(select(events.c.seq).where(events.c.id == event_id)).first() is not None
+    return _HAPPENED(connection, event=event_id).first() is not None
 
 
 def tally(connection: Connection, campaign_id: str, rater_id: str, since: str) -> Tally:
     """How much a rater has done: of real work in all and since a moment, and of the two kinds of training."""
-    real = leases.c.purpose.not_in(("practice", "qualification"))
-    query = select(
-        func.count().filter(real),
-        func.count().filter(real, leases.c.done_at >= since),
-        func.count().filter(leases.c.purpose == "practice"),
-        func.count().filter(leases.c.purpose == "qualification"),
-    ).where(leases.c.rater_id == rater_id, leases.c.state == "done", leases.c.campaign_id == campaign_id)
-    return Tally(*connection.execute(query).one())
+    row: Any = _TALLY(connection, campaign=campaign_id, rater=rater_id, since=since).one()
+    return Tally(*row)
 
 
 def place_of(connection: Connection, campaign_id: str, rater_id: str) -> Place | None:
     """A rater's place in a campaign; None where they do not take part."""
-    query = select(participants.c.consented_at, participants.c.active).where(
-        participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id
-    )
-    row = connection.execute(query).first()
+    row: Any = _PLACE(connection, campaign=campaign_id, rater=rater_id).first()
     return None if row is None else Place(row[0], bool(row[1]))
+
+
+def is_open(connection: Connection, campaign_id: str) -> bool | None:
+    """Is a campaign open now? None where there is no such campaign."""
+    row: Any = _OPEN(connection, campaign=campaign_id).first()
+    return None if row is None else bool(row[0])
 
 
 def join(connection: Connection, campaign_id: str, rater_id: str, now: str) -> None:

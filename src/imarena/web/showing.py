@@ -9,7 +9,6 @@ from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Picture, RaterCampaign, Task
 from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, Standing, VoteOut
 from imarena.workflows.ballots import Answer
-from imarena.workflows.campaign_plan import plan_of
 from imarena.workflows.exhibits import instruction_of
 from imarena.workflows.exploring import Pair
 from imarena.workflows.forms import Question, forms
@@ -58,7 +57,7 @@ def task(arena: Arena, held: Held) -> Task:
     """A blinded task."""
     assignment, shelves = held.assignment, arena.voting.shelves
     base = f"/api/tasks/{held.address}"
-    plan = plan_of(shelves.campaign(assignment.campaign_id))
+    plan = shelves.plan(assignment.campaign_id)
     kind = plan.kind
     rated = kind == "rating"
     sources, references = shelves.sources(assignment), shelves.references(assignment)
@@ -132,7 +131,7 @@ def answer_of(ballot: Ballot) -> Answer:
 def rater_campaign(arena: Arena, campaign_id: str, place: Place, *, leads: bool) -> RaterCampaign | None:
     """A campaign as one of its raters sees it; leads may take part without an invitation."""
     campaign = arena.voting.shelves.campaign(campaign_id)
-    plan = plan_of(campaign)
+    plan = arena.voting.shelves.plan(campaign_id)
     if place.stage == "not_invited" and leads:
         place = replace(place, stage="consent" if plan.consent else "open")
     if place.stage == "not_invited":

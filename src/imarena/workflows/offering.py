@@ -12,7 +12,7 @@ from imarena.core.records.base import moment_text
 from imarena.storage import leases
 from imarena.storage.schema import leases as leases_table
 from imarena.workflows.ballots import right
-from imarena.workflows.campaign_plan import Known, Plan, plan_of
+from imarena.workflows.campaign_plan import Known, Plan
 from imarena.workflows.shelves import Shelves
 
 Stage = Literal[
@@ -37,7 +37,7 @@ class Standing:
 
 def standing(connection: Connection, shelves: Shelves, campaign: Campaign, rater_id: str) -> Standing:
     """Where a rater stands now."""
-    plan = plan_of(campaign)
+    plan = shelves.plan(campaign.campaign_id)
     place = leases.place_of(connection, campaign.campaign_id, rater_id)
     counts = leases.tally(connection, campaign.campaign_id, rater_id, moment_text(now() - WEEK))
     left = max(0, plan.weekly_quota - counts.recent)
@@ -91,7 +91,7 @@ def next_personal(
     connection: Connection, shelves: Shelves, campaign: Campaign, where: Standing, rater_id: str
 ) -> Assignment | None:
     """A task made for this rater alone, where it is time for one: practice, qualification, gold or a repeat."""
-    plan = plan_of(campaign)
+    plan = shelves.plan(campaign.campaign_id)
     if where.stage in ("practice", "qualification"):
         known = plan.practice if where.stage == "practice" else plan.qualification
         return _unused(connection, campaign, known, where.stage, rater_id)

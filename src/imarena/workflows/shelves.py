@@ -10,6 +10,7 @@ from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, V
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.schema import votes
+from imarena.workflows.campaign_plan import Plan, plan_of
 from imarena.workflows.exhibits import references_of, sources_of
 
 _AT_HAND = 20_000
@@ -38,6 +39,7 @@ class Shelves:
         self._items = lru_cache(_AT_HAND)(_item)
         self._outputs = lru_cache(_AT_HAND)(_output)
         self._campaigns = lru_cache(1000)(_campaign)
+        self._plans = lru_cache(1000)(lambda identity: plan_of(self.campaign(identity)))
 
     def assignment(self, identity: str) -> Assignment:
         """An assignment that is known to exist."""
@@ -54,6 +56,10 @@ class Shelves:
     def campaign(self, identity: str) -> Campaign:
         """A campaign's plan. Whether it is open may have changed since: ask the store for that."""
         return self._campaigns(identity)
+
+    def plan(self, identity: str) -> Plan:
+        """What a campaign asks; it never changes."""
+        return self._plans(identity)
 
     def vote_within(self, connection: Connection, identity: str) -> Vote:
         """A vote, read inside a transaction."""

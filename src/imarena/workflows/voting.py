@@ -20,7 +20,7 @@ from imarena.core.records.base import moment_text
 from imarena.storage import Workspace, leases
 from imarena.storage.database import reading, writing
 from imarena.workflows.ballots import Answer, read_ballot, right
-from imarena.workflows.campaign_plan import Plan, plan_of
+from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.offering import Standing, next_personal, standing
 from imarena.workflows.shelves import Shelves
 
@@ -66,11 +66,13 @@ class Voting:
     # ------------------------------------------------------------------ taking part
 
     def campaign(self, campaign_id: str) -> Campaign:
-        """A campaign, as it stands now."""
-        campaign = self.workspace.store.get(Campaign, campaign_id)
-        if campaign is None:
+        """A campaign, open or closed as it is now."""
+        with reading(self.engine) as connection:
+            is_open = leases.is_open(connection, campaign_id)
+        if is_open is None:
             raise Refusal("no_campaign", "There is no such campaign.")
-        return campaign
+        known = self.shelves.campaign(campaign_id)
+        return known if known.open == is_open else known.model_copy(update={"open": is_open})
 
     def join(self, campaign_id: str, rater_id: str) -> None:
         """Take part without an invitation: for leads and for the person at the machine."""
@@ -96,7 +98,7 @@ class Voting:
     def next(self, campaign_id: str, rater_id: str) -> Held | Standing:
         """The task in hand, or a new one; or where the rater stands, when there is none."""
         campaign = self.campaign(campaign_id)
-        plan = plan_of(campaign)
+        plan = self.shelves.plan(campaign_id)
         for _ in range(_TRIES):
             with reading(self.engine) as connection:
                 where = standing(connection, self.shelves, campaign, rater_id)
@@ -214,7 +216,7 @@ class Voting:
         who: tuple[str, str, str],
     ) -> None:
         rater_id, key, voted = who
-        plan = plan_of(self.shelves.campaign(lease.campaign_id))
+        plan = self.shelves.plan(lease.campaign_id)
         record = read_ballot(assignment, answer, rater_id, key, lease.vote_id, plan.dimension)
         leases.insert_new(connection, record)
         self._happened(connection, voted, assignment.assignment_id, EventKind.VOTED, rater_id)
@@ -259,7 +261,7 @@ class Voting:
     def undo(self, campaign_id: str, rater_id: str) -> Held:
         """Take the last vote back: a retraction is appended, and the task is in hand again."""
         campaign = self.campaign(campaign_id)
-        _, until = _moments(plan_of(campaign))
+        _, until = _moments(self.shelves.plan(campaign_id))
         with writing(self.engine, durable=True) as connection:
             lease = leases.last_done(connection, campaign_id, rater_id)
             if lease is None or lease.address is None:
@@ -287,8 +289,7 @@ class Voting:
     # ------------------------------------------------------------------ inside
 
     def _lease(self, connection: Connection, address: str, rater_id: str) -> leases.Lease:
-        found = leases.leased_to(connection, address)
-        lease = leases.lease_of(connection, found[0]) if found is not None and found[1] == rater_id else None
+        lease = leases.leased_to(connection, address, rater_id)
         if lease is None:
             raise Refusal("no_task", "There is no such task.")
         return lease
