@@ -13,7 +13,9 @@ from imarena.vision import likeness, rgb_of
 
 Bools = npt.NDArray[np.bool_]
 WORK_SIDE = 320
-_LIKE = 0.45
+_LIKE = (0.45, 0.62, 0.78)
+"""How much a pixel must look like the named colour; the next level is taken where too much of the picture does."""
+_WIDESPREAD = 0.22
 _LARGEST = 0.6
 """A thing is no more than this share of the picture."""
 
@@ -50,7 +52,8 @@ def _small(rgb: Floats) -> Floats:
 
 def _by_colour(small: Floats, colour: str) -> Bools | None:
     """Connected areas that look like the colour; specks are dropped."""
-    like = likeness(np.clip(small, 0, 1), colour) > _LIKE
+    alike = likeness(np.clip(small, 0, 1), colour)
+    like = next((alike > level for level in _LIKE if (alike > level).mean() <= _WIDESPREAD), alike > _LIKE[-1])
     closed = cv2.morphologyEx(like.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((5, 5), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(closed)
     areas = [int(stats[i, cv2.CC_STAT_AREA]) for i in range(1, count)]
