@@ -80,7 +80,8 @@ def _header(path: Path, delimiter: str) -> list[str]:
     with pa.input_stream(str(path)) as stream:
         start = stream.read(HEADER_BYTES)
     line = start.split(b"\n", 1)[0].decode("utf-8-sig")
-    names = next(csv.reader([line], delimiter=delimiter), [])
+    # a file with bare carriage returns has one line only: its header ends at the first of them
+    names = next(csv.reader(line.split("\r", 1)[:1], delimiter=delimiter), [])
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise UserError(f"{path}: column '{doubled[0]}' appears twice.", hint="Give every column its own name.")

@@ -234,13 +234,30 @@ def _first_not_a_number(values: Any) -> int:
 
 
 def _values(values: Any, name: str) -> Any:
-    """Ratings: numbers where all of them are, else nominal labels."""
+    """Ratings: numbers where all of them are, else nominal labels. One slip among numbers is told, not obeyed."""
     try:
         return _numbers(values, name, "value")
     except UserError:
         if not pa.types.is_dictionary(values.type) and not pa.types.is_string(values.type):
             raise
+        if _mostly_numbers(values):
+            raise
         return _text(values, name, "value")
+
+
+def _mostly_numbers(values: Any) -> bool:
+    """More than half of the cells that hold something are numbers."""
+    counts = {row["values"]: row["counts"] for row in pc.value_counts(values.cast(pa.string())).to_pylist()}
+    given = {word: number for word, number in counts.items() if word and word.strip() not in NOT_A_NUMBER}
+    return bool(2 * sum(number for word, number in given.items() if _is_number(word)) > sum(given.values()))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _battles(table: pa.Table, name: str, labels: Mapping[str, str]) -> pa.Table:

@@ -124,3 +124,20 @@ def test_columns_labels_and_extra(tmp_path: Path) -> None:
         read_table(path, "battles", columns={"left": "model_c"})
     with pytest.raises(UserError, match="cannot mean 'won'"):
         read_table(path, "battles", columns=columns, labels={"model_a": "won"})
+
+
+def test_one_slip_among_numbers_does_not_turn_ratings_into_labels(tmp_path: Path) -> None:
+    """Words are nominal labels; 'inf' or '3x' in a column of numbers is a mistake, and its row is named."""
+    path = tmp_path / "ratings.csv"
+    for slip, told in (("3x", "row 4: '3x'"), ("inf", "row 4: column 'value' is infinite")):
+        path.write_text(f"unit,rater,value\nu1,a,1\nu1,b,2\nu2,a,NA\nu2,b,{slip}\nu3,a,4\n", encoding="utf-8")
+        with pytest.raises(UserError, match=told):
+            read_table(path, "ratings")
+    path.write_text("unit,rater,value\nu1,a,good\nu1,b,bad\nu2,a,7\n", encoding="utf-8")
+    assert read_table(path, "ratings")["value"].to_pylist() == ["good", "bad", "7"]
+
+
+def test_bare_carriage_returns_end_a_row_or_are_refused_with_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "battles.csv"
+    path.write_bytes(b"left,right,winner\ra,b,left\rb,a,left\r")
+    assert read_table(path, "battles")["left"].to_pylist() == ["a", "b"]
