@@ -9,7 +9,7 @@ from pathlib import Path
 from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Progress, ReadFormat, Skip
-from imarena.core.records import ImageRef, Item, JsonDict, Output, Record, Status, Tombstone
+from imarena.core.records import ImageRef, Item, JsonDict, Judgment, Output, Record, Status, Tombstone, Vote
 from imarena.datasets.taxonomy import load_taxonomy, taxonomy_names
 from imarena.images import check
 from imarena.storage import Conflict, Workspace
@@ -166,8 +166,36 @@ def _write(workspace: Workspace, records: list[Record], report: ImportReport) ->
     kinds = Counter(type(record).__name__ for record in records if id(record) not in refused)
     report.new.update(outcome.new_by_kind)
     report.same.update(kinds - outcome.new_by_kind)
+    if outcome.same:
+        for record in _changed(workspace, records):
+            report.same[type(record).__name__] -= 1
+            report.skip(_conflict_skip(Conflict(record, "it is stored already with another verdict, which stays")))
     for conflict in outcome.conflicts:
         report.skip(_conflict_skip(conflict))
+
+
+def _changed(workspace: Workspace, records: list[Record]) -> list[Record]:
+    """Votes and judgments whose place in their source is known, but with another verdict than the one given now."""
+    changed: list[Record] = []
+    for kind in (Vote, Judgment):
+        given = {_verdict_id(record): record for record in records if isinstance(record, kind)}
+        found = workspace.store.records(kind, id=list(given)) if given else ()
+        for stored in found:
+            if isinstance(stored, Vote | Judgment):
+                record = given[_verdict_id(stored)]
+                changed += [record] if _verdict(record) != _verdict(stored) else []
+    return changed
+
+
+def _verdict_id(record: Vote | Judgment) -> str:
+    """The id of a verdict."""
+    return record.vote_id if isinstance(record, Vote) else record.judgment_id
+
+
+def _verdict(record: Vote | Judgment) -> tuple[object, ...]:
+    if isinstance(record, Vote):
+        return record.preference, record.ratings, record.retracted
+    return record.status, record.preference, record.score, record.scores
 
 
 def _conflict_skip(conflict: Conflict) -> Skip:
@@ -175,6 +203,8 @@ def _conflict_skip(conflict: Conflict) -> Skip:
     origin = getattr(record, "origin", None)
     name = type(record).__name__.lower()
     label = f"{record.dataset} / {record.key}" if isinstance(record, Item) else name
+    if isinstance(record, Vote):
+        label = f"vote of {record.rater_id}"
     return Skip(
         origin.file if origin and origin.file else label,
         origin.row if origin and origin.row else "",
