@@ -82,6 +82,7 @@ def test_one_certain_fault_gives_its_true_status_and_no_verdict(imarena: Imarena
     (report,) = ended.json["reports"]
     assert report["judgments"] == {TRUE_STATUS[fault]: 6}
     assert report["missing"] == (0 if fault == "slow" else 6)
+    assert sum(report["errors"].values()) == report["missing"], "the reason is told, not only the status"
     with open_workspace(root) as workspace:
         for judgment in workspace.store.records(Judgment):
             assert (judgment.preference is None) == (judgment.status != "ok")

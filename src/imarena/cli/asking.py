@@ -152,5 +152,7 @@ def _show(console: Console, reports: list[Any], dry_run: bool) -> None:
         cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
         took = f"; {duration(report.seconds)}" if report.seconds >= 1 else ""
         console.print(f"{report.judge}: {counts}; {report.done_before:,} done before{cost}{took}", markup=False)
+        for error, number in report.errors.most_common(3):
+            console.print(f"  {number:,} x {error}", markup=False, highlight=False)
         if report.stopped:
             console.print(f"  stopped: {report.stopped}", markup=False)

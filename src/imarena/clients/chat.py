@@ -229,8 +229,8 @@ class ChatClient:
         return ChatReply(
             answer.status,
             text=scrub(answer.text, self._secrets),
-            model=answer.model,
-            finish_reason=answer.finish_reason,
+            model=scrub(answer.model, self._secrets),
+            finish_reason=scrub(answer.finish_reason, self._secrets),
             usage=self._priced(answer.usage),
             error=scrub(answer.error, self._secrets),
             http_status=answer.http_status,

@@ -1,5 +1,6 @@
 """The settings of an endpoint, checked on load. They hold the name of a key's variable, never a key."""
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -11,7 +12,8 @@ from imarena.core.records import JsonDict, Usage
 from imarena.core.records.base import Noun
 from imarena.images import JPEG, Preparation
 
-_KEY_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key", "cookie", "proxy-authorization"})
+_KEY_NAMES = re.compile(r"key|token|secret|auth|cookie|password|signature|^sig$", re.IGNORECASE)
+"""What the name of a header or of a part of an address says where its value is likely a key."""
 
 
 class Endpoint(Noun):
@@ -79,14 +81,14 @@ class Endpoint(Noun):
             url = URL(text)
             if url.scheme not in {"http", "https"} or not url.host:
                 raise ValueError(f"'{text}' is not an http or https address")
-            if url.user or url.password or "key" in url.query:
+            if url.user or url.password or any(map(_KEY_NAMES.search, url.query)):
                 raise ValueError("an address with a key in it would be written into records: use api_key_env")
         return value
 
     @field_validator("headers")
     @classmethod
     def _no_keys_in_headers(cls, value: dict[str, str]) -> dict[str, str]:
-        found = sorted(name for name in value if name.lower() in _KEY_HEADERS)
+        found = sorted(name for name in value if _KEY_NAMES.search(name))
         if found:
             raise ValueError(f"the header {', '.join(found)} would be written into records: use api_key_env")
         return value

@@ -9,6 +9,7 @@ from imarena.core.errors import UserError
 
 _HIDDEN = "Secret(***)"
 _SCRUBBED = "[key removed]"
+_SHORTEST = 8  # "x" or "EMPTY" for a server of one's own is no secret, and its letters are in every reply
 
 
 class Secret:
@@ -55,6 +56,7 @@ class Secret:
 
 def scrub(text: str, secrets: Iterable[Secret]) -> str:
     """The text without these keys: a server that echoes a key must not bring it into a record."""
-    for secret in secrets:
-        text = text.replace(secret.reveal(), _SCRUBBED)
+    for value in sorted((secret.reveal() for secret in secrets), key=len, reverse=True):  # one may begin another
+        if len(value) >= _SHORTEST:
+            text = text.replace(value, _SCRUBBED)
     return text

@@ -21,6 +21,9 @@ from imarena.workflows.judging_plan import CaseWork, plan_cases
 from imarena.workflows.judging_records import ORDERS, copies_of, records_of
 from imarena.workflows.runs import Ongoing, noted
 
+ERRORS_TOLD = 20
+ERROR_LENGTH = 300
+
 
 @dataclass
 class JudgeReport:
@@ -37,6 +40,8 @@ class JudgeReport:
     output_tokens: int = 0
     seconds: float = 0.0
     stopped: str = ""
+    errors: Counter[str] = field(default_factory=Counter)
+    """Why there is no verdict, in the words of the endpoint, the parser or the judge, by number."""
 
     @property
     def missing(self) -> int:
@@ -46,6 +51,8 @@ class JudgeReport:
     def add(self, verdict: Verdict) -> None:
         """Count a verdict or a failure."""
         self.judgments[verdict.status.value] += 1
+        if verdict.status is not Status.OK:
+            self.errors[f"{verdict.status.value}: {verdict.error}"[:ERROR_LENGTH]] += 1
         self.cost_usd += verdict.usage.cost_usd or 0.0
         self.input_tokens += verdict.usage.input_tokens or 0
         self.output_tokens += verdict.usage.output_tokens or 0
@@ -54,13 +61,17 @@ class JudgeReport:
         """Add a later round of the same run."""
         self.judgments.update(later.judgments)
         self.unfit.update(later.unfit)
+        self.errors.update(later.errors)
         for name in ("done_before", "planned", "cost_usd", "input_tokens", "output_tokens", "seconds"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.stopped = later.stopped
 
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
-        counts = {"judgments": dict(self.judgments), "unfit": dict(self.unfit), "missing": self.missing}
+        counts = {
+            "judgments": dict(self.judgments), "unfit": dict(self.unfit), "missing": self.missing,
+            "errors": dict(self.errors.most_common(ERRORS_TOLD)),
+        }  # fmt: skip
         return {**self.__dict__, **counts}
 
 

@@ -47,6 +47,10 @@ def test_addresses_and_keys_pair_up(settings: dict[str, object], pairs: list[tup
         {"base_url": "h/v1"},
         {"base_url": "https://user:key@h/v1"},
         {"base_url": "https://h/v1?key=abc"},
+        {"base_url": "https://h/v1?api_key=abc"},
+        {"base_url": "https://h/v1?access_token=abc"},
+        {"headers": {"Ocp-Apim-Subscription-Key": "x"}},
+        {"headers": {"X-Auth-Token": "x"}},
         {"base_url": ["http://a", "http://b", "http://c"], "api_key_env": ["K", "L"]},
         {"headers": {"Authorization": "Bearer x"}},
         {"headers": {"api-key": "x"}},
@@ -105,6 +109,9 @@ def test_a_secret_hides_itself() -> None:
             leak(secret)
         assert "canary" not in str(caught.value)
     assert scrub("bad key sk-canary!", [secret]) == "bad key [key removed]!"
+    longer = Secret("sk-canary-and-more")
+    assert scrub("sk-canary-and-more", [secret, longer]) == "[key removed]"
+    assert scrub('{"winner": "B", "score": 2}', [Secret("B"), Secret("2")]) == '{"winner": "B", "score": 2}'
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), max_size=40), st.floats(0, 5))
