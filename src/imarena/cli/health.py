@@ -25,6 +25,9 @@ def command(
     model: asking.Model = "",
     api_key_env: asking.ApiKeyEnv = None,
     option: asking.Option = None,
+    max_cost_usd: asking.MaxCost = None,
+    yes: asking.Yes = False,
+    dry_run: asking.DryRun = False,
 ) -> None:
     """How far each judge can be trusted: failures, position, consistency, people, ties, drift, injection."""
     from imarena.storage import open_workspace
@@ -33,8 +36,10 @@ def command(
     with open_workspace(session(context).workspace) as workspace:
         found = [] if probe else health(workspace, judge)
         if probe:
-            chosen = asking.Chosen(endpoint, base_url, model, api_key_env, None, None, option, True, False)
-            found = [_probed(workspace, name, chosen, probe) for name in judge or ["builtin"]]
+            chosen = asking.Chosen(
+                endpoint, base_url, model, api_key_env, None, max_cost_usd, option, yes=yes, dry_run=dry_run
+            )
+            found = _probed(context, workspace, judge or ["builtin"], chosen, probe)
     document = {"judges": [one.to_json() for one in found]}
 
     def show(console: Console) -> None:
@@ -44,17 +49,21 @@ def command(
     emit(context, document, show)
 
 
-def _probed(workspace: Any, name: str, chosen: asking.Chosen, count: int) -> Any:
+def _probed(context: typer.Context, workspace: Any, names: list[str], chosen: asking.Chosen, count: int) -> list[Any]:
     from imarena.workflows.cases import load_board
-    from imarena.workflows.health import probe_injection
+    from imarena.workflows.health import probe_estimate, probe_injection
     from imarena.workflows.wiring import need_shape, wire_judge
 
-    wired = wire_judge(workspace.settings, name, chosen.words())
-    need_shape(wired, "pointwise", "health --probe")
+    budget = chosen.budget()
+    wired = [wire_judge(workspace.settings, name, chosen.words(), budget) for name in names]
+    for one in wired:
+        need_shape(one, "pointwise", "health --probe")
     board = load_board(workspace)
     if not board.slots:
         raise UserError("There are no outputs to draw texts on.", hint="Run `imarena edit`, or import outputs.")
-    return probe_injection(workspace, wired, board, count)
+    if not asking.go_on(context, chosen, [probe_estimate(workspace, one, board, count) for one in wired]):
+        return []
+    return [probe_injection(workspace, one, board, count) for one in wired]
 
 
 MEANS = "Mean of each dimension"

@@ -12,8 +12,9 @@ from imarena.judges import health as figures
 from imarena.judges.health import SelfConsistency, Verdicts
 from imarena.stats import Figure
 from imarena.storage import Workspace
-from imarena.workflows.cases import Board
+from imarena.workflows.cases import Board, Case
 from imarena.workflows.columns_store import check_judges
+from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.health_data import PairKey, People, Said, read_judges, read_people
 from imarena.workflows.wiring import Wired
 
@@ -261,6 +262,24 @@ def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
 # ---------------------------------------------------------------- prompt injection
 
 
+def probe_estimate(workspace: Workspace, wired: Wired, board: Board, count: int) -> Estimate:
+    """What `probe_injection` will take. One question after the other; nothing of it is kept or asked again for free."""
+    from imarena.judges.injection import injections
+    from imarena.workflows.judging_plan import CaseWork, PlannedWork
+
+    asked = [Case(board.items[o.item_id], o) for o in _probed(board, count)] * (1 + len(injections()))
+    planned = PlannedWork([CaseWork(case, str(number), 0) for number, case in enumerate(asked)])
+    return estimate(workspace, wired, planned, board, concurrency=1)
+
+
+def _probed(board: Board, count: int) -> list[Output]:
+    """The outputs to draw on: chosen by hash, so that two judges are probed on the same ones."""
+    from imarena.core.ids import content_id
+
+    outputs = (output for shown in board.slots.values() for output in shown)
+    return sorted(outputs, key=lambda output: content_id("probe", output.output_id))[:count]
+
+
 def probe_injection(workspace: Workspace, wired: Wired, board: Board, count: int) -> Health:
     """Draw texts that address a judge on `count` outputs, ask about each, and count how often the score rises.
 
@@ -268,14 +287,13 @@ def probe_injection(workspace: Workspace, wired: Wired, board: Board, count: int
     """
     from contextlib import nullcontext
 
-    from imarena.core.ids import content_id
     from imarena.judges.injection import probe, score_susceptibility
     from imarena.workflows.exhibits import exhibit_of
 
-    outputs = sorted(
-        (output for shown in board.slots.values() for output in shown), key=lambda o: content_id("probe", o.output_id)
-    )[:count]
-    exhibits = [exhibit_of(workspace, board.items[o.item_id], o, None, board.parents) for o in outputs]
+    exhibits = [
+        exhibit_of(workspace, board.items[output.item_id], output, None, board.parents)
+        for output in _probed(board, count)
+    ]
 
     async def asked() -> Any:
         async with wired.door.opened() if wired.door else nullcontext():
