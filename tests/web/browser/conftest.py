@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from imarena.web.pages import STATIC
 from tests.web.browser.desk import become_lead, loaded
@@ -50,6 +50,7 @@ def browser() -> Iterator[Browser]:
     """The machine's own Chromium; nothing is downloaded. It ends with the file: others need the event loop."""
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; set IMARENA_CHROMIUM to its path")
+    expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield found

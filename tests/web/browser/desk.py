@@ -52,7 +52,7 @@ def ready(page: Page) -> None:
 
 def loaded(page: Page) -> None:
     """Wait until every picture shows all tiles of what is seen."""
-    expect(page.locator(".pane[data-loaded=false]")).to_have_count(0, timeout=20_000)
+    expect(page.locator(".pane[data-loaded=false]")).to_have_count(0)
 
 
 def task_of(page: Page) -> str:

@@ -66,7 +66,7 @@ def test_a_revoked_link_lets_nobody_in(lead: Page, stage: Stage) -> None:
     address = stage.invite(campaign, "Eve")
     lead.goto(f"{stage.address}/lead/{campaign}")
     lead.get_by_role("button", name="Revoke").click()
-    expect(lead.get_by_text("revoked")).to_be_visible()
+    expect(lead.get_by_text("revoked", exact=True)).to_be_visible()
     lead.context.clear_cookies()
     lead.goto(address)
     expect(lead.get_by_role("heading", name="This link does not work")).to_be_visible()
