@@ -5,9 +5,11 @@ and then writes would fail at once, whatever the busy timeout.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from threading import Lock, RLock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
@@ -17,6 +19,8 @@ from imarena.storage.failures import tell_failures
 
 BUSY_TIMEOUT_MS = 30_000
 _WRITES = "imarena_writes"
+_TURNS: WeakKeyDictionary[Engine, RLock] = WeakKeyDictionary()
+_GUARD = Lock()
 _POOL = 12
 """Connections kept open; a server works with this many threads, and each may hold two."""
 
@@ -68,8 +72,9 @@ def writing(engine: Engine, *, durable: bool = False, links_checked_at_end: bool
 
     `links_checked_at_end`: for schema changes, where SQLite makes a table anew and others point at it meanwhile.
     """
-    with engine.connect().execution_options(**{_WRITES: True}) as connection:
-        sqlite = connection.dialect.name == "sqlite"
+    sqlite = engine.dialect.name == "sqlite"
+    with _turn(engine) if sqlite else nullcontext(), engine.connect() as plain:
+        connection = plain.execution_options(**{_WRITES: True})
         if sqlite and durable:
             _pragma(connection, "synchronous = FULL")
         if sqlite and links_checked_at_end:
@@ -91,6 +96,12 @@ def empty_log(engine: Engine) -> None:
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection:
             _pragma(connection, "wal_checkpoint(TRUNCATE)")
+
+
+def _turn(engine: Engine) -> AbstractContextManager[Any]:
+    """Writers of one process wait here for their turn: SQLite's own waiting sleeps, and wakes too late."""
+    with _GUARD:
+        return _TURNS.setdefault(engine, RLock())
 
 
 def _check_links(connection: Connection) -> None:

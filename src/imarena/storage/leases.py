@@ -63,7 +63,7 @@ def insert_new(connection: Connection, record: Record) -> None:
     table = kind_of(type(record)).table
     statement = _INSERTS.get(table.name)
     if statement is None:
-        names = {name: bindparam(name) for name in row}
+        names: dict[str, Any] = {name: bindparam(name) for name in row}
         statement = _INSERTS[table.name] = Prepared(insert(table).values(names))
     statement(connection, **row)
 

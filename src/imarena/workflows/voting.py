@@ -68,7 +68,10 @@ class Voting:
     def campaign(self, campaign_id: str) -> Campaign:
         """A campaign, open or closed as it is now."""
         with reading(self.engine) as connection:
-            is_open = leases.is_open(connection, campaign_id)
+            return self._campaign(connection, campaign_id)
+
+    def _campaign(self, connection: Connection, campaign_id: str) -> Campaign:
+        is_open = leases.is_open(connection, campaign_id)
         if is_open is None:
             raise Refusal("no_campaign", "There is no such campaign.")
         known = self.shelves.campaign(campaign_id)
@@ -97,24 +100,27 @@ class Voting:
 
     def next(self, campaign_id: str, rater_id: str) -> Held | Standing:
         """The task in hand, or a new one; or where the rater stands, when there is none."""
-        campaign = self.campaign(campaign_id)
-        plan = self.shelves.plan(campaign_id)
         for _ in range(_TRIES):
-            with reading(self.engine) as connection:
-                where = standing(connection, self.shelves, campaign, rater_id)
-                held = leases.holding(connection, campaign_id, rater_id)
-            if where.stage not in ("open", "practice", "qualification"):
-                return where
             try:
                 with writing(self.engine) as connection:
-                    found = self._take(connection, campaign, plan, rater_id, where, held)
+                    found = self._next(connection, campaign_id, rater_id)
             except IntegrityError:
                 continue  # the same rater asked twice at once: the other request has the task now
-            if found == "none":
-                return replace(where, stage="done")
-            if isinstance(found, Held):
+            if found is not None:
                 return found
         raise Refusal("busy", "The task was taken just now.", hint="Try again.")
+
+    def _next(self, connection: Connection, campaign_id: str, rater_id: str) -> Held | Standing | None:
+        """One try, in one transaction; None where somebody was faster."""
+        campaign = self._campaign(connection, campaign_id)
+        where = standing(connection, self.shelves, campaign, rater_id)
+        if where.stage not in ("open", "practice", "qualification"):
+            return where
+        held = leases.holding(connection, campaign_id, rater_id)
+        found = self._take(connection, campaign, self.shelves.plan(campaign_id), rater_id, where, held)
+        if found == "none":
+            return replace(where, stage="done")
+        return found if isinstance(found, Held) else None
 
     def _take(
         self,
@@ -125,7 +131,7 @@ class Voting:
         where: Standing,
         held: leases.Lease | None,
     ) -> Held | Literal["none", "again"]:
-        """One try, short: on SQLite nobody else writes meanwhile."""
+        """Short: on SQLite nobody else writes meanwhile."""
         moment, until = _moments(plan)
         if held is not None and held.address is not None:
             if not leases.change(connection, held, state="held", until=until):
@@ -171,41 +177,34 @@ class Voting:
 
     def vote(self, address: str, rater_id: str, key: str, answer: Answer) -> Counted:
         """Store an answer. The same key again stores nothing and says the same."""
-        with reading(self.engine) as connection:
-            lease = self._lease(connection, address, rater_id)
-        assignment, campaign = self.shelves.assignment(lease.assignment_id), self.shelves.campaign(lease.campaign_id)
-        refused: Refusal | None = None
-        late = False
-        for attempt in range(_TRIES):
+        for _ in range(_TRIES):
             try:
-                late, refused = self._vote(address, rater_id, key, answer, assignment)
-                break
-            except IntegrityError:  # the same vote came twice at once: the next look finds it
-                if attempt == _TRIES - 1:
-                    raise Refusal("busy", "The same vote is being stored.", hint="Try again.") from None
-        if refused is not None:
-            raise refused
-        with reading(self.engine) as connection:
-            where = standing(connection, self.shelves, campaign, rater_id)
-        feedback = _feedback(assignment, answer) if assignment.purpose == "practice" else None
-        return Counted(late, where, feedback)
+                counted = self._vote(address, rater_id, key, answer)
+            except IntegrityError:
+                continue  # the same vote came twice at once: the next look finds it
+            if isinstance(counted, Refusal):
+                raise counted
+            return counted
+        raise Refusal("busy", "The same vote is being stored.", hint="Try again.")
 
-    def _vote(
-        self, address: str, rater_id: str, key: str, answer: Answer, assignment: Assignment
-    ) -> tuple[bool, Refusal | None]:
+    def _vote(self, address: str, rater_id: str, key: str, answer: Answer) -> Counted | Refusal:
         """One transaction: the vote counts, or why it does not; either way it is on record."""
         voted = content_id("voted", rater_id, key)
         moment = moment_text(now())
         with writing(self.engine, durable=True) as connection:
-            if leases.happened(connection, voted):
-                return False, None
             lease = self._lease(connection, address, rater_id)
-            refused = self._why_not(lease, address, rater_id)
-            if refused is None:
+            assignment = self.shelves.assignment(lease.assignment_id)
+            late = False
+            if not leases.happened(connection, voted):
+                late = bool(lease.until and lease.until < moment)
+                refused = self._why_not(lease, address, rater_id)
+                if refused is not None:
+                    self._keep_refused(connection, lease, rater_id, key, answer)
+                    return refused
                 self._count(connection, lease, assignment, answer, (rater_id, key, voted))
-            else:
-                self._keep_refused(connection, lease, rater_id, key, answer)
-            return bool(lease.until and lease.until < moment), refused
+            where = standing(connection, self.shelves, self.shelves.campaign(lease.campaign_id), rater_id)
+        feedback = _feedback(assignment, answer) if assignment.purpose == "practice" else None
+        return Counted(late, where, feedback)
 
     def _count(
         self,
