@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST := -n $(WORKERS) --dist loadfile
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all lint types imports check front browser wheel wheel-demo bench clean
+.PHONY: help demo test test-all lint types imports check web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; the report opens in a browser'
 	@echo 'make test      the tests that need neither torch nor Ray'
@@ -44,7 +44,7 @@ $(STATIC): $(shell find web -path web/node_modules -prune -o -type f -print 2>/d
 	cd web && export PATH="$(CURDIR)/$(BIN):$$PATH" && npm ci --no-audit --no-fund --loglevel=error && npm run build
 	@touch $@
 
-front: $(STATIC)
+web: $(STATIC)
 
 # Tests drive a real browser. On a Debian machine with the rights it is installed; elsewhere this says what to do.
 browser:

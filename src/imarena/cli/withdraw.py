@@ -22,7 +22,8 @@ def command(
         fail(f"'{kind}' cannot be withdrawn.", hint="Say 'image' or 'rater'.")
     with open_workspace(session(context).workspace) as workspace:
         tombstone = actions[kind](workspace, subject, reason)
-    note = "Backups made before still hold it: remove those too." if kind == "image" else "The votes stay."
+    elsewhere = "Backups, exports, downloads and reports elsewhere may still hold it: remove those too."
+    note = elsewhere if kind == "image" else "The votes stay."
     emit(
         context,
         tombstone.model_dump(mode="json"),

@@ -129,6 +129,9 @@ def _restore_blobs(snapshot: Path, root: Path, progress: Progress | None) -> tup
     store.root.mkdir(parents=True, exist_ok=True)
     records = Store(connect(sqlite_url(snapshot / "arena.db")))
     rows = [row["sha256"] for row in records.images() if not row["withdrawn_at"]]
+    for row in records.images():
+        if row["withdrawn_at"]:
+            store.bar(row["sha256"])
     records.close()
     missing = []
     for done, sha256 in enumerate(rows):

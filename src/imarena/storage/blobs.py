@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from imarena.core.errors import StoreError
+from imarena.core.errors import InvalidImage, StoreError
 from imarena.core.ids import sha256_hex
 
 
@@ -27,6 +27,8 @@ class Blobs:
         """Store bytes and return their hash. The same bytes are stored once."""
         sha256 = sha256_hex(data)
         final = self.path(sha256)
+        if self._barred(sha256).exists():
+            raise InvalidImage("the image was withdrawn from this workspace")
         if self._renew(final, len(data)):
             return sha256
         staging = self.root / "tmp"
@@ -96,6 +98,16 @@ class Blobs:
             return None
         aside.unlink()
         return found.st_size
+
+    def bar(self, sha256: str) -> None:
+        """Delete the bytes and never take them again."""
+        mark = self._barred(sha256)
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+        self.remove(sha256)
+
+    def _barred(self, sha256: str) -> Path:
+        return self.root / "withdrawn" / sha256
 
     def __iter__(self) -> Iterator[str]:
         """The hashes of all blobs on disk."""

@@ -83,8 +83,10 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
         connection.execute(update(table).where(table.c.sha256 == matches[0]).values(withdrawn_at=now().isoformat()))
     tombstone = Tombstone(subject=matches[0], kind="image", reason=reason)
     workspace.store.add([tombstone], durable=True)
-    workspace.blobs.remove(matches[0])
+    workspace.blobs.bar(matches[0])
     workspace.cache.clear()
+    for preview in workspace.root.glob(f"report/images/{matches[0][:20]}*"):
+        preview.unlink()
     return tombstone
 
 

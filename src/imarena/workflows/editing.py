@@ -139,13 +139,13 @@ class _Run:
             return _Made(work, replace(result, status=Status.MISSING_OUTPUT, error=why))
         try:
             info = check(result.image)
+            self.workspace.blobs.put(result.image)
         except InvalidImage as error:
             start = result.image[:60].decode("utf-8", "replace").strip()
             told = str(error).splitlines()[0]
             if start[:1] in "<{" and start:
                 told += f"; it begins with {start!r}: the address may be wrong"
             return _Made(work, replace(result, status=Status.INVALID_IMAGE, image=None, error=told))
-        self.workspace.blobs.put(result.image)
         reference = ImageRef(
             sha256=sha256_hex(result.image), size_bytes=len(result.image), media_type=info.media_type,
             width=info.width, height=info.height,

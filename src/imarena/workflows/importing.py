@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from imarena.core.errors import InvalidImage
-from imarena.core.ids import sha256_hex
+from imarena.core.ids import content_id, sha256_hex
 from imarena.core.protocols import Progress, ReadFormat, Skip
 from imarena.core.records import ImageRef, Item, JsonDict, Judgment, Output, Record, Status, Tombstone, Vote
 from imarena.datasets.taxonomy import load_taxonomy, taxonomy_names
@@ -127,7 +127,8 @@ def import_records(
     report = ImportReport(format_name, str(path))
     chosen = dict(options or {})
     intake = WorkspaceIntake(workspace)
-    settings: JsonDict = {"format": format_name, "path": path.name, "options": {**chosen}}
+    place = content_id("place", str(path.resolve()))
+    settings: JsonDict = {"format": format_name, "path": path.name, "place": place, "options": {**chosen}}
     with noted(workspace, "import", settings) as run:
         stream = read(path, intake, chosen)
         done = 0

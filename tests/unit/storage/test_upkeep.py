@@ -198,6 +198,8 @@ def test_a_withdrawn_image_is_gone_and_stays_gone(workspace: Workspace) -> None:
     (stone,) = workspace.store.records(Tombstone)
     assert (stone.subject, stone.reason) == (image.sha256, "asked by the owner")
     with pytest.raises(InvalidImage, match="withdrawn"):
+        workspace.blobs.put(data)
+    with pytest.raises(InvalidImage, match="withdrawn"):
         WorkspaceIntake(workspace).keep(data, name="again.png")
     with pytest.raises(UserError, match="No image"):
         withdraw_image(workspace, "%", "")

@@ -99,7 +99,7 @@ def test_a_withdrawn_blob_that_is_still_there(workspace: Workspace) -> None:
     data = workspace.load(item.sources[0])
     withdraw_image(workspace, item.sources[0].sha256, "asked")
     assert found(workspace, deep=True) == []
-    workspace.blobs.put(data)
+    workspace.blobs.path(item.sources[0].sha256).write_bytes(data)
     assert [(f.kind, f.subject) for f in found(workspace)] == [("withdrawn_blob", item.sources[0].sha256)]
 
 
