@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from imarena.cli.console import emit
+from imarena.cli.console import emit, stderr
 from imarena.cli.progress import progress
 
 
@@ -14,6 +14,8 @@ def command(
     context: typer.Context,
     directory: Annotated[Path, typer.Argument(help="Where the demo's workspace goes.")] = Path("imarena-demo"),
     full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Then serve it: vote and look in a browser.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --serve: the port.")] = 8000,
 ) -> None:
     """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
     from imarena.workflows.demo import demo, next_steps
@@ -34,3 +36,13 @@ def command(
             console.print(f"  {line}", markup=False)
 
     emit(context, document, show)
+    if serve:
+        from imarena.workflows.serving import serve as serve_workspace
+
+        told = stderr()
+        serve_workspace(
+            directory,
+            port=port,
+            with_campaign=True,
+            say=lambda address: told.print(f"Open {address}   (stop with Ctrl-C)", markup=False, soft_wrap=True),
+        )

@@ -16,7 +16,7 @@ DEMO_KEYS = (
     "world-tig-t", "world-tie-p", "world-srig-a", "world-srie-cg", "world-mrig-i", "world-mrie-s",
     "photo-coffee", "photo-flower", "photo-rocket",
 )  # fmt: skip
-"""Twenty entries: every family of CV-Arena, every task and topic of ImagenWorld, every type of EdiVal, three photographs.
+"""Twenty entries: every CV-Arena family, ImagenWorld task and topic, EdiVal type, and three photographs.
 
 Small pictures only, so that the demo stays under a minute and a gigabyte.
 """
