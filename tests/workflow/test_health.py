@@ -7,7 +7,7 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.judges.injection import injections
-from imarena.storage import init_workspace
+from imarena.storage import init_workspace, open_workspace
 from tests import samples
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -126,6 +126,27 @@ def test_align_without_people_says_what_is_missing(imarena: Imarena, tmp_path: P
         output = samples.output(item)
         workspace.store.add([item, output, score(output, 5.0)])
     assert "0 ratings, 0 votes, 1 scores" in imarena("-w", "a", "align", "--judge", "machine", code=2).err
+
+
+def test_a_workspace_without_judgments_is_told_so(imarena: Imarena, tmp_path: Path) -> None:
+    init_workspace(tmp_path / "a").close()
+    assert "There are no judgments" in imarena("-w", "a", "health").out
+
+
+def test_words_that_address_a_judge_are_counted_for_the_output_that_shows_them(
+    imarena: Imarena, tmp_path: Path
+) -> None:
+    """Battles hold the evidence of both sides; in the exchanged order it belongs to the other side."""
+    make_arena(tmp_path / "a", items=1, habits=("exact", "returns-input"))
+    imarena("-w", "a", "battle", "--judge", "builtin", "--option", "ocr=always")
+    with open_workspace(tmp_path / "a") as workspace:
+        judgments = {judgment.order: judgment for judgment in workspace.store.records(Judgment)}
+    first, second = judgments[Order.LEFT_FIRST], judgments[Order.RIGHT_FIRST]
+    assert first.left_id == second.left_id
+    assert first.reasons["left"] == second.reasons["left"] != first.reasons["right"]
+    assert first.reasons["gap"] == second.reasons["gap"]
+    found = lines(imarena("-w", "a", "--json", "health").json)
+    assert found["flagged"]["n"] == 2
 
 
 def test_the_injection_probe_is_estimated_and_stops_before_its_cost_limit(imarena: Imarena, tmp_path: Path) -> None:

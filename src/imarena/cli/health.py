@@ -43,6 +43,8 @@ def command(
     document = {"judges": [one.to_json() for one in found]}
 
     def show(console: Console) -> None:
+        if not found:
+            console.print("Nothing was asked." if probe else "There are no judgments: run `imarena judge` or `battle`.")
         for one in found:
             _show(console, one)
 

@@ -38,6 +38,7 @@ from imarena.vision import (
 
 VERSION = "1"
 _KEPT = 4096
+_TOLD = 500
 _BLIND = (
     "does not recognise objects: whether the right thing was added, replaced or moved is inferred from where and how"
     " the pixels changed",
@@ -130,8 +131,10 @@ class BuiltinJudge:
 
     def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
         cannot = list(_BLIND)
+        if not exhibit.instruction.strip():
+            cannot.append("there is no instruction: whether the right thing was done is not known")
         if reading.unread:
-            cannot.append("did not understand: " + "; ".join(reading.unread))
+            cannot.append(f"did not understand: {'; '.join(reading.unread)}"[:_TOLD])
         if not exhibit.sources:
             cannot.append("there is no source: only quality, named colours and quoted words were judged")
         if len(exhibit.sources) > 1 or exhibit.references:

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from pydantic import JsonValue
+
 from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Exhibit, Judge, Verdict
-from imarena.core.records import Order, Outcome, Status
+from imarena.core.records import JsonDict, Order, Outcome, Status
 
 OrderPolicy = Literal["both", "single", "paper-compat"]
 """`both`: two calls. `single`: left is always shown first. `paper-compat`: one call, swapped by a fair coin."""
@@ -41,11 +43,26 @@ def shown(exhibit: Exhibit, order: Order) -> Exhibit:
 
 
 def recorded(verdict: Verdict, order: Order) -> Verdict:
-    """A verdict turned back to the recorded sides: preference and ``left.`` / ``right.`` scores are mirrored."""
+    """A verdict turned back to the recorded sides: preference, ``left.`` / ``right.`` scores and evidence mirrored."""
     if order is not Order.RIGHT_FIRST:
         return verdict
     preference = None if verdict.preference is None else verdict.preference.mirrored()
-    return replace(verdict, preference=preference, scores=mirrored_scores(verdict.scores))
+    return replace(
+        verdict,
+        preference=preference,
+        scores=mirrored_scores(verdict.scores),
+        reasons=mirrored_reasons(verdict.reasons),
+    )
+
+
+def mirrored_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
+    """Evidence under ``left`` and ``right`` with the sides exchanged, and the sign of a ``gap``; prose stays."""
+    names = {"left": "right", "right": "left"}
+    mirrored: JsonDict = {names.get(name, name): value for name, value in reasons.items()}
+    gap = mirrored.get("gap")
+    if isinstance(gap, int | float):
+        mirrored["gap"] = -gap if gap else gap
+    return mirrored
 
 
 def mirrored_scores(scores: Mapping[str, float]) -> dict[str, float]:

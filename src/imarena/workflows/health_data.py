@@ -85,6 +85,10 @@ def _note(said: Said, row: Any, body: dict[str, Any]) -> None:
             if "injection" in body.get("reasons", {}):
                 said.flagged[row["left_id"]] = bool(body["reasons"]["injection"])
         return
+    for side in ("left", "right"):
+        seen = body.get("reasons", {}).get(side)
+        if ok and isinstance(seen, dict) and "injection" in seen:
+            said.flagged[row[f"{side}_id"]] = bool(seen["injection"])
     key, flipped = _key(row["left_id"], row["right_id"])
     outcome = _turned(Outcome(row["preference"]), flipped) if ok and row["preference"] else None
     order = row["order"] or Order.UNKNOWN.value

@@ -5,7 +5,7 @@ from typing import Any
 
 from imarena.core.protocols import Judge, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Usage, now
-from imarena.judges.orders import mirrored_scores, recorded
+from imarena.judges.orders import mirrored_reasons, mirrored_scores, recorded
 from imarena.storage import Workspace
 from imarena.workflows.cases import Case
 from imarena.workflows.judging_plan import CaseWork, place_of
@@ -78,14 +78,14 @@ def copies_of(workspace: Workspace, copies: list[tuple[Case, str]], run_id: str)
         if old is None:
             continue
         left, right, _ = place_of(case)
-        preference, scores = old.preference, old.scores
+        preference, scores, reasons = old.preference, old.scores, old.reasons
         if old.order is not case.order:
             preference = preference.mirrored() if preference is not None else None
-            scores = mirrored_scores(scores)
+            scores, reasons = mirrored_scores(scores), mirrored_reasons(reasons)
         update = {
             "item_id": case.item.item_id, "turn": case.left.turn, "left_id": left, "right_id": right,
-            "order": case.order, "preference": preference, "scores": scores, "usage": Usage(), "run_id": run_id,
-            "supersedes": None, "created_at": now(),
+            "order": case.order, "preference": preference, "scores": scores, "reasons": reasons,
+            "usage": Usage(), "run_id": run_id, "supersedes": None, "created_at": now(),
         }  # fmt: skip
         records.append(old.model_copy(update=update))
     return records

@@ -223,3 +223,11 @@ def test_a_battle_agrees_with_the_scores() -> None:
     assert verdict.scores["left.score"] == score(BLUE, with_disc((30, 60, 210)))
     wide = BuiltinJudge(BuiltinSettings(ocr="never", margin=1000))
     assert look(BLUE, with_disc((30, 60, 210)), scene(), judge=wide).preference is Outcome.TIE
+
+
+def test_a_missing_instruction_is_said_and_a_long_one_is_told_in_short() -> None:
+    missing = asyncio.run(QUIET.judge(Exhibit(" \n", SOURCE, sources=(SOURCE,)))).reasons["cannot_judge"]
+    assert "no instruction" in json.dumps(missing)
+    long = asyncio.run(QUIET.judge(Exhibit("zxqv " * 2000, SOURCE, sources=(SOURCE,)))).reasons["cannot_judge"]
+    assert "did not understand" in json.dumps(long)
+    assert len(json.dumps(long)) < 1500
