@@ -84,10 +84,11 @@ def invite(
 ) -> None:
     """Make an invitation link. It is told once; only its hash is kept."""
     from imarena.storage import access, open_workspace
-    from imarena.workflows.campaigns import get_campaign
+    from imarena.workflows.campaigns import get_campaign, offer_missing
 
     with open_workspace(session(context).workspace) as workspace:
         found = get_campaign(workspace, campaign)
+        offer_missing(workspace)
         identity, secret = access.invite(
             workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name, days=days,
             max_people=people, person_param=person_param,

@@ -9,6 +9,7 @@ from fastapi import Request
 from imarena.storage import Workspace, access, open_workspace
 from imarena.web.keys import Keys
 from imarena.web.limits import Buckets
+from imarena.workflows.campaigns import offer_missing
 from imarena.workflows.looking import Looking
 from imarena.workflows.picturing import Pictures
 from imarena.workflows.serving import ServeSettings
@@ -60,6 +61,7 @@ class Arena:
 def open_arena(settings: ServeSettings) -> Arena:
     """Open the workspace that is to be served."""
     workspace = open_workspace(Path(settings.workspace))
+    offer_missing(workspace)
     voting = Voting(workspace)
     return Arena(
         settings=settings,

@@ -8,20 +8,25 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 
 from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
 from imarena.core.records import Assignment, Campaign, Item, Output, Status
 from imarena.storage import Workspace, leases
+from imarena.storage.codec import from_row
 from imarena.storage.database import reading, writing
+from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import campaigns as campaigns_table
 from imarena.storage.schema import events as events_table
 from imarena.storage.schema import leases as leases_table
+from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
-from imarena.workflows.campaign_plan import Known, Plan, plan_of, unit_of
+from imarena.storage.schema import votes as votes_table
+from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
 
 _CHUNK = 2_000
+_WITH_PIXELS = select(outputs_table.c.id).where(outputs_table.c.image_sha256.is_not(None))
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,34 @@ def create_campaign(workspace: Workspace, plan: Plan) -> Campaign:
     opened = campaign.model_copy(update={"open": True})
     workspace.store.put(opened)
     return opened
+
+
+def offer_missing(workspace: Workspace) -> int:
+    """Offer assignments that were made elsewhere (routing, an import) and that nobody can take yet; returns how many.
+
+    Those that were made for one rater, that are not real work or that have no pixels to show are left alone.
+    """
+    left, right = assignments_table.c.left_id, assignments_table.c.right_id
+    waiting = (
+        select(assignments_table)
+        .outerjoin(leases_table, leases_table.c.assignment_id == assignments_table.c.id)
+        .join(campaigns_table, campaigns_table.c.id == assignments_table.c.campaign_id)
+        .where(
+            leases_table.c.assignment_id.is_(None),
+            assignments_table.c.rater_id.is_(None),
+            assignments_table.c.purpose == "vote",
+            campaigns_table.c.kind.in_(RATERS_PER_UNIT),
+            *(or_(side.is_(None), side.in_(_WITH_PIXELS)) for side in (left, right)),
+            ~select(votes_table.c.seq).where(votes_table.c.assignment_id == assignments_table.c.id).exists(),
+        )
+        .order_by(assignments_table.c.seq)
+    )
+    with writing(workspace.store.engine) as connection:
+        rows = connection.execute(waiting).mappings().all()
+        found = [from_row(Assignment, row) for row in rows]
+        offered = [one for one in found if isinstance(one, Assignment)]
+        leases.offer(connection, ((one, place) for place, one in enumerate(offered)))
+    return len(offered)
 
 
 def _assignments(campaign: Campaign, plan: Plan, units: list[Unit]) -> Iterator[tuple[Assignment, int]]:
@@ -233,11 +266,9 @@ def progress(workspace: Workspace, campaign: Campaign) -> Progress:
 
 def items_in_open_campaigns(workspace: Workspace) -> set[str]:
     """Items that raters are looking at now: who does not lead a campaign may not look them up."""
-    from imarena.storage.schema import assignments
-
     query = (
-        select(assignments.c.item_id)
-        .join(campaigns_table, campaigns_table.c.id == assignments.c.campaign_id)
+        select(assignments_table.c.item_id)
+        .join(campaigns_table, campaigns_table.c.id == assignments_table.c.campaign_id)
         .where(campaigns_table.c.open == 1)
         .distinct()
     )

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
-from imarena.core.records import Assignment, Event, Rater, Vote, now
+from imarena.core.records import Assignment, Campaign, Event, Rater, Vote, now
 from imarena.core.records.base import moment_text
 from imarena.storage import Workspace
 from imarena.storage.database import writing
@@ -16,7 +16,7 @@ from imarena.storage.schema import leases
 from imarena.workflows.ballots import Answer
 from imarena.workflows.battles import live_votes
 from imarena.workflows.campaign_plan import Known, Plan, unit_of
-from imarena.workflows.campaigns import create_campaign, plan_units, progress
+from imarena.workflows.campaigns import create_campaign, offer_missing, plan_units, progress
 from imarena.workflows.offering import Standing
 from imarena.workflows.voting import Held, Refusal, Voting
 from tests.web.people import fill
@@ -255,3 +255,16 @@ def test_consent_then_practice_then_qualification(any_workspace: Workspace) -> N
         assert exam.assignment.purpose == "qualification"
         assert voting.vote(exam.address, rater, key(), Answer(preference=answer)).feedback is None
         assert voting.standing(campaign, rater).stage == ends
+
+
+def test_assignments_made_elsewhere_can_be_taken_once_offered(any_workspace: Workspace) -> None:
+    fill(any_workspace, items=1, editors=("a", "b"))
+    (unit,) = plan_units(any_workspace, Plan(name="x"))
+    any_workspace.store.add([Rater(rater_id="r"), Campaign(campaign_id="routed", name="routed", kind="preference")])
+    sides = {"left_id": unit.left_id, "right_id": unit.right_id}
+    any_workspace.store.add([Assignment(campaign_id="routed", item_id=unit.item_id, unit="u", **sides)])
+    assert (offer_missing(any_workspace), offer_missing(any_workspace)) == (1, 0)
+    voting = Voting(any_workspace)
+    voting.join("routed", "r")
+    voting.vote(held(voting.next("routed", "r")).address, "r", key(), LEFT)
+    assert any_workspace.store.count(Vote) == {(): 1}
