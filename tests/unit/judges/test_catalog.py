@@ -98,3 +98,8 @@ def test_the_catalogue_itself_loads_no_judge() -> None:
 def test_unknown_judges_are_suggested() -> None:
     with pytest.raises(UnknownName, match="cv-judge"):
         JUDGES.get("cvjudge")
+
+
+def test_an_option_that_is_lacking_is_named_with_the_way_to_give_it() -> None:
+    with pytest.raises(UserError, match=r"needs the option path\.\n.*--option path=VALUE"):
+        JUDGES.get("recorded")({}, None)
