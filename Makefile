@@ -9,10 +9,11 @@ WORKERS ?= 2
 PYTEST := -n $(WORKERS) --dist loadfile
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-all lint types imports check web browser wheel wheel-demo bench clean
+.PHONY: help demo test test-slow test-all lint types imports check web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; the report opens in a browser'
 	@echo 'make test      the tests that need neither torch nor Ray'
+	@echo 'make test-slow simulations, kills and the demo: what takes minutes'
 	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
 	@echo 'make check     lint, types and import rules'
 	@echo 'make bench     speed and memory, with peers in the same run'
@@ -56,7 +57,10 @@ demo: $(VENV)/.base
 	$(BIN)/imarena demo
 
 test: $(VENV)/.dev $(STATIC) browser
-	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray'
+	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow'
+
+test-slow: $(VENV)/.dev $(STATIC) browser
+	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray'
 
 test-all: $(FULL)/.full
 	$(FULL)/bin/python -m pytest -m 'torch or ray'

@@ -57,5 +57,5 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
     assert "http://" not in page.replace("http://www.w3.org", "")
     board = imarena("-w", "d", "--json", "rank", "--judge", "builtin").json
     assert board["models"][-1]["model"] == "studio-new-image"
-    exported = imarena("-w", "d", "export", "table", "out")
+    exported = imarena("-w", "d", "export", "native", "out")
     assert "Wrote" in exported.out

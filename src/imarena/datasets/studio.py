@@ -29,7 +29,12 @@ def _item(entry: Entry, keep: Keep) -> Item:
     sources = () if entry.scene is None else (_kept(entry.scene, f"{entry.key}-source", keep),)
     references = tuple(_kept(scene, f"{entry.key}-reference-{i + 1}", keep) for i, scene in enumerate(entry.references))
     turns = tuple(
-        Turn(instruction=step.instruction, task=step.task, expected=step.expected or None) for step in entry.steps
+        Turn(
+            instruction=step.instruction,
+            task=step.task if len(entry.steps) > 1 or step.task != entry.task else None,
+            expected=step.expected or None,
+        )
+        for step in entry.steps
     )
     return Item(
         dataset=DATASET, key=entry.key, turns=turns, sources=sources, references=references, taxonomy=entry.taxonomy,

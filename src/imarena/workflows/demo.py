@@ -67,7 +67,7 @@ def next_steps(root: Path) -> tuple[str, ...]:
     return (
         f"imarena -w {root} status",
         f"imarena -w {root} rank --judge builtin",
-        f"imarena -w {root} export table {root}-exported",
+        f"imarena -w {root} export native {root}-exported",
     )
 
 
