@@ -184,10 +184,11 @@ def _suggest(entries: Iterable[Entry], name: str) -> str:
     return f"Did you mean '{named[0]}'?" if named else "Known: " + ", ".join(entry.name for entry in entries) + "."
 
 
-def taxonomy_names() -> list[str]:
+@cache
+def taxonomy_names() -> tuple[str, ...]:
     """The taxonomies that come with the package."""
     folder = files("imarena.datasets") / "taxonomy_files"
-    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return tuple(sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml")))
 
 
 def load_taxonomy(name: str) -> Taxonomy:

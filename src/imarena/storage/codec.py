@@ -64,6 +64,7 @@ KINDS: tuple[Kind, ...] = (
 )
 """All kinds, in an order in which links only point back."""
 
+_PLAIN = frozenset({str, int, float, type(None)})
 _BY_RECORD = {kind.record: kind for kind in KINDS}
 
 
@@ -95,10 +96,8 @@ def to_row(record: Record) -> dict[str, Any]:
     row: dict[str, Any] = {"id": getattr(record, kind.identity)}
     for column in _columns(kind):
         value = values[column]
-        if isinstance(value, Enum):
-            value = value.value
-        elif isinstance(value, bool):
-            value = int(value)
+        if value.__class__ not in _PLAIN:  # the common case first: this runs for every column of every record
+            value = value.value if isinstance(value, Enum) else int(value) if isinstance(value, bool) else value
         row[column] = value
     row["created_at"] = moment_text(record.created_at)
     for column, attribute in kind.derived.items():

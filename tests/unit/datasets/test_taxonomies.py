@@ -19,7 +19,7 @@ def item(**fields: str) -> Item:
 
 
 def test_every_taxonomy_loads_and_defines_every_entry() -> None:
-    assert taxonomy_names() == sorted(ALL)
+    assert list(taxonomy_names()) == sorted(ALL)
     for name in ALL:
         taxonomy = load_taxonomy(name)
         assert taxonomy.name == name
