@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import contextlib
 import os
+import random
 import secrets
 import signal
 import socket
@@ -123,7 +124,7 @@ async def post(
                 return document
         except (aiohttp.ClientError, TimeoutError):
             seen.retries += 1
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.2 + random.random())  # spread, as the pages do it
 
 
 async def rate(

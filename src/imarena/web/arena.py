@@ -55,6 +55,7 @@ class Arena:
 
     def close(self) -> None:
         """Let go of the workspace."""
+        self.voting.turns.close()
         self.workspace.close()
 
 

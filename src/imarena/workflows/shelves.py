@@ -1,5 +1,6 @@
-"""Records that never change, read once: assignments, items and outputs, kept at hand while a server runs."""
+"""Records kept at hand while a server runs: assignments, items and outputs, which never change; plans for a moment."""
 
+import time
 from functools import lru_cache
 from typing import TypeVar
 
@@ -9,11 +10,13 @@ from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
-from imarena.storage.schema import votes
+from imarena.storage.schema import assignments, votes
 from imarena.workflows.campaign_plan import Plan, plan_of
 from imarena.workflows.exhibits import references_of, sources_of
 
 _AT_HAND = 20_000
+_PLAN_S = 2.0
+"""A plan that was just read is believed this long: a change by another process takes effect within it."""
 T = TypeVar("T")
 
 
@@ -32,18 +35,21 @@ class Shelves:
         def _output(identity: str) -> Output:
             return _there(store.get(Output, identity))
 
-        def _campaign(identity: str) -> Campaign:
-            return _there(store.get(Campaign, identity))
-
         self._assignments = lru_cache(_AT_HAND)(_assignment)
         self._items = lru_cache(_AT_HAND)(_item)
         self._outputs = lru_cache(_AT_HAND)(_output)
-        self._campaigns = lru_cache(1000)(_campaign)
-        self._plans = lru_cache(1000)(lambda identity: plan_of(self.campaign(identity)))
+        self._store = store
+        self._plans: dict[str, tuple[float, Campaign, Plan]] = {}
 
-    def assignment(self, identity: str) -> Assignment:
-        """An assignment that is known to exist."""
-        return self._assignments(identity)
+    def assignment(self, identity: str, within: Connection | None = None) -> Assignment:
+        """An assignment that is known to exist; one that is not committed yet is seen only within its transaction."""
+        try:
+            return self._assignments(identity)
+        except UserError:
+            if within is None:
+                raise
+        row = within.execute(select(assignments).where(assignments.c.id == identity)).mappings().one()
+        return _of_kind(Assignment, from_row(Assignment, row))
 
     def item(self, identity: str) -> Item:
         """An item that is known to exist."""
@@ -54,20 +60,31 @@ class Shelves:
         return self._outputs(identity)
 
     def campaign(self, identity: str) -> Campaign:
-        """A campaign's plan. Whether it is open may have changed since: ask the store for that."""
-        return self._campaigns(identity)
+        """A campaign. Whether it is open may have changed since: ask the store for that."""
+        return self._known(identity)[1]
 
     def plan(self, identity: str) -> Plan:
-        """What a campaign asks; it never changes."""
-        return self._plans(identity)
+        """What a campaign asks, as it was at most two seconds ago: a lead may change some of it."""
+        return self._known(identity)[2]
+
+    def _known(self, identity: str) -> tuple[float, Campaign, Plan]:
+        moment = time.monotonic()
+        known = self._plans.get(identity)
+        if known is not None and moment - known[0] < _PLAN_S:
+            return known
+        campaign = _there(self._store.get(Campaign, identity))
+        plan = known[2] if known is not None and known[1] == campaign else plan_of(campaign)
+        self._plans[identity] = (moment, campaign, plan)
+        return self._plans[identity]
+
+    def forget_plans(self) -> None:
+        """A campaign was changed here: look again."""
+        self._plans.clear()
 
     def vote_within(self, connection: Connection, identity: str) -> Vote:
         """A vote, read inside a transaction."""
         row = connection.execute(select(votes).where(votes.c.id == identity)).mappings().one()
-        vote = from_row(Vote, row)
-        if not isinstance(vote, Vote):
-            raise TypeError("not a vote")
-        return vote
+        return _of_kind(Vote, from_row(Vote, row))
 
     def picture(self, assignment: Assignment, slot: str) -> ImageRef | None:
         """The picture in a place of a task: left, right, source-N or reference-N."""
@@ -91,6 +108,12 @@ class Shelves:
     def references(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """Reference pictures."""
         return references_of(self.item(assignment.item_id), assignment.turn)
+
+
+def _of_kind(kind: type[T], found: object) -> T:
+    if not isinstance(found, kind):
+        raise TypeError(f"not of the kind {kind.__name__}")
+    return found
 
 
 def _there(found: T | None) -> T:

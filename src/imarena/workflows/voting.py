@@ -6,12 +6,12 @@ otherwise it is refused with a message, and what it said is kept as an event. No
 
 import json
 import secrets
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Literal
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
@@ -19,6 +19,7 @@ from imarena.core.records import Assignment, Campaign, Event, EventKind, Vote, n
 from imarena.core.records.base import moment_text
 from imarena.storage import Workspace, leases
 from imarena.storage.database import reading, writing
+from imarena.storage.turns import Turns
 from imarena.workflows.ballots import Answer, read_ballot, right
 from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.offering import Standing, next_personal, standing
@@ -62,6 +63,7 @@ class Voting:
         self.workspace = workspace
         self.engine = workspace.store.engine
         self.shelves = Shelves(workspace)
+        self.turns = Turns(self.engine)
 
     # ------------------------------------------------------------------ taking part
 
@@ -100,15 +102,19 @@ class Voting:
 
     def next(self, campaign_id: str, rater_id: str) -> Held | Standing:
         """The task in hand, or a new one; or where the rater stands, when there is none."""
-        for _ in range(_TRIES):
-            try:
-                with writing(self.engine) as connection:
-                    found = self._next(connection, campaign_id, rater_id)
-            except IntegrityError:
-                continue  # the same rater asked twice at once: the other request has the task now
-            if found is not None:
-                return found
-        raise Refusal("busy", "The task was taken just now.", hint="Try again.")
+        return self.next_soon(campaign_id, rater_id).result()
+
+    def next_soon(self, campaign_id: str, rater_id: str) -> "Future[Held | Standing]":
+        """`next` without waiting for it here."""
+
+        def work(connection: Connection) -> Held | Standing:
+            for _ in range(_TRIES):
+                found = self._next(connection, campaign_id, rater_id)
+                if found is not None:
+                    return found
+            raise Refusal("busy", "The task was taken just now.", hint="Try again.")
+
+        return self.turns.submit(rater_id, work)
 
     def _next(self, connection: Connection, campaign_id: str, rater_id: str) -> Held | Standing | None:
         """One try, in one transaction; None where somebody was faster."""
@@ -136,7 +142,9 @@ class Voting:
         if held is not None and held.address is not None:
             if not leases.change(connection, held, state="held", until=until):
                 return "again"
-            return Held(self.shelves.assignment(held.assignment_id), held.address, until, where)
+            if held.state == leases.WAITING:
+                leases.see(connection, held.campaign_id, rater_id, held.unit)
+            return Held(self.shelves.assignment(held.assignment_id, connection), held.address, until, where)
         address = secrets.token_urlsafe(18)
         assignment = next_personal(connection, self.shelves, campaign, where, rater_id)
         if assignment is not None:
@@ -177,32 +185,33 @@ class Voting:
 
     def vote(self, address: str, rater_id: str, key: str, answer: Answer) -> Counted:
         """Store an answer. The same key again stores nothing and says the same."""
-        for _ in range(_TRIES):
-            try:
-                counted = self._vote(address, rater_id, key, answer)
-            except IntegrityError:
-                continue  # the same vote came twice at once: the next look finds it
-            if isinstance(counted, Refusal):
-                raise counted
-            return counted
-        raise Refusal("busy", "The same vote is being stored.", hint="Try again.")
+        return told(self.vote_soon(address, rater_id, key, answer).result())
 
-    def _vote(self, address: str, rater_id: str, key: str, answer: Answer) -> Counted | Refusal:
-        """One transaction: the vote counts, or why it does not; either way it is on record."""
-        voted = content_id("voted", rater_id, key)
+    def vote_soon(self, address: str, rater_id: str, key: str, answer: Answer) -> "Future[Counted | Refusal]":
+        """`vote` without waiting for it here; a refusal comes back as a value, since what it said is stored too."""
         moment = moment_text(now())
-        with writing(self.engine, durable=True) as connection:
-            lease = self._lease(connection, address, rater_id)
-            assignment = self.shelves.assignment(lease.assignment_id)
-            late = False
-            if not leases.happened(connection, voted):
-                late = bool(lease.until and lease.until < moment)
-                refused = self._why_not(lease, address, rater_id)
-                if refused is not None:
-                    self._keep_refused(connection, lease, rater_id, key, answer)
-                    return refused
-                self._count(connection, lease, assignment, answer, (rater_id, key, voted))
-            where = standing(connection, self.shelves, self.shelves.campaign(lease.campaign_id), rater_id)
+
+        def work(connection: Connection) -> Counted | Refusal:
+            return self._vote(connection, address, rater_id, key, answer, moment)
+
+        return self.turns.submit(rater_id, work, durable=True)
+
+    def _vote(
+        self, connection: Connection, address: str, rater_id: str, key: str, answer: Answer, moment: str
+    ) -> Counted | Refusal:
+        """The vote counts, or why it does not; either way it is on record."""
+        voted = content_id("voted", rater_id, key)
+        lease = self._lease(connection, address, rater_id)
+        assignment = self.shelves.assignment(lease.assignment_id)
+        late = False
+        if not leases.happened(connection, voted):
+            late = bool(lease.until and lease.until < moment)
+            refused = self._why_not(lease, address, rater_id)
+            if refused is not None:
+                self._keep_refused(connection, lease, rater_id, key, answer)
+                return refused
+            self._count(connection, lease, assignment, answer, (rater_id, key, voted))
+        where = standing(connection, self.shelves, self.shelves.campaign(lease.campaign_id), rater_id)
         feedback = _feedback(assignment, answer) if assignment.purpose == "practice" else None
         return Counted(late, where, feedback)
 
@@ -298,6 +307,13 @@ class Voting:
     ) -> None:
         event = Event(event_id=identity, assignment_id=assignment_id, kind=kind, rater_id=rater_id, reason=why)
         leases.insert_new(connection, event)
+
+
+def told(counted: Counted | Refusal) -> Counted:
+    """Raise what was refused."""
+    if isinstance(counted, Refusal):
+        raise counted
+    return counted
 
 
 def _moments(plan: Plan) -> tuple[str, str]:

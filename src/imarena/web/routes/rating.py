@@ -1,9 +1,11 @@
 """What a rater does: consent, take a task, answer, skip, undo."""
 
+from asyncio import wrap_future
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from sqlalchemy import select
+from starlette.concurrency import run_in_threadpool
 
 from imarena.core.records import Campaign
 from imarena.storage.database import reading
@@ -25,7 +27,7 @@ from imarena.web.wire import (
     Skip,
     Task,
 )
-from imarena.workflows.voting import Held
+from imarena.workflows.voting import Held, told
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
@@ -73,12 +75,13 @@ def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId,
 
 
 @router.post("/rating/campaigns/{campaign_id}/next")
-def take_next(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Next:
+async def take_next(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Next:
     """The task that this rater holds, or a new one. Asking again gives the same task until it is answered."""
     arena = arena_of(request)
-    found = arena.voting.next(campaign_id, _joined(arena, caller, campaign_id))
+    joined = await run_in_threadpool(_joined, arena, caller, campaign_id) if caller.leads else rater_of(caller)
+    found = await wrap_future(arena.voting.next_soon(campaign_id, joined))
     if isinstance(found, Held):
-        return Next(stage=found.standing.stage, task=task(arena, found))
+        return Next(stage=found.standing.stage, task=await run_in_threadpool(task, arena, found))
     if found.stage == "not_invited":
         raise Refused(403, "not_invited", "You do not take part in this campaign.")
     return Next(stage=found.stage, task=None)
@@ -121,10 +124,10 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
 
 
 @router.post("/tasks/{address}/vote")
-def post_vote(request: Request, caller: RaterCaller, address: Address, body: Ballot) -> Receipt:
+async def post_vote(request: Request, caller: RaterCaller, address: Address, body: Ballot) -> Receipt:
     """Answer a task. Posting the same key again gives the same receipt and stores nothing new."""
-    arena = arena_of(request)
-    counted = arena.voting.vote(address, rater_of(caller), body.idempotency_key, answer_of(body))
+    soon = arena_of(request).voting.vote_soon(address, rater_of(caller), body.idempotency_key, answer_of(body))
+    counted = told(await wrap_future(soon))
     place = counted.standing
     return Receipt(late=counted.late, done=place.done, quota_left=place.quota_left, feedback=counted.feedback)
 

@@ -1,0 +1,160 @@
+"""Writers in line: short transactions of many people, done a batch at a time with one commit for the whole batch.
+
+On SQLite there is one writer at a time anyway, and a dozen threads that fight for its lock and for the interpreter
+spend more on fighting than on writing. Each piece of work has a savepoint of its own: what one of them refuses or
+breaks does not touch the others. An answer is given only after the commit.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from imarena.core.errors import DatabaseFailed, UserError
+from imarena.storage.database import writing
+
+T = TypeVar("T")
+Work = Callable[[Connection], T]
+
+MOST_AT_ONCE = 64
+_TRIES = 5
+_LANES = {"sqlite": 1}
+"""Lines that write at once; PostgreSQL takes several, and one waits while another computes."""
+_OTHER_LANES = 4
+
+
+class Contended(UserError):
+    """Others kept changing what this work wanted to change."""
+
+
+@dataclass
+class _Job:
+    work: Work[Any]
+    durable: bool
+    told: "Future[Any]" = field(default_factory=Future)
+    result: Any = None
+    error: BaseException | None = None
+
+
+class Turns:
+    """The line in front of a database. `submit` from any thread; work of one person keeps its order."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lines: list[queue.SimpleQueue[_Job | None]] = []
+        self._threads: list[threading.Thread] = []
+        self._guard = threading.Lock()
+
+    def submit(self, person: str, work: Work[T], *, durable: bool = False) -> "Future[T]":
+        """Have work done in a transaction. It may run more than once; only its last run has effects.
+
+        `durable` waits for the disk before the answer.
+        """
+        job = _Job(work, durable)
+        lines = self._lines or self._start()
+        lines[hash(person) % len(lines)].put(job)
+        return job.told
+
+    def close(self) -> None:
+        """Finish what is in line, then stop."""
+        with self._guard:
+            for line in self._lines:
+                line.put(None)
+            for thread in self._threads:
+                thread.join()
+            self._lines, self._threads = [], []
+
+    def _start(self) -> "list[queue.SimpleQueue[_Job | None]]":
+        with self._guard:
+            if not self._lines:
+                lines: list[queue.SimpleQueue[_Job | None]] = [
+                    queue.SimpleQueue() for _ in range(_LANES.get(self._engine.dialect.name, _OTHER_LANES))
+                ]
+                self._threads = [
+                    threading.Thread(target=self._serve, args=(line,), name="imarena-writer", daemon=True)
+                    for line in lines
+                ]
+                for thread in self._threads:
+                    thread.start()
+                self._lines = lines
+            return self._lines
+
+    def _serve(self, line: "queue.SimpleQueue[_Job | None]") -> None:
+        while True:
+            batch, more = _waiting(line)
+            if batch:
+                self._do(batch)
+            if not more:
+                return
+
+    def _do(self, batch: list[_Job]) -> None:
+        """All in one transaction; where that breaks, each in one of its own."""
+        try:
+            self._together(batch)
+        except (DBAPIError, DatabaseFailed) as error:
+            if len(batch) == 1:
+                batch[0].error = error
+            else:
+                for job in batch:
+                    self._do([job])
+                return
+        for job in batch:
+            if job.error is not None:
+                job.told.set_exception(job.error)
+            else:
+                job.told.set_result(job.result)
+
+    def _together(self, batch: list[_Job]) -> None:
+        with writing(self._engine, durable=any(job.durable for job in batch)) as connection:
+            for job in batch:
+                job.result, job.error = None, None
+                _attempt(connection, job)
+
+
+def _waiting(line: "queue.SimpleQueue[_Job | None]") -> tuple[list[_Job], bool]:
+    """Everything that waits, at least one; and whether to go on after it."""
+    batch: list[_Job] = []
+    for _ in range(MOST_AT_ONCE):
+        try:
+            job = line.get(block=not batch)
+        except queue.Empty:
+            break
+        if job is None:
+            return batch, False
+        if job.told.set_running_or_notify_cancel():
+            batch.append(job)
+    return batch, True
+
+
+def _attempt(connection: Connection, job: _Job) -> None:
+    """One piece of work within its savepoint. Whatever it raises belongs to whoever asked for it."""
+    for _ in range(_TRIES):
+        try:
+            with _savepoint(connection):
+                job.result = job.work(connection)
+        except IntegrityError:
+            continue  # somebody else was faster: look again
+        except (DBAPIError, DatabaseFailed):
+            raise
+        except BaseException as error:  # noqa: BLE001
+            job.error = error
+        return
+    job.error = Contended("Others are changing the same thing just now.", hint="Try again.")
+
+
+@contextmanager
+def _savepoint(connection: Connection) -> Iterator[None]:
+    connection.exec_driver_sql("SAVEPOINT piece")
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, DBAPIError) or isinstance(error, IntegrityError):
+            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT piece")
+        raise
+    connection.exec_driver_sql("RELEASE SAVEPOINT piece")
