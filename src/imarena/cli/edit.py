@@ -103,6 +103,8 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
         counts = f"{found.new:,} edits to make, {found.done_before:,} done before"
         console.print(f"[bold]{escape(found.editor)}[/]: {counts}; {cost}{took}")
         console.print("  " + escape(found.basis), style="dim", highlight=False)
+        if found.notice:
+            console.print("  " + escape(found.notice), style="yellow", highlight=False)
     if dry_run:
         return False
     if not any(found.spends for found in estimates) or yes or session(context).json or not sys.stdin.isatty():

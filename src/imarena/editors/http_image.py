@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Literal
 
 from imarena.clients.image_api import ImageClient, ImageEndpoint, Pictures
@@ -24,6 +25,11 @@ class ImageSettings(ImageEndpoint):
     version: str = ""
     take: Literal["one", "first"] = "one"
     """What to do where several pictures come back and one was asked for: say so, or take the first."""
+    price_as_of: date | None = None
+    """The day on which the price above was so; an estimate says how old it is."""
+    price_from: str = ""
+    notice: str = ""
+    """What a user should know before a run: told beside the estimate."""
 
 
 Ask = Callable[[ImageClient, EditRequest], Awaitable[Pictures]]
@@ -55,6 +61,21 @@ class EndpointEditor:
     def usd_per_image(self) -> float | None:
         """The most that one picture costs; None where it is not stated."""
         return self.settings.usd_per_image
+
+    @property
+    def price_as_of(self) -> date | None:
+        """The day of that price; None where a user stated it."""
+        return self.settings.price_as_of
+
+    @property
+    def price_from(self) -> str:
+        """Who published it."""
+        return self.settings.price_from
+
+    @property
+    def notice(self) -> str:
+        """What a user should know before a run."""
+        return self.settings.notice
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:

@@ -3,13 +3,14 @@
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, Self
 
 import yaml
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from imarena.core.errors import UserError
 from imarena.core.records.base import Noun
+from imarena.editors.prices import Price
 
 Task = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
 
@@ -18,25 +19,42 @@ class ModelCard(Noun):
     """One model. None means that our sources do not say."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9.+_-]*$")
-    title: str
-    family: str
+    title: str = Field(min_length=1)
+    family: str = Field(min_length=1)
     kind: Literal["closed", "open", "agentic"]
     architecture: str | None = None
     in_context: bool | None = None
     """Does it keep the turns before in its context (002, table 3)?"""
     released: date | None = None
-    tasks: tuple[Task, ...] | None = None
+    withdrawn: date | None = None
+    """The provider has switched it off, or said that it will, on this day."""
+    tasks: tuple[Task, ...] | None = Field(default=None, min_length=1)
     """Of ImagenWorld's six (004, table 2)."""
     multi_turn: bool | None = None
     native_size: tuple[int, int] | None = None
-    usd_per_image: float | None = Field(default=None, ge=0)
+    """Width and height that it makes unless told otherwise."""
+    price: Price | None = None
+    no_price: str | None = None
+    """Why no price stands here."""
     licence: str | None = None
     aliases: tuple[str, ...] = ()
     """How papers and logs spell it."""
-    sources: tuple[str, ...] = ()
-    """Where the facts come from: a paper of the five and its table."""
+    sources: tuple[str, ...] = Field(min_length=1)
+    """Where the facts come from: a paper of the five and its table, or a page."""
     adapter: dict[str, JsonValue] | None = None
     """A kind of editor and its options; None where we know no door to it."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if (self.price is None) == (self.no_price is None):
+            raise ValueError("give a price, or say in no_price why there is none")
+        if self.released and self.withdrawn and self.withdrawn < self.released:
+            raise ValueError("it was withdrawn before it was released")
+        if self.native_size and min(self.native_size) < 1:
+            raise ValueError("native_size is a width and a height in pixels")
+        if self.adapter is not None and "kind" not in self.adapter:
+            raise ValueError("its adapter names no kind")
+        return self
 
 
 @cache
@@ -45,21 +63,40 @@ def model_cards() -> dict[str, ModelCard]:
     found: dict[str, ModelCard] = {}
     folder = files("imarena.editors").joinpath("models")
     for path in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if not path.name.endswith(".yaml"):
-            continue
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-        for entry in raw["models"]:
-            try:
-                card = ModelCard.model_validate({**raw.get("all", {}), **entry})
-            except ValidationError as error:
-                raise UserError(f"{path.name}: {entry.get('name')}: {error.errors()[0]['msg']}.") from error
-            for name in (card.name, *card.aliases):
-                if name in found:
-                    raise UserError(f"{path.name}: the model '{name}' is described twice.")
-                found[name] = card
+        if path.name.endswith(".yaml"):
+            for card in read_cards(path.read_text(encoding="utf-8"), path.name):
+                for name in (card.name, *card.aliases):
+                    if name in found:
+                        raise UserError(f"{path.name}: the model '{name}' is described twice.")
+                    found[name] = card
     return found
+
+
+def read_cards(text: str, where: str) -> list[ModelCard]:
+    """The cards of one file: `all` holds what its models share, `models` one table each."""
+    raw = yaml.safe_load(text)
+    cards: list[ModelCard] = []
+    for entry in raw["models"]:
+        shared = dict(raw.get("all", {}))
+        if "price" in entry:  # its own price stands in place of the file's reason for having none
+            shared.pop("no_price", None)
+        try:
+            cards.append(ModelCard.model_validate({**shared, **entry}))
+        except ValidationError as error:
+            problem = error.errors()[0]
+            field = ".".join(str(part) for part in problem["loc"])
+            raise UserError(f"{where}: {entry.get('name')}: {field}: {problem['msg']}.") from error
+    return cards
 
 
 def card_of(name: str) -> ModelCard | None:
     """The card of a model by its name or one of its spellings."""
     return model_cards().get(name)
+
+
+def card_of_endpoint(kind: str, model: str) -> ModelCard | None:
+    """The card whose adapter is of this kind and asks for this model."""
+    for card in model_cards().values():
+        if card.adapter and (card.adapter.get("kind"), card.adapter.get("model")) == (kind, model):
+            return card
+    return None

@@ -3,11 +3,13 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from statistics import median
 from typing import Any
 
 from imarena.core.protocols import Editor
 from imarena.core.records import Item, Mode, Output, Status
+from imarena.editors.prices import age
 from imarena.storage import Workspace
 from imarena.workflows.editing_plan import EditSettings, has_turn
 
@@ -25,6 +27,10 @@ class EditEstimate:
     cost_usd: float | None
     seconds: float | None
     basis: str
+    price_as_of: str | None = None
+    """The day of the published price that the figure rests on; None where it rests on something else."""
+    notice: str = ""
+    """What to know before money is spent: a model that its provider has withdrawn."""
 
     @property
     def spends(self) -> bool:
@@ -80,20 +86,36 @@ def _estimate(
                     slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
                     before += slot in done
                     new += slot not in done
-    cost, basis = _price(editor, past)
+    cost, basis, as_of = _price(editor, past)
     seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
     total = None if cost is None else cost * new
-    return EditEstimate(editor.name, new, before, total, seconds, basis)
+    told = None if as_of is None else as_of.isoformat()
+    return EditEstimate(editor.name, new, before, total, seconds, basis, told, getattr(_asked(editor), "notice", ""))
 
 
-def _price(editor: Editor, past: _Past) -> tuple[float | None, str]:
+def _asked(editor: Editor) -> object:
+    """The editor that is paid: inside an agent, the one that it wraps."""
+    found: object = editor
+    while hasattr(found, "editor"):
+        found = found.editor
+    return found
+
+
+def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
     if len(past.costs) >= ENOUGH:
         mean = sum(past.costs) / len(past.costs)
-        return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included"
+        return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
     stated = getattr(editor, "usd_per_image", 0.0)
     if stated is None:
-        return None, "its price is not known: set usd_per_image"
+        return None, "its price is not known: set usd_per_image", None
     if stated == 0.0:
-        return 0.0, "runs here or is stated to be free"
+        return 0.0, "runs here or is stated to be free", None
+    asked = _asked(editor)
+    as_of: date | None = getattr(asked, "price_as_of", None)
+    if as_of is not None:
+        old = age(as_of, datetime.now(UTC).date())
+        source = getattr(asked, "price_from", "")
+        told = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
+        return stated, told, as_of
     most = " at most" if hasattr(editor, "keep") else ""
-    return stated, f"{stated:.4f} USD an edit{most}, as stated"
+    return stated, f"{stated:.4f} USD an edit{most}, as stated", None

@@ -16,7 +16,8 @@ from imarena.core.protocols import Editor, Judge
 from imarena.core.records import Evidence, ImageRef
 from imarena.core.settings import Settings
 from imarena.editors.catalog import EDITORS, KINDS, Ports
-from imarena.editors.model_cards import card_of, model_cards
+from imarena.editors.model_cards import card_of, card_of_endpoint, model_cards
+from imarena.editors.prices import PRICE_FIELDS
 from imarena.editors.studio import RECIPES
 from imarena.images import inspect
 from imarena.storage import Workspace
@@ -69,7 +70,8 @@ class EditorWiring:
         if kind in _STAGED or _BEST.fullmatch(kind):
             return self._of_agent(kind, name, table, str(table.pop("editor", "")))
         self._need_trust(name, kind)
-        return self._made(kind, name, {**table, **self.wish.options})
+        options = {**table, **self.wish.options}
+        return self._made(kind, name, {**_told(kind, options), **options})
 
     def _need_trust(self, name: str, kind: str) -> None:
         if kind in KINDS and KINDS[kind].needs == "trust" and not self.wish.trust:
@@ -101,8 +103,10 @@ class EditorWiring:
                 )
             table = dict(card.adapter)
             kind = str(table.pop("kind"))
-            price = {} if card.usd_per_image is None else {"usd_per_image": card.usd_per_image}
-            return self._made(kind, card.name, {**price, **table, **options})
+            options = {**table, **options}
+            # Another model than the card's must not stand on a board under the card's name.
+            shown = card.name if options["model"] == table["model"] else str(options["model"])
+            return self._made(kind, shown, {**_told(kind, options), **options})
         if text in EDITORS and text not in KINDS:
             return self._made(text, text, options)
         raise UnknownName(f"There is no editor called '{text}'.", hint=_near(text, list(self._settings.editors)))
@@ -163,6 +167,25 @@ class EditorWiring:
         self.workspace.keep(reference, data)
         self.workspace.store.add([Evidence(image_sha256=sha256, tool="agent", tool_version="1", kind="agent_step")])
         return sha256
+
+
+def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What the model's card says of price and withdrawal, as options; a price that the user states goes first."""
+    card = card_of_endpoint(kind, str(options.get("model", "")))
+    if card is None or card.adapter is None or KINDS[kind].needs != "endpoint":
+        return {}
+    home = card.adapter.get("base_url")
+    if options.get("base_url", home) != home:  # another server asks for something else, or nothing
+        return {}
+    told: dict[str, JsonValue] = {}
+    if card.price is not None and not PRICE_FIELDS & set(options):
+        told = card.price.options(options, card.native_size)
+    if card.withdrawn is not None:
+        told["notice"] = (
+            f"Its provider names {card.withdrawn} as the day on which {card.title} is switched off. Where requests "
+            "fail, name its successor with --option model=NAME, or take finished outputs with folder:PATH."
+        )
+    return told
 
 
 def wire_editors(

@@ -1,0 +1,84 @@
+"""What a provider asks for a picture: by the picture, by the megapixel or by the token, on which day, said where."""
+
+import math
+from collections.abc import Mapping
+from datetime import date
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from imarena.core.records.base import Noun
+
+PRICE_FIELDS = frozenset({"usd_per_image", "input_usd_per_million", "output_usd_per_million"})
+"""Options that state a price: where a user gives one of them, the card's price is not used."""
+
+
+class Variant(Noun):
+    """Another price where an option has this value."""
+
+    option: str
+    value: str
+    usd_per_image: float = Field(ge=0)
+
+
+class Price(Noun):
+    """A published price. Providers that bill by the token also say what a picture comes to."""
+
+    unit: Literal["image", "megapixel", "token"]
+    usd_per_image: float | None = Field(default=None, ge=0)
+    """The most that one picture costs by default; held back before a request."""
+    usd_first_megapixel: float | None = Field(default=None, ge=0)
+    usd_per_megapixel: float | None = Field(default=None, ge=0)
+    """Each one after the first, or each where the first costs no more."""
+    input_usd_per_million: float | None = Field(default=None, ge=0)
+    output_usd_per_million: float | None = Field(default=None, ge=0)
+    variants: tuple[Variant, ...] = ()
+    as_of: date
+    source: str = Field(min_length=1)
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _fits_its_unit(self) -> Self:
+        needed = {
+            "image": ("usd_per_image",),
+            "megapixel": ("usd_per_megapixel",),
+            "token": ("usd_per_image", "input_usd_per_million", "output_usd_per_million"),
+        }[self.unit]
+        lacking = [name for name in needed if getattr(self, name) is None]
+        if lacking:
+            raise ValueError(f"a price by the {self.unit} needs {', '.join(lacking)}")
+        return self
+
+    def per_image(self, options: Mapping[str, JsonValue], size: tuple[int, int] | None) -> float:
+        """USD for one picture of `size` (width, height; one megapixel where unknown) under these options."""
+        for variant in self.variants:
+            if str(options.get(variant.option, "")).lower() == variant.value.lower():
+                return variant.usd_per_image
+        if self.usd_per_image is not None:
+            return self.usd_per_image
+        each = self.usd_per_megapixel or 0.0
+        first = each if self.usd_first_megapixel is None else self.usd_first_megapixel
+        # Providers round up; 1024 x 1024 counts as one.
+        megapixels = 1 if size is None else max(1, math.ceil(size[0] * size[1] / 1024**2))
+        return first + each * (megapixels - 1)
+
+    def options(self, given: Mapping[str, JsonValue], size: tuple[int, int] | None) -> dict[str, JsonValue]:
+        """The options of an editor that tell it this price."""
+        found: dict[str, JsonValue] = {
+            "usd_per_image": self.per_image(given, size),
+            "price_as_of": self.as_of.isoformat(),
+            "price_from": self.source,
+        }
+        if self.unit == "token":
+            found["input_usd_per_million"] = self.input_usd_per_million
+            found["output_usd_per_million"] = self.output_usd_per_million
+        return found
+
+
+def age(as_of: date, today: date) -> str:
+    """In words: how old a price is."""
+    days = max(0, (today - as_of).days)
+    if days < 60:
+        return f"{days} day{'' if days == 1 else 's'} old"
+    months = round(days / 30.44)
+    return f"{months} months old" if months < 24 else f"{days / 365.25:.1f} years old"
