@@ -158,7 +158,7 @@ leases = Table(
     Column("done_at", Text),
     Index("free_leases", "campaign_id", "state", "until"),
     Index("next_leases", "campaign_id", "state", "position"),
-    Index("leases_of_rater", "rater_id", "state"),
+    Index("work_of_rater", "rater_id", "state", "campaign_id", "purpose", "done_at"),
     Index(
         "one_held_lease_per_rater", "campaign_id", "rater_id", unique=True,
         sqlite_where=text("state = 'held'"), postgresql_where=text("state = 'held'"),
@@ -166,7 +166,8 @@ leases = Table(
 )  # fmt: skip
 """The one table of work that is updated: who holds an assignment now. Taken by conditional update.
 
-`state`: free, held, parked (held, but put aside by an undo), done or skipped. `address`: the id of the event that says
+`state`: free, held, parked (held, but put aside by an undo), waiting (kept ready for its rater, not yet shown), done,
+skipped or withdrawn (nobody is asked any more). `address`: the id of the event that says
 who leased it, random; `vote_id`: the newest vote or retraction of the holder; `position`: the order of offering.
 """
 
@@ -244,8 +245,9 @@ tokens = Table(
     Column("created_at", Text, nullable=False),
     Column("expires_at", Text, nullable=False),
     Column("revoked_at", Text),
+    Column("last_used_at", Text),
 )
-"""Tokens for machines."""
+"""Tokens for machines. `last_used_at` is exact to some minutes."""
 
 votes = _record(
     "votes",
