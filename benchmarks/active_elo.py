@@ -1,6 +1,8 @@
 """Active Elo on real votes: the policies of CV-Arena table 2 and ours, at equal human budget, for four recorded judges.
 
     python benchmarks/active_elo.py [--seeds 200] [--rounds 20] [--data ../shared/data] [--out figures.json]
+    python benchmarks/active_elo.py --seed 5000 --judges gpt4o          # other splits, other raters, other draws
+    python benchmarks/active_elo.py --half 1                            # only one half of the items, chosen at random
 
 Text-guided editing of ImagenHub (eight editors, 179 items, three raters) with the recorded scores of VIEScore. Half of
 the items are held out in every seed, one rater gives a vote, ties cost a vote and count half. Then the same on
@@ -14,6 +16,7 @@ import json
 import math
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +43,16 @@ def editing_world(folder: Path, judge: str) -> World:
     values = [[[math.sqrt(math.prod(ast.literal_eval(t[u][m]))) for m in models] for u in units] for t in tables]
     scores = [[_score(recorded[m], u) for m in models] for u in units]
     return world_of(models, np.array(scores), np.array(values))
+
+
+def half_of(world: World, which: int) -> World:
+    """One half of the items (1 or 2), split at random once and for all."""
+    order = np.random.default_rng(2024).permutation(len(world.scores))
+    middle = len(order) // 2
+    rows = np.sort(order[:middle] if which == 1 else order[middle:])
+    return replace(
+        world, scores=world.scores[rows], votes=world.votes[:, rows], truth=world.truth[rows], task=world.task[rows]
+    )
 
 
 def _score(criteria: dict[str, dict[str, Any]], unit: str) -> float:
@@ -99,13 +112,16 @@ def main() -> None:
     parser.add_argument("--judges", default=",".join(JUDGES))
     parser.add_argument("--simulated-seeds", type=int, default=40)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--half", type=int, choices=(1, 2))
     given = parser.parse_args()
     names = (*POLICIES, *EXTRA_POLICIES)
     documents: dict[str, Any] = {}
     for judge in [name for name in given.judges.split(",") if name]:
         start = time.process_time()
-        plan = Plan(seeds=given.seeds, rounds=given.rounds, policies=names)
-        documents[judge] = simulate(editing_world(given.data, judge), plan)
+        plan = Plan(seeds=given.seeds, rounds=given.rounds, policies=names, seed=given.seed)
+        world = editing_world(given.data, judge)
+        documents[judge] = simulate(world if given.half is None else half_of(world, given.half), plan)
         show(judge, documents[judge], time.process_time() - start)
     if given.simulated_seeds:
         for bias in (0.0, STATED_BIAS, 0.6):

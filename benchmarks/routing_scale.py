@@ -75,8 +75,8 @@ def _votes(workspace: Workspace, n_votes: int, strength: Any, rng: np.random.Gen
         won = rng.random() < 1 / (1 + np.exp(strength[right] - strength[left]))
         made.append(
             Vote(
-                rater_id="ann", item_id=arena.unit[item][0], left_id=arena.output[item, left],
-                right_id=arena.output[item, right], idempotency_key=str(n),
+                rater_id="ann", item_id=arena.unit[item][0], left_id=arena.output_id(item, left),
+                right_id=arena.output_id(item, right), idempotency_key=str(n),
                 preference=Outcome.LEFT if won else Outcome.RIGHT,
             )
         )  # fmt: skip

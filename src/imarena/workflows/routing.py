@@ -64,7 +64,7 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
     usable = np.isfinite(gap) & (gap != 0) & (votes.points != 0.5)
     agrees = ((gap > 0) == (votes.points > 0.5))[usable].astype(np.float64)
-    families = [arena.families[item] for item in votes.item[usable]]
+    families = arena.families[votes.item[usable]]
     return np.abs(gap[usable]), agrees, families
 
 
@@ -75,8 +75,8 @@ def calibrate(
     arena = read_arena(workspace, judge)
     gap, agrees, families = calibration_pairs(arena)
     groups: dict[str, Any] = {ALL: np.ones(gap.size, bool)}
-    for family in sorted(set(families)):
-        groups[family] = np.array([name == family for name in families])
+    for family in np.unique(families).tolist():
+        groups[family] = families == family
     stored, skipped = [], {}
     for name, rows in groups.items():
         if name != ALL and (int(rows.sum()) < LEAST_PAIRS or np.ptp(gap[rows]) == 0):
@@ -153,11 +153,11 @@ def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: f
 def deferral_by_family(arena: Arena, gates: Gates) -> list[dict[str, Any]]:
     """Share of pairs that pass the gates, overall and by family (CV-Arena table 7)."""
     through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & arena.pool.open
-    families = np.array(arena.families)
+    families = arena.families
     lines = [_deferral("all", through, arena.pool.open)]
     return lines + [
         _deferral(name, through[families == name], arena.pool.open[families == name])
-        for name in sorted(set(arena.families))
+        for name in np.unique(families).tolist()
     ]
 
 

@@ -174,7 +174,7 @@ class _Maker:
 
     def _one(self, item: int, pair: int, rater: str | None, **values: Any) -> Assignment:
         pool = self.arena.pool
-        sides = [self.arena.output[item, pool.left[pair]], self.arena.output[item, pool.right[pair]]]
+        sides = [self.arena.output_id(item, int(model)) for model in (pool.left[pair], pool.right[pair])]
         if self.rng.random() < 0.5:
             sides.reverse()
         item_id, turn = self.arena.unit[item]
@@ -219,7 +219,7 @@ def _known(arena: Arena) -> list[JsonValue]:
     """The same as the web application reads them."""
     listed: list[JsonValue] = []
     for (item, pair), points in sorted(_answers(arena).items())[:200]:
-        left, right = arena.output[item, arena.pool.left[pair]], arena.output[item, arena.pool.right[pair]]
+        left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
         told = Known(
             item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
         )

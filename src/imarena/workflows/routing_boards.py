@@ -160,11 +160,11 @@ def _means(arena: Arena) -> NDArray[np.float64]:
 def _parts(arena: Arena, by_family: bool) -> list[tuple[dict[str, str], Arena]]:
     if not by_family:
         return [({}, arena)]
-    families = np.array(arena.families)
-    return [({"family": name}, _subset(arena, families == name)) for name in sorted(set(arena.families))]
+    families = arena.families
+    return [({"family": str(name)}, subset(arena, families == name)) for name in np.unique(families)]
 
 
-def _subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
+def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
     """The arena of some items."""
     place = np.cumsum(kept) - 1
     rows = np.flatnonzero(kept)
@@ -177,7 +177,7 @@ def _subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
         ),
         unit=tuple(arena.unit[row] for row in rows),
         output=arena.output[rows],
-        families=tuple(arena.families[row] for row in rows),
+        labels={name: values[rows] for name, values in arena.labels.items()},
         votes=replace(votes, item=place[votes.item].astype(np.int64)),
         gold=arena.gold[rows],
     )

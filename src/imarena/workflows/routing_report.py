@@ -68,7 +68,7 @@ def _standing(standing: Any) -> dict[str, Any]:
 
 def _dimension_scores(workspace: Workspace, arena: Arena) -> NDArray[np.float64] | None:
     """(N, m, 4) the judge's dimension scores, NaN where there is none; None where it gives no dimensions."""
-    where = {name: place for place, name in np.ndenumerate(arena.output) if name}
+    where = {bytes(name).decode(): place for place, name in np.ndenumerate(arena.output) if name}
     table = np.full((*arena.output.shape, 4), np.nan)
     for record in workspace.store.records(Judgment, judge=arena.judge, dimension="overall", status="ok"):
         place = where.get(record.left_id)

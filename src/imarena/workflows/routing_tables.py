@@ -1,5 +1,7 @@
 """A workspace as routing needs it: scores by item and model, what was asked, and the votes. Read by narrow queries."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +14,8 @@ from imarena.core.records import Campaign
 from imarena.routing import Pool
 from imarena.storage import Workspace
 from imarena.storage.database import reading
-from imarena.storage.schema import assignments, items, judgments, outputs, votes
+from imarena.storage.schema import assignments, votes
+from imarena.workflows.routing_columns import Columns, fetch, read_columns
 
 POINTS = {"left": 1.0, "right": 0.0, "tie": 0.5, "both_bad": 0.5}
 GOLD = "gold"
@@ -46,68 +49,50 @@ class VoteTable:
 
 @dataclass(frozen=True)
 class Arena:
-    """The pool and the names behind its numbers. `unit[k]` is (item id, turn); `output` (N, m) ids, "" for none."""
+    """The pool and the names behind its numbers. `unit[k]` is (item id, turn); `output` (N, m) ids, empty for none."""
 
     pool: Pool
     judge: str
     unit: tuple[tuple[str, int], ...]
-    output: NDArray[np.object_]
-    families: tuple[str, ...]
-    """Family (or task) of each item, (N,)."""
+    output: NDArray[np.bytes_]
+    labels: Mapping[str, NDArray[np.str_]]
+    """family, task, topic and track of each item, each (N,); "" where it has none."""
     votes: VoteTable
     gold: NDArray[np.bool_]
     """(N,) items of the frozen gold set."""
     seen: frozenset[tuple[str, int, int]]
     """(rater, item, pair) of every battle that a rater was given or voted on."""
 
+    @property
+    def families(self) -> NDArray[np.str_]:
+        """Family (or task, where there is no family) of each item, (N,)."""
+        return _families(self.labels)
+
+    def output_id(self, item: int, model: int) -> str:
+        """The output that is shown there."""
+        return bytes(self.output[item, model]).decode()
+
 
 def read_arena(workspace: Workspace, judge: str | None, *, mode: str = "single", dimension: str = "overall") -> Arena:
     """Read it. `judge` None: the only judge with scores, or a clear message."""
     chosen = judge or _only_judge(workspace, dimension)
+    columns = read_columns(workspace, chosen, mode, dimension)
     with reading(workspace.store.engine) as connection:
-        made = _fetch(
-            connection,
-            select(outputs.c.id, outputs.c.item_id, outputs.c.turn, outputs.c.editor)
-            .where(outputs.c.status == "ok", outputs.c.editor.is_not(None), outputs.c.mode == mode)
-            .order_by(outputs.c.seq),
-        )
-        about = {
-            row[0]: row[1] or row[2] or ""
-            for row in _fetch(connection, select(items.c.id, items.c.family, items.c.task))
-        }
-        scored = _fetch(
-            connection,
-            select(judgments.c.left_id, judgments.c.score, judgments.c.id, judgments.c.supersedes).where(
-                judgments.c.judge == chosen, judgments.c.dimension == dimension, judgments.c.status == "ok",
-                judgments.c.right_id.is_(None), judgments.c.score.is_not(None),
-            ),
-        )  # fmt: skip
-        given = _fetch(
+        given = fetch(
             connection,
             select(
                 assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
                 assignments.c.purpose, assignments.c.body,
             ),
         )  # fmt: skip
-        cast = _fetch(
+        cast = fetch(
             connection,
             select(
                 votes.c.id, votes.c.rater_id, votes.c.left_id, votes.c.right_id, votes.c.assignment_id,
                 votes.c.preference, votes.c.supersedes, votes.c.retracted,
             ).where(votes.c.right_id.is_not(None)),
         )  # fmt: skip
-    if not made:
-        raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
-    if not scored:
-        raise UserError(f"Judge '{chosen}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
-    return _assemble(workspace, chosen, made, about, scored, given, cast)
-
-
-def _fetch(connection: Any, query: Any) -> list[Any]:
-    """All rows as plain tuples. At half a million rows, building row objects would take most of the time."""
-    cursor = connection.execute(query).cursor
-    rows: list[Any] = cursor.fetchall()
-    return rows
+    return _assemble(workspace, chosen, columns, given, cast)
 
 
 def _only_judge(workspace: Workspace, dimension: str) -> str:
@@ -123,127 +108,73 @@ def _only_judge(workspace: Workspace, dimension: str) -> str:
     return str(names[0])
 
 
-def _assemble(
-    workspace: Workspace, judge: str, made: list[Any], about: dict[str, str], scored: list[Any], given: Any, cast: Any
-) -> Arena:
-    import pyarrow as pa
-
-    ids, item_ids, turns, editors = zip(*made, strict=True)
-    item, item_names = _coded(item_ids)
-    model, models = _coded(editors)
-    turn = np.array(turns, np.int64)
-    width = int(turn.max()) + 1
-    unit_keys, unit = np.unique(item * width + turn, return_inverse=True)
-    shape = (unit_keys.size, len(models))
-    # the first sample of a slot is the one that is shown
-    places, first = np.unique(unit * shape[1] + model, return_index=True)
-    output = np.full(shape[0] * shape[1], "", dtype=object)
-    shown = np.array(ids, dtype=object)[first]
-    output[places] = shown
-    names = pa.array(shown.tolist())
-    scores = _scores(scored, names, places, shape)
-    units = tuple((item_names[key // width], int(key % width)) for key in unit_keys.tolist())
-    families = tuple(about[name] for name, _ in units)
-    _, task = np.unique(np.array(families), return_inverse=True)
+def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[Any], cast: list[Any]) -> Arena:
+    shape = columns.scores.shape
+    output = np.zeros(shape, columns.ids.dtype)
+    output.ravel()[columns.places] = columns.ids
+    units = tuple(zip(columns.item, columns.turn, strict=True))
     pairs = shape[1] * (shape[1] - 1) // 2
-    table = output.reshape(shape)
-    pool = Pool(scores, table != "", task.astype(np.int64), np.zeros((shape[0], pairs), np.int16), models)
-    named = _places({side for row in given for side in row[1:3]} | {side for row in cast for side in row[2:4]}, names)
-    where = {name: divmod(int(places[at]), shape[1]) for name, at in named.items()}
-    found, seen = _votes(pool, where, given, cast)
+    asked = np.zeros((shape[0], pairs), np.int16)
+    _, task = np.unique(_families(columns.labels), return_inverse=True)
+    pool = Pool(columns.scores, output != b"", task.astype(np.int64), asked, columns.models)
+    found, seen = _votes(pool, columns, given, cast)
     gold_items = gold_set(workspace)
-    gold = np.array([name in gold_items for name, _ in units], bool)
-    return Arena(pool, judge, units, table, families, found, gold, seen)
+    gold = np.array([name in gold_items for name in columns.item], bool)
+    return Arena(pool, judge, units, output, columns.labels, found, gold, seen)
 
 
-def _coded(values: Any) -> tuple[NDArray[np.int64], tuple[str, ...]]:
-    """Codes and names, names sorted."""
-    import pyarrow as pa
-
-    encoded = pa.array(values).dictionary_encode()
-    names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), np.int64)
-    rank[order] = np.arange(len(names))
-    return rank[encoded.indices.to_numpy()], tuple(names[place] for place in order)
-
-
-def _places(wanted: set[Any], names: Any) -> dict[str, int]:
-    """Where each of the wanted ids stands in `names`."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    listed = sorted(name for name in wanted if name)
-    found = pc.index_in(pa.array(listed, pa.string()), value_set=names).to_pylist()
-    return {name: place for name, place in zip(listed, found, strict=True) if place is not None}
-
-
-def _scores(scored: list[Any], names: Any, places: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """(N, m) mean of a judge's live scores of an output (repeats are averaged)."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    replaced = {row[3] for row in scored if row[3]}
-    live = [row for row in scored if row[2] not in replaced] if replaced else scored
-    at = pc.index_in(pa.array([row[0] for row in live]), value_set=names).to_numpy(zero_copy_only=False)
-    values = np.array([row[1] for row in live], np.float64)
-    known = np.isfinite(at.astype(np.float64))
-    flat = places[at[known].astype(np.int64)]
-    size = shape[0] * shape[1]
-    count = np.bincount(flat, minlength=size)
-    total = np.bincount(flat, values[known], size)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(shape)
+def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:
+    return np.asarray(np.where(labels["family"] == "", labels["task"], labels["family"]))
 
 
 def _votes(
-    pool: Pool, where: dict[str, tuple[int, int]], given: Any, cast: Any
+    pool: Pool, columns: Columns, given: list[Any], cast: list[Any]
 ) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
-    import json
-
-    pair_of = np.full((pool.n_models, pool.n_models), -1, np.int64)
-    pair_of[pool.left, pool.right] = np.arange(pool.left.size)
-    pair_of[pool.right, pool.left] = np.arange(pool.left.size)
+    item, pair, _ = _battle(pool, columns, given, 1)
+    routed: dict[str, tuple[str, str]] = {}
     seen: set[tuple[str, int, int]] = set()
-    routed: dict[str, tuple[str, float]] = {}
-    for identity, left_id, right_id, rater, purpose, body in given:
-        one, other = where.get(left_id), where.get(right_id)
-        chance = json.loads(body).get("probability")
-        routed[identity] = (purpose, float("nan") if chance is None else float(chance))
-        if one is None or other is None:
-            continue
-        pair = int(pair_of[one[1], other[1]])
-        if purpose == "vote":
-            pool.asked[one[0], pair] += 1
-        if rater:
-            seen.add((rater, one[0], pair))
+    for row, at, of in zip(given, item.tolist(), pair.tolist(), strict=True):
+        routed[row[0]] = (row[4], row[5])
+        if of >= 0 and row[3]:
+            seen.add((row[3], at, of))
+    meant = (pair >= 0) & np.array([row[4] == "vote" for row in given], bool)
+    np.add.at(pool.asked, (item[meant], pair[meant]), 1)
     replaced = {row[6] for row in cast if row[6]}
-    rows: list[tuple[int, int, float, str, str, float]] = []
-    for identity, rater, left_id, right_id, assignment, preference, _, retracted in cast:
-        one, other = where.get(left_id), where.get(right_id)
-        if (
-            identity in replaced
-            or retracted
-            or preference is None
-            or one is None
-            or other is None
-            or one[0] != other[0]
-        ):
-            continue
-        pair = int(pair_of[one[1], other[1]])
-        if pair < 0:
-            continue
-        points = POINTS[preference]
-        purpose, chance = routed.get(assignment, ("vote", float("nan")))
-        rows.append((one[0], pair, points if one[1] < other[1] else 1 - points, rater, purpose, chance))
-        if assignment is None:
-            pool.asked[one[0], pair] += 1
-        seen.add((rater, one[0], pair))
-    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [(), (), (), (), (), ()]
+    live = [row for row in cast if row[0] not in replaced and not row[7] and row[5] is not None]
+    item, pair, turned = _battle(pool, columns, live, 2)
+    kept = np.flatnonzero(pair >= 0)
+    live, item, pair, turned = [live[place] for place in kept], item[kept], pair[kept], turned[kept]
+    free = np.array([row[4] is None for row in live], bool)
+    np.add.at(pool.asked, (item[free], pair[free]), 1)
+    seen.update(zip((row[1] for row in live), item.tolist(), pair.tolist(), strict=True))
+    points = np.array([POINTS[row[5]] for row in live], np.float64)
+    sent = [routed.get(row[4], ("vote", "")) for row in live]
     table = VoteTable(
-        np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], np.float64),
-        tuple(columns[3]), tuple(columns[4]), np.array(columns[5], np.float64),
+        item, pair, np.where(turned, 1 - points, points), tuple(row[1] for row in live),
+        tuple(purpose for purpose, _ in sent), np.array([_chance(body) for _, body in sent], np.float64),
     )  # fmt: skip
     return table, frozenset(seen)
+
+
+def _battle(
+    pool: Pool, columns: Columns, rows: list[Any], at: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """(k,) item, pair (-1: none of this pool's) and whether the left side is the pair's right model."""
+    m = pool.n_models
+    pair_of = np.full((m, m), -1, np.int64)
+    pair_of[pool.left, pool.right] = pair_of[pool.right, pool.left] = np.arange(pool.left.size)
+    one, other = (columns.where([row[place] for row in rows]) for place in (at, at + 1))
+    known = (one >= 0) & (other >= 0) & (one // m == other // m)
+    pair = np.where(known, pair_of[one % m, other % m], -1)
+    return one // m, pair, one % m > other % m
+
+
+def _chance(body: str) -> float:
+    """The probability of having been routed, NaN where the assignment names none."""
+    if '"probability"' not in body:
+        return float("nan")
+    chance = json.loads(body).get("probability")
+    return float("nan") if chance is None else float(chance)
 
 
 def gold_set(workspace: Workspace) -> frozenset[str]:
