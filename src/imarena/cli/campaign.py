@@ -1,4 +1,4 @@
-"""``imarena campaign``: create, invite, status, export, open, close."""
+"""``imarena campaign``: create, invite, status, export, close; change, history and known are in campaign_change."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from imarena.cli import campaign_change
 from imarena.cli.console import emit, fail, session
 
 app = typer.Typer(
@@ -121,7 +122,7 @@ def status(
 
     def show(console: Any) -> None:
         for document in documents:
-            state = "open" if document["open"] else "closed"
+            state = "closed" if not document["open"] else "paused" if document["paused"] else "open"
             console.print(f"{document['name']} ({document['campaign_id']}, {document['kind']}, {state})", markup=False)
             console.print(
                 f"  {document['votes']:,} of {document['slots']:,} tasks answered, {document['complete_units']:,} of"
@@ -166,9 +167,16 @@ def close(
 ) -> None:
     """Close a campaign: no new tasks are given out, and its items can be looked up again."""
     from imarena.storage import open_workspace
-    from imarena.workflows.campaigns import get_campaign, set_open
+    from imarena.workflows.campaign_change import Changes, change_campaign
+    from imarena.workflows.campaigns import get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
-        changed = set_open(workspace, get_campaign(workspace, campaign).campaign_id, is_open=reopen)
+        found = get_campaign(workspace, campaign)
+        changed = change_campaign(workspace, found.campaign_id, Changes(open=reopen), "command line")
     document = {"campaign_id": changed.campaign_id, "open": changed.open}
     emit(context, document, lambda console: console.print("Open." if changed.open else "Closed.", markup=False))
+
+
+app.command("change")(campaign_change.change)
+app.command("history")(campaign_change.show_history)
+app.command("known")(campaign_change.known)

@@ -17,6 +17,8 @@ from imarena.storage.prepared import Prepared
 from imarena.storage.schema import campaigns, events, leases, participants, units_seen
 
 HOLDING = ("held", "parked")
+WAITING = "waiting"
+"""Kept ready for a rater who is still answering another task: theirs to get next, not yet shown."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,11 @@ def _free(assignment: Assignment, position: int) -> dict[str, Any]:
     }
 
 
-def offer_to(connection: Connection, assignment: Assignment, rater_id: str, until: str, address: str) -> None:
+def offer_to(
+    connection: Connection, assignment: Assignment, rater_id: str, until: str, address: str, state: str = "held"
+) -> None:
     """Give a task that was made for one rater to that rater."""
-    row = {**_free(assignment, 0), "state": "held", "rater_id": rater_id, "until": until, "address": address}
+    row = {**_free(assignment, 0), "state": state, "rater_id": rater_id, "until": until, "address": address}
     connection.execute(insert(leases).values(row))
 
 
@@ -97,7 +101,7 @@ _HOLDING = Prepared(
     select(leases)
     .where(
         leases.c.rater_id == bindparam("rater"),
-        or_(leases.c.state == "held", leases.c.state == "parked"),
+        or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING),
         leases.c.campaign_id == bindparam("campaign"),
     )
     .order_by(leases.c.state, leases.c.until.desc())
@@ -120,6 +124,13 @@ def holding(connection: Connection, campaign_id: str, rater_id: str) -> Lease | 
     return _first(_HOLDING(connection, campaign=campaign_id, rater=rater_id))
 
 
+def put_aside(connection: Connection, campaign_id: str, rater_id: str) -> Lease | None:
+    """What a rater gets next without taking anything new: put aside by an undo, or kept ready."""
+    mine = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id)
+    query = select(leases).where(*mine, leases.c.state.in_(("parked", WAITING)))
+    return _first(connection.execute(query.order_by(leases.c.state, leases.c.until.desc()).limit(1)))
+
+
 _UNSEEN = ~(
     select(units_seen.c.unit)
     .where(
@@ -140,7 +151,7 @@ _LATE = Prepared(
     select(leases)
     .where(
         leases.c.campaign_id == bindparam("campaign"),
-        or_(leases.c.state == "held", leases.c.state == "parked"),
+        or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING),
         leases.c.until < bindparam("now"),
         leases.c.purpose == "vote",
         _UNSEEN,
@@ -155,7 +166,10 @@ _TAKE = Prepared(
         leases.c.assignment_id == bindparam("assignment"),
         or_(
             leases.c.state == "free",
-            and_(or_(leases.c.state == "held", leases.c.state == "parked"), leases.c.until < bindparam("now")),
+            and_(
+                or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING),
+                leases.c.until < bindparam("now"),
+            ),
         ),
     )
     .values(

@@ -14,7 +14,7 @@ from imarena.web import problems
 from imarena.web.arena import Arena, open_arena
 from imarena.web.gate import Gate
 from imarena.web.pages import read_pages, serve_pages
-from imarena.web.routes import explore, lead, look, people, pictures, rating, session
+from imarena.web.routes import ahead, explore, lead, look, people, pictures, rating, session
 from imarena.web.wire import Problem
 from imarena.workflows.serving import ServeSettings, settings_from_environment
 
@@ -26,6 +26,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     409: {"model": Problem, "description": "Something else stands in the way."},
     422: {"model": Problem, "description": "The request is not valid."},
     429: {"model": Problem, "description": "Too many requests."},
+    503: {"model": Problem, "description": "The database is away; try again after the time that the header tells."},
 }
 
 
@@ -67,6 +68,6 @@ def bare_app() -> FastAPI:
         responses=_REFUSALS,
     )
     problems.install(app)
-    for room in (session, rating, pictures, lead, people, look, explore):
+    for room in (session, rating, ahead, pictures, lead, people, look, explore):
         app.include_router(room.router)
     return app

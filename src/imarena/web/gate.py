@@ -6,17 +6,19 @@ It is plain ASGI: one layer, no copy of bodies. It also puts the security header
 from typing import Any
 from urllib.parse import urlsplit
 
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from imarena.core.errors import DatabaseFailed
 from imarena.storage.access import Visitor
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.keys import COOKIE
 from imarena.web.limits import ANYBODY, SIGN_IN, SIGNED_IN
-from imarena.web.problems import answer
+from imarena.web.problems import answer, away, log
 
 MOST_BYTES = 1_000_000
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -58,7 +60,11 @@ class Gate:
                     headers["strict-transport-security"] = "max-age=31536000"
             await send(message)
 
-        refusal = await self._refusal(scope)
+        try:
+            refusal = await self._refusal(scope)
+        except (DatabaseFailed, PoolTimeout) as error:
+            log.error("%s %s failed: %s", scope["method"], scope["path"], error)
+            refusal = away()
         await (refusal or self.app)(scope, receive, dressed)
 
     async def _refusal(self, scope: Scope) -> Any:

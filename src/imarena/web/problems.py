@@ -5,15 +5,18 @@ import logging
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
-from imarena.core.errors import ImarenaError, StoreError, UserError
+from imarena.core.errors import DatabaseFailed, ImarenaError, StoreError, UserError
 from imarena.web.wire import Problem
 from imarena.workflows.ballots import BadBallot
 from imarena.workflows.exploring import Hidden, NotThere
 from imarena.workflows.voting import Refusal
 
 log = logging.getLogger("imarena.web")
+RETRY_AFTER_S = 2
+"""A database that restarts is usually back within seconds."""
 _STATUS = {"no_task": 404, "no_campaign": 404, "not_invited": 403}
 
 
@@ -47,6 +50,18 @@ def _user_error(_: Request, error: Exception) -> JSONResponse:
         if isinstance(error, kind):
             return answer(status, code, str(message), hint)
     return answer(400, "cannot_do", str(message), hint)
+
+
+def away() -> JSONResponse:
+    """The database cannot be asked now. Nothing is known to be stored: the same request may be sent again."""
+    told = answer(503, "database", "The arena's database cannot be reached just now.", "Try again in a moment.")
+    told.headers["retry-after"] = str(RETRY_AFTER_S)
+    return told
+
+
+def _away(request: Request, error: Exception) -> JSONResponse:
+    log.error("%s %s failed: %s", request.method, request.scope.get("path"), error)
+    return away()
 
 
 def _gone(request: Request, error: Exception) -> JSONResponse:
@@ -84,6 +99,8 @@ def install(app: FastAPI) -> None:
     """Give an application its ways of refusing."""
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(UserError, _user_error)
+    app.add_exception_handler(DatabaseFailed, _away)
+    app.add_exception_handler(PoolTimeout, _away)
     app.add_exception_handler(StoreError, _gone)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)

@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 Kind = Literal["preference", "rating", "yes_no", "check"]
 Purpose = Literal["vote", "practice", "qualification"]
 """What a rater may know of a task's purpose. Gold and repeated tasks look like any other."""
-Stage = Literal["consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "done", "closed"]
+Stage = Literal[
+    "consent", "practice", "qualification", "open", "not_qualified", "quota", "paused", "on_hold", "done", "closed"
+]
 Choice = Literal["left", "right", "tie", "both_bad"]
 
 NO_NUL = r"^[^\x00]*$"
@@ -211,6 +213,12 @@ class Next(Wire):
     """The next task, or the reason why there is none."""
 
     stage: Stage
+    task: Task | None
+
+
+class Ahead(Wire):
+    """The task that comes next, kept ready for a short while so that its pictures can be fetched. None: none."""
+
     task: Task | None
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from imarena.web.wire import NO_NUL, Kind, Line, Wire, Words
+from imarena.workflows.campaign_change import Changes
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
 Role = Literal["lead", "rater", "viewer"]
@@ -21,6 +22,36 @@ class GoldIn(Wire):
     ratings: dict[str, Annotated[int, Field(ge=0, le=10)]] = Field(default_factory=dict, max_length=20)
     tolerance: Annotated[int, Field(ge=0, le=10)] = 1
     explanation: Line = ""
+
+
+class KnownIn(Wire):
+    """Where tasks with known answers come from: votes that agree, or a table (CSV) where one is given."""
+
+    kind: Literal["preference", "rating", "yes_no"] = "preference"
+    datasets: list[Name] = Field(default_factory=list, max_length=100)
+    least_votes: Annotated[int, Field(ge=1, le=1000)] = 2
+    least_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    table: Annotated[str, StringConstraints(max_length=900_000, pattern=NO_NUL)] = ""
+    """Columns: item, (dataset), left, right and winner; or left and answer; or left and a column for each criterion."""
+
+
+class KnownOut(Wire):
+    """A task with its answer. `task` can be posted back among a campaign's gold, practice or qualification."""
+
+    task: GoldIn
+    item: str
+    instruction: str
+    left: str
+    right: str
+    votes: int
+    use: Literal["", "gold", "practice", "qualification"]
+
+
+class KnownPage(Wire):
+    """Tasks with known answers, those with most votes first; and the lines of a table that could not be used."""
+
+    tasks: list[KnownOut]
+    problems: list[str]
 
 
 class CampaignIn(Wire):
@@ -53,6 +84,14 @@ class CampaignIn(Wire):
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
+class CampaignChanged(Wire):
+    """A change of a campaign: who, when, and the old and the new value of each setting."""
+
+    at: str
+    by: str
+    changes: dict[str, dict[str, object]]
+
+
 class CampaignOut(Wire):
     """A campaign with how far it is."""
 
@@ -60,6 +99,7 @@ class CampaignOut(Wire):
     name: str
     kind: Kind
     open: bool
+    paused: bool
     created_at: str
     units: int
     slots: int
@@ -69,12 +109,12 @@ class CampaignOut(Wire):
     raters: int
     complete_units: int
     settings: dict[str, object]
+    history: list[CampaignChanged]
+    """What was changed since it was made, the newest first."""
 
 
-class CampaignChange(Wire):
-    """Opening or closing a campaign."""
-
-    open: bool
+class CampaignChange(Changes):
+    """Changing a campaign. What is asked (kind, items, editors, known answers) stays as it was made."""
 
 
 class CampaignPage(Wire):
@@ -196,6 +236,8 @@ class TokenOut(Wire):
     created_at: str
     expires_at: str
     revoked: bool
+    last_used_at: str | None
+    """Exact to five minutes; None: never."""
 
 
 class TokenMade(Wire):
@@ -209,4 +251,24 @@ class TokenPage(Wire):
     """Tokens, newest first."""
 
     tokens: list[TokenOut]
+    next_cursor: str | None
+
+
+class SessionOut(Wire):
+    """Somebody who is signed in."""
+
+    session_id: str
+    role: str
+    name: str
+    campaign_id: str | None
+    created_at: str
+    expires_at: str
+    mine: bool
+    """The session that asks."""
+
+
+class SessionPage(Wire):
+    """Sessions that are open, newest first."""
+
+    sessions: list[SessionOut]
     next_cursor: str | None

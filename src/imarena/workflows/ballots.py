@@ -157,3 +157,33 @@ def right(assignment: Assignment, answer: Answer | Vote) -> bool | None:
     if not isinstance(asked, dict) or not asked or not isinstance(reach, int | float):
         return None
     return all(abs(given.get(str(name), 99.0) - float(str(value))) <= reach for name, value in asked.items())
+
+
+_CHOICES = {"left": "left is better", "right": "right is better", "tie": "a tie", "both_bad": "both are bad"}
+
+
+def feedback_on(assignment: Assignment, answer: Answer) -> str:
+    """What a rater is told after a practice task: right or not, the expected answer, and why. One line each."""
+    expected = assignment.params.get("expected")
+    if not isinstance(expected, dict):
+        return "Thank you."
+    verdict = right(assignment, answer)
+    lines = [{True: "Right.", False: "This is not the expected answer.", None: "Thank you."}[verdict]]
+    wanted = _wanted(assignment.kind, expected)
+    if wanted:
+        lines.append(f"Expected: {wanted}.")
+    lines.append(str(expected.get("explanation") or ""))
+    return "\n".join(line for line in lines if line)
+
+
+def _wanted(kind: str, expected: dict[str, Any]) -> str:
+    if kind == "preference":
+        return _CHOICES.get(str(expected.get("preference")), "")
+    if kind == "yes_no":
+        return "" if expected.get("answer") is None else "yes" if expected["answer"] else "no"
+    asked = expected.get("ratings")
+    labels = {question.name: question.label for question in forms().criteria}
+    given = asked.items() if isinstance(asked, dict) else ()
+    told = ", ".join(f"{labels.get(name, name)} {value}" for name, value in given)
+    reach = expected.get("tolerance", 1)
+    return f"{told} (give or take {reach})" if told and reach else told

@@ -61,6 +61,10 @@ class Plan(BaseModel):
     guidelines: str = ""
     completion_url: str | None = None
     seed: int = 0
+    paused: bool = False
+    """No tasks are given out for now; unlike in a closed campaign, its items stay hidden."""
+    consent_since: str = ""
+    """When the consent text changed last: who agreed before is asked again."""
 
     @property
     def raters(self) -> int:

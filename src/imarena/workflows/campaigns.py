@@ -11,7 +11,6 @@ from typing import Any
 from sqlalchemy import func, or_, select
 
 from imarena.core.errors import UserError
-from imarena.core.ids import sha256_hex
 from imarena.core.records import Assignment, Campaign, Item, Output, Status
 from imarena.storage import Workspace, leases
 from imarena.storage.codec import from_row
@@ -24,6 +23,7 @@ from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
 from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
+from imarena.workflows.campaign_slots import WITHDRAWN, coin
 
 _CHUNK = 2_000
 _WITH_PIXELS = select(outputs_table.c.id).where(outputs_table.c.image_sha256.is_not(None))
@@ -118,7 +118,7 @@ def _assignments(campaign: Campaign, plan: Plan, units: list[Unit]) -> Iterator[
     """Each unit as often as people are wanted for it; sides by chance for each, so that none is favoured."""
     for place, unit in enumerate(units):
         for slot in range(plan.raters):
-            swap = unit.right_id is not None and _coin(plan.seed, unit.name, slot)
+            swap = unit.right_id is not None and coin(plan.seed, unit.name, slot)
             left, right = (unit.right_id, unit.left_id) if swap else (unit.left_id, unit.right_id)
             assignment = Assignment(
                 campaign_id=campaign.campaign_id,
@@ -132,10 +132,6 @@ def _assignments(campaign: Campaign, plan: Plan, units: list[Unit]) -> Iterator[
                 probability=None,
             )
             yield assignment, place * plan.raters + slot
-
-
-def _coin(seed: int, unit: str, slot: int) -> bool:
-    return int(sha256_hex(f"side:{seed}:{unit}:{slot}".encode())[:8], 16) % 2 == 1
 
 
 def plan_units(workspace: Workspace, plan: Plan) -> list[Unit]:
@@ -186,6 +182,13 @@ def _shown(workspace: Workspace, plan: Plan, items: list[str]) -> list[Unit]:
 
 
 def _check_known(workspace: Workspace, plan: Plan) -> None:
+    if len({one.unit for one in plan.known()}) < len(plan.known()):
+        raise UserError(
+            "The same task is among those with a known answer twice.",
+            hint="A practice task tells its answer: it can be neither gold nor in the test.",
+        )
+    if plan.gold_rate and not plan.gold:
+        raise UserError("There are no tasks with known answers to take a share of.", hint="Give gold, or no gold_rate.")
     for one in plan.known():
         item = workspace.store.get(Item, one.item_id)
         sides = [workspace.store.get(Output, side) for side in (one.left_id, one.right_id) if side is not None]
@@ -202,14 +205,6 @@ def _check_known(workspace: Workspace, plan: Plan) -> None:
 def _answered(kind: str, one: Known) -> bool:
     given = {"preference": one.preference is not None, "yes_no": one.answer is not None, "rating": bool(one.ratings)}
     return given.get(kind, True)
-
-
-def set_open(workspace: Workspace, campaign_id: str, *, is_open: bool) -> Campaign:
-    """Open or close a campaign. Tasks in hand can still be answered."""
-    campaign = get_campaign(workspace, campaign_id)
-    changed = campaign.model_copy(update={"open": is_open})
-    workspace.store.put(changed)
-    return changed
 
 
 def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
@@ -236,7 +231,7 @@ def campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 2
 def progress(workspace: Workspace, campaign: Campaign) -> Progress:
     """How far a campaign is."""
     table = leases_table
-    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote")
+    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
     done = func.count().filter(table.c.state == "done")
     by_unit = select(table.c.unit, func.count().label("slots"), done.label("done")).where(*mine).group_by(table.c.unit)
     units = by_unit.subquery()
@@ -284,6 +279,7 @@ def progress_json(found: Progress) -> dict[str, Any]:
         "name": campaign.name,
         "kind": campaign.kind,
         "open": campaign.open,
+        "paused": plan_of(campaign).paused,
         "created_at": campaign.created_at.isoformat(),
         "units": found.units,
         "slots": found.slots,

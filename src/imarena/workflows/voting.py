@@ -20,7 +20,7 @@ from imarena.core.records.base import moment_text
 from imarena.storage import Workspace, leases
 from imarena.storage.database import reading, writing
 from imarena.storage.turns import Turns
-from imarena.workflows.ballots import Answer, read_ballot, right
+from imarena.workflows.ballots import Answer, feedback_on, read_ballot
 from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.offering import Standing, next_personal, standing
 from imarena.workflows.shelves import Shelves
@@ -212,7 +212,7 @@ class Voting:
                 return refused
             self._count(connection, lease, assignment, answer, (rater_id, key, voted))
         where = standing(connection, self.shelves, self.shelves.campaign(lease.campaign_id), rater_id)
-        feedback = _feedback(assignment, answer) if assignment.purpose == "practice" else None
+        feedback = feedback_on(assignment, answer) if assignment.purpose == "practice" else None
         return Counted(late, where, feedback)
 
     def _count(
@@ -236,6 +236,8 @@ class Voting:
         if lease.rater_id == rater_id and lease.address == address:
             if lease.state in leases.HOLDING:
                 return None
+            if lease.state == leases.WAITING:
+                return Refusal("not_yet", "This task is not in your hands yet.", hint="Ask for the next one.")
             return Refusal("answered", "You have answered this task already.", hint="Undo it first to change it.")
         return Refusal(
             "too_late",
@@ -319,14 +321,6 @@ def told(counted: Counted | Refusal) -> Counted:
 def _moments(plan: Plan) -> tuple[str, str]:
     moment = now()
     return moment_text(moment), moment_text(moment + timedelta(seconds=plan.lease_s))
-
-
-def _feedback(assignment: Assignment, answer: Answer) -> str:
-    expected = assignment.params.get("expected")
-    explanation = str(expected.get("explanation") or "") if isinstance(expected, dict) else ""
-    verdict = right(assignment, answer)
-    told = {True: "Right.", False: "We would have answered differently.", None: "Thank you."}[verdict]
-    return f"{told} {explanation}".strip()
 
 
 def _answer_of(vote: Vote) -> Answer:

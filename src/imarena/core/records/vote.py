@@ -69,6 +69,8 @@ class EventKind(StrEnum):
     EXPIRED = "expired"
     VOTED = "voted"
     UNDONE = "undone"
+    RETURNED = "returned"
+    """Given back before it was shown."""
 
 
 class Event(Record):

@@ -16,17 +16,25 @@ from imarena.web.wire_lead import (
     Agreement,
     AgreementReport,
     CampaignChange,
+    CampaignChanged,
     CampaignIn,
     CampaignOut,
     CampaignPage,
+    GoldIn,
+    KnownIn,
+    KnownOut,
+    KnownPage,
     RaterChange,
     RaterOut,
     RaterPage,
 )
+from imarena.workflows.campaign_change import change_campaign as change
+from imarena.workflows.campaign_change import history
 from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.campaign_quality import RaterWork, agreement, export_csv, rater_work
-from imarena.workflows.campaigns import campaigns, progress, progress_json, set_open
+from imarena.workflows.campaigns import campaigns, progress, progress_json
 from imarena.workflows.campaigns import create_campaign as make_campaign
+from imarena.workflows.known_tasks import Proposal, from_table, from_votes
 
 router = APIRouter(prefix="/api/lead", tags=["lead"])
 
@@ -54,6 +62,18 @@ def create_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> 
     return _out(arena, campaign)
 
 
+@router.post("/known-tasks")
+def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> KnownPage:
+    """Tasks whose answer is known, for gold, practice and tests of a new campaign. Nothing is stored."""
+    workspace = arena_of(request).workspace
+    if body.table:
+        found = from_table(workspace, body.kind, body.table)
+    else:
+        least = (body.least_votes, body.least_share)
+        found = from_votes(workspace, body.kind, tuple(body.datasets), *least)
+    return KnownPage(tasks=[_known(one) for one in found.tasks], problems=found.problems[:50])
+
+
 @router.get("/campaigns/{campaign_id}")
 def get_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> CampaignOut:
     """One campaign with how far it is."""
@@ -62,13 +82,13 @@ def get_campaign(request: Request, _caller: LeadCaller, campaign_id: CampaignId)
 
 
 @router.patch("/campaigns/{campaign_id}")
-def change_campaign(
-    request: Request, _caller: LeadCaller, campaign_id: CampaignId, body: CampaignChange
-) -> CampaignOut:
-    """Open or close a campaign."""
+def change_campaign(request: Request, caller: LeadCaller, campaign_id: CampaignId, body: CampaignChange) -> CampaignOut:
+    """Change a campaign's settings; open, close, pause it or let it go on. Who did is kept with it."""
     arena = arena_of(request)
     arena.voting.campaign(campaign_id)
-    return _out(arena, set_open(arena.workspace, campaign_id, is_open=body.open))
+    changed = change(arena.workspace, campaign_id, body, caller.name or caller.role or "")
+    arena.voting.shelves.forget_plans()
+    return _out(arena, changed)
 
 
 @router.get("/campaigns/{campaign_id}/raters")
@@ -119,9 +139,16 @@ def csv_response(text: str, name: str) -> Response:
     return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
 
 
+def _known(found: Proposal) -> KnownOut:
+    told = {name: getattr(found, name) for name in ("item", "instruction", "left", "right", "votes", "use")}
+    return KnownOut(task=GoldIn(**found.known.model_dump()), **told)
+
+
 def _out(arena: Arena, campaign: Campaign) -> CampaignOut:
-    settings: dict[str, object] = dict(campaign.settings)
-    return CampaignOut(**progress_json(progress(arena.workspace, campaign)), settings=settings)
+    settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
+    changed = [CampaignChanged(**one) for one in history(campaign)]
+    found = progress_json(progress(arena.workspace, campaign))
+    return CampaignOut(**found, settings=settings, history=changed)
 
 
 def _rater(work: RaterWork) -> RaterOut:
