@@ -5,10 +5,13 @@ import io
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
-from imarena.core.records import Verification, Vote
-from imarena.storage import open_workspace
-from tests.web.people import administrator, campaign, rater, served
+from imarena.core.records import Evidence, Item, Mode, Verification, Vote
+from imarena.storage import init_workspace, open_workspace
+from imarena.web.app import create_app
+from imarena.workflows.objects import KIND, question_of
+from tests.web.people import administrator, campaign, fill, rater, served, settings_of
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
 FIVES = dict.fromkeys(CRITERIA, 5)
@@ -138,3 +141,19 @@ def test_the_command_line_leads_a_campaign(tmp_path: Path, imarena: object) -> N
     assert "no campaign" in run("-w", "arena", "campaign", "invite", "nothing", code=2).err
     refused = run("-w", "arena", "serve", "--host", "0.0.0.0", code=2, env={"IMARENA_ADMIN_PASSWORD": ""})  # noqa: S104
     assert "no password" in refused.err
+
+
+def test_raters_tick_the_objects_that_a_model_listed_and_else_those_that_the_words_name(tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "arena") as workspace:
+        fill(workspace, items=1, instruction="Put a hat on the dog", listed=False)
+    app = create_app(settings_of(tmp_path / "arena"))
+    admin = administrator(app)
+    one = campaign(admin, kind="rating")
+    assert rater(app, admin, one).next(one)["task"]["expected_objects"] == ["hat", "dog"]
+    with open_workspace(tmp_path / "arena") as workspace:
+        (item,) = workspace.store.records(Item)
+        subject = question_of(item, 0, Mode.SINGLE).subject
+        value: JsonValue = {"objects": [{"name": "straw hat", "present": True}, {"name": "cat", "present": False}]}
+        workspace.store.add([Evidence(image_sha256=subject, tool="objects/vlm", kind=KIND, value=value)])
+    listed = rater(app, admin, one).next(one)["task"]["expected_objects"]
+    assert listed == ["straw hat", "cat (should not be present)"]

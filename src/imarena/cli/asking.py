@@ -135,9 +135,21 @@ def watching() -> Iterator[Callable[[Any, int, int], None]]:
         yield watch
 
 
-def finish(context: typer.Context, document: dict[str, Any], reports: list[Any], dry_run: bool) -> None:
-    """Print what was done; exit code 3 where something is missing."""
-    emit(context, document, lambda console: _show(console, reports, dry_run))
+def finish(
+    context: typer.Context,
+    document: dict[str, Any],
+    reports: list[Any],
+    dry_run: bool,
+    more: Callable[[Console], None] | None = None,
+) -> None:
+    """Print what was done, and `more`; exit code 3 where something is missing."""
+
+    def show(console: Console) -> None:
+        _show(console, reports, dry_run)
+        if more:
+            more(console)
+
+    emit(context, document, show)
     if any(report.missing for report in reports):
         if not session(context).json:
             stderr().print("Some verdicts are missing: run the same command again; `imarena status` lists them.")

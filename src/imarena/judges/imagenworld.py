@@ -3,17 +3,18 @@
 And its expected-object list: what a result should show, for raters to tick off.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from imarena.core.protocols import Chat, ChatPrompt, Exhibit, Verdict
-from imarena.core.records import Status, Usage
+from imarena.core.errors import UserError
+from imarena.core.protocols import Chat, Verdict
+from imarena.core.records import JsonDict, Status
 from imarena.judges.chat_judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.options import read_options
 from imarena.judges.parse import Unreadable, field, read_number, read_object
-from imarena.judges.prompt import load_prompt, render
+from imarena.judges.prompt import load_prompt
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
 LOWEST, HIGHEST = 1.0, 5.0
@@ -27,12 +28,26 @@ class ImagenWorldSettings(ChatSettings):
     prompt: str = ""
 
 
+class ListerSettings(ChatSettings):
+    """`prompt`: a prompt file of your own with the same list in its reply."""
+
+    prompt: str = ""
+    max_tokens: int = Field(default=1024, ge=1)
+
+
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    """For edits and generated images alike; sources and references are shown where there are any."""
-    settings = read_options(ImagenWorldSettings, options, "imagenworld")
+    """For edits and generated images alike; sources and references are shown where there are any.
+
+    With the option `objects` true the judge is shown the expected-object list too: another prompt, so other work.
+    """
+    words = dict(options)
+    listed = words.pop("objects", False)
+    if not isinstance(listed, bool):
+        raise UserError(f"objects is {listed!r}.", hint="Write objects=true or objects=false.")
+    settings = read_options(ImagenWorldSettings, words, "imagenworld")
     return ChatJudge(
         kind="imagenworld",
-        prompts={"rate": load_prompt(settings.prompt or "imagenworld")},
+        prompts={"rate": load_prompt(settings.prompt or ("imagenworld-listed" if listed else "imagenworld"))},
         read=lambda replies: read_ratings(replies["rate"]),
         chat=need_chat(chat, "imagenworld"),
         settings=settings,
@@ -69,30 +84,35 @@ class ExpectedObject:
         return self.name if self.present else f"{self.name} {REMOVED}"
 
 
-@dataclass(frozen=True)
-class ObjectList:
-    """The checklist, or the status that says why there is none."""
+def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """Asks for the objects that a result should show: ten at most, removed ones marked. No output is shown to it.
 
-    status: Status
-    objects: tuple[ExpectedObject, ...] = ()
-    error: str = ""
-    raw: str = ""
-    usage: Usage = Usage()
+    It has a judge's door; its verdict is ok without a score, and `objects_of` finds the list in its reasons.
+    """
+    settings = read_options(ListerSettings, options, "expected objects")
+    return ChatJudge(
+        kind="objects",
+        prompts={"objects": load_prompt(settings.prompt or "imagenworld-objects")},
+        read=lambda replies: Verdict(Status.OK, reasons=as_reasons(read_objects(replies["objects"]))),
+        chat=need_chat(chat, "expected objects"),
+        settings=settings,
+    )
 
 
-async def expected_objects(
-    chat: Chat, instruction: str, sources: tuple[bytes, ...] = (), references: tuple[bytes, ...] = ()
-) -> ObjectList:
-    """Ask for the objects that a result of `instruction` should show: ten at most, removed ones marked."""
-    prompt = load_prompt("imagenworld-objects")
-    rendered = render(prompt, Exhibit(instruction=instruction, left=b"", sources=sources, references=references))
-    answer = await chat(ChatPrompt(rendered.system, rendered.parts, prompt.output, max_tokens=1024))
-    if answer.status is not Status.OK:
-        return ObjectList(answer.status, error=answer.error, raw=answer.text, usage=answer.usage)
-    try:
-        return ObjectList(Status.OK, read_objects(answer.text), raw=answer.text, usage=answer.usage)
-    except Unreadable as why:
-        return ObjectList(why.status, error=str(why), raw=answer.text, usage=answer.usage)
+def as_reasons(objects: Iterable[ExpectedObject]) -> JsonDict:
+    """A checklist as a verdict and a record hold it."""
+    return {"objects": [{"name": each.name, "present": each.present} for each in objects]}
+
+
+def objects_of(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
+    """What `as_reasons` wrote; an entry of another form is left out."""
+    listed = reasons.get("objects")
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return tuple(
+        ExpectedObject(str(entry["name"]), entry.get("present") is not False)
+        for entry in entries
+        if isinstance(entry.get("name"), str)
+    )
 
 
 def read_objects(text: str) -> tuple[ExpectedObject, ...]:

@@ -16,7 +16,7 @@ from imarena.core.protocols import Exhibit
 from imarena.core.records import JsonDict, Noun
 
 Slot = Literal["source", "reference", "left", "right"]
-_PLACEHOLDER = re.compile(r"\{(instruction|task|criteria)\}")
+_PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
 
 
 class Criterion(Noun):
@@ -74,6 +74,8 @@ class Prompt(Noun):
             raise ValueError("{instruction} has to stand in the prompt exactly when the input asks for it")
         if "{instruction}" in self.system:
             raise ValueError("the instruction is not ours and never stands in the system message")
+        if "{expected_objects}" in self.system:
+            raise ValueError("the expected objects are not ours and never stand in the system message")
         if self.input.left != ("left" in shown) or self.input.right != ("right" in shown):
             raise ValueError("the prompt shows other candidates than its input asks for")
         if self.input.sources[0] > 0 and "source" not in shown:
@@ -81,6 +83,11 @@ class Prompt(Noun):
         if self.output.get("type") != "object":
             raise ValueError("the reply has to be a JSON object")
         return self
+
+    @property
+    def shows_objects(self) -> bool:
+        """Does it show the list of expected objects?"""
+        return any("{expected_objects}" in part.text for part in self.user)
 
     @property
     def sha256(self) -> str:
@@ -158,6 +165,7 @@ def render(prompt: Prompt, exhibit: Exhibit) -> Rendered:
         "instruction": quoted(exhibit.instruction),
         "task": quoted(exhibit.task or "not stated"),
         "criteria": _criteria_text(prompt),
+        "expected_objects": quoted("\n".join(exhibit.expected_objects) or "nothing is listed"),
     }
 
     def fill(text: str) -> str:

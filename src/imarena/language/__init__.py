@@ -3,5 +3,16 @@
 from imarena.language.edit import GLOBAL_KINDS, Edit, EditKind, Reading
 from imarena.language.lexicon import Lexicon, lexicon
 from imarena.language.reader import READER_VERSION, read_instruction
+from imarena.language.things import things_in
 
-__all__ = ["GLOBAL_KINDS", "READER_VERSION", "Edit", "EditKind", "Lexicon", "Reading", "lexicon", "read_instruction"]
+__all__ = [
+    "GLOBAL_KINDS",
+    "READER_VERSION",
+    "Edit",
+    "EditKind",
+    "Lexicon",
+    "Reading",
+    "lexicon",
+    "read_instruction",
+    "things_in",
+]

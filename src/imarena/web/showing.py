@@ -13,6 +13,7 @@ from imarena.workflows.exhibits import instruction_of
 from imarena.workflows.exploring import Pair
 from imarena.workflows.forms import Question, forms
 from imarena.workflows.looking import Made, Tallied
+from imarena.workflows.objects import expected_objects
 from imarena.workflows.offering import Standing as Place
 from imarena.workflows.picturing import TILE
 from imarena.workflows.voting import Held
@@ -97,9 +98,13 @@ def _instruction(arena: Arena, assignment: Assignment) -> str:
 
 
 def _expected(arena: Arena, assignment: Assignment) -> list[str]:
-    """Objects that a result should show, where the item says so."""
-    told = arena.voting.shelves.item(assignment.item_id).provenance.get("expected_objects")
-    return [name for name in told if isinstance(name, str)][:50] if isinstance(told, list) else []
+    """Objects that a result should show: the item's own list, a model's, or what the instruction names."""
+    shelves = arena.voting.shelves
+    item = shelves.item(assignment.item_id)
+    if assignment.left_id is None:
+        return list(expected_objects(arena.workspace, item, assignment.turn))
+    output = shelves.output(assignment.left_id)
+    return list(expected_objects(arena.workspace, item, output.turn, output.mode))
 
 
 def _criterion(question: Question) -> Criterion:

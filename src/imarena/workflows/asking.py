@@ -7,6 +7,7 @@ from typing import Any
 
 from imarena.clients import Budget
 from imarena.core.errors import UserError
+from imarena.core.protocols import Judge
 from imarena.core.records import Ranking
 from imarena.judges.orders import OrderPolicy
 from imarena.ranking import Options
@@ -17,6 +18,7 @@ from imarena.workflows.cases import Board, Case, load_board, pointwise_cases
 from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.judging import Asking, JudgeReport, Watch, judge_cases
 from imarena.workflows.judging_plan import plan_cases
+from imarena.workflows.objects import all_lists
 from imarena.workflows.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import Wired, Words, need_shape, wire_judge
 
@@ -115,6 +117,9 @@ def _job(
 ) -> Job:
     concurrency = (words.concurrency if words else None) or wired.concurrency
     chosen = sampler or Sampler()
+    if shows_objects(wired.judge):
+        look = all_lists(workspace)
+        cases = [replace(c, expected_objects=look(c.item, c.left.turn, c.left.mode)) for c in cases]
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
     found = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=chosen.kind == "adaptive")
     asking = Asking(
@@ -125,6 +130,12 @@ def _job(
         opening=wired.door.opened if wired.door else None,
     )
     return Job(wired, board, cases, found, asking, chosen, policy, repeats)
+
+
+def shows_objects(judge: Judge) -> bool:
+    """Does the judge want the list of expected objects?"""
+    prompts: Any = getattr(judge, "prompts", None)
+    return isinstance(prompts, dict) and any(prompt.shows_objects for prompt in prompts.values())
 
 
 def ask(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None) -> list[JudgeReport]:

@@ -22,6 +22,8 @@ class Case:
     right: Output | None = None
     order: Order | None = None
     repeat: int = 0
+    expected_objects: tuple[str, ...] = ()
+    """Only for judges that are shown the list."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,7 @@ def load_board(
 ) -> Board:
     """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one."""
     where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
-    for column, chosen in (("dataset", datasets), ("task", tasks)):
-        known = {str(key[0]) for key in workspace.store.count(Item, column) if key[0]}
-        _check("data set" if column == "dataset" else column, chosen or (), known)
+    check_names(workspace, datasets=datasets, tasks=tasks)
     if editors:
         _check("editor", editors, {str(key[0]) for key in workspace.store.count(Output, "editor") if key[0]})
     items = {item.item_id: item for item in workspace.store.records(Item, **where)}
@@ -70,6 +70,15 @@ def load_board(
             continue
         slots.setdefault((output.item_id, output.turn, output.mode.value), []).append(output)
     return Board(items, slots, parents, hidden)
+
+
+def check_names(
+    workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
+) -> None:
+    """Raise at a data set or a task that the workspace does not have; suggests the nearest one."""
+    for column, chosen in (("dataset", datasets), ("task", tasks)):
+        known = {str(key[0]) for key in workspace.store.count(Item, column) if key[0]}
+        _check("data set" if column == "dataset" else column, chosen or (), known)
 
 
 def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:

@@ -3,18 +3,21 @@
 import json
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from imarena.core.protocols import Judge
+from imarena.core.protocols import Exhibit, Judge
 from imarena.core.records import ImageRef, Judgment, Order, Output, Status, Usage
 from imarena.storage import Workspace
 from imarena.workflows.cases import Board, Case
 from imarena.workflows.exhibits import references_of, sources_of
 from imarena.workflows.judging_plan import PlannedWork, skeleton
 from imarena.workflows.wiring import Wired
+
+if TYPE_CHECKING:
+    from imarena.judges.prompt import Prompt
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 28 * 28
@@ -88,52 +91,80 @@ def estimate(
 ) -> Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
     cases = [work.case for work in planned.work]
-    past = _past(workspace, wired.judge)
+    rows = _past(workspace, wired.judge)
+    if wired.endpoint is None:
+        sizes = [Size(0, 0, 0)] * len(cases)
+        past: list[tuple[Size | None, Usage]] = [(None, _usage(row)) for row in rows]
+    else:
+        sizes = [size_of(wired, case, board.parents) for case in cases]
+        past = [(_past_size(wired, row, board), _usage(row)) for row in rows]
+    return estimate_sizes(
+        wired, sizes, past, planned.done_before + len(planned.copies),
+        concurrency=concurrency, unfit=dict(planned.unfit), at_most=at_most,
+    )  # fmt: skip
+
+
+def estimate_sizes(
+    wired: Wired,
+    sizes: Sequence[Size],
+    past: Sequence[tuple[Size | None, Usage]],
+    done_before: int,
+    *,
+    concurrency: int,
+    unfit: dict[str, int] | None = None,
+    at_most: bool = False,
+) -> Estimate:
+    """The same for questions of known sizes. `past`: what earlier ones took, with their sizes where these are known."""
     common: dict[str, Any] = {
-        "judge": wired.judge.name, "new": len(cases), "done_before": planned.done_before + len(planned.copies),
-        "unfit": dict(planned.unfit), "at_most": at_most,
+        "judge": wired.judge.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
+        "at_most": at_most,
     }  # fmt: skip
-    latency, told_latency = _latency(past, computed=wired.endpoint is None)
+    assumed_s = LATENCY_S if wired.endpoint is not None else float(getattr(wired.judge, "assumed_s", COMPUTED_S))
+    latency, told_latency = _latency([usage for _, usage in past], assumed_s)
     if wired.endpoint is None:
         lanes = (os.cpu_count() or 1) if getattr(wired.judge, "cpu_bound", False) else 1
         return Estimate(
             **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
-            seconds=latency * len(cases) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
+            seconds=latency * len(sizes) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
         )  # fmt: skip
-    measured = _measured(wired, past, board)
-    questions = len(cases) * _questions(wired.judge)
-    sizes = [size_of(wired, case, board.parents) for case in cases]
+    measured = _measured(past)
+    questions = len(sizes) * _questions(wired.judge)
     given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
-    written = round(len(cases) * measured.output_tokens if measured else questions * OUTPUT_TOKENS)
+    written = round(len(sizes) * measured.output_tokens if measured else questions * OUTPUT_TOKENS)
     cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
     lanes = min(concurrency, wired.concurrency)
     return Estimate(
         **common, input_tokens=given, output_tokens=written, cost_usd=cost,
-        seconds=latency * len(cases) / max(1, min(lanes, len(cases) or 1)),
+        seconds=latency * len(sizes) / max(1, min(lanes, len(sizes) or 1)),
         basis=(*_basis(wired, measured, questions), told_latency, f"{lanes} at a time"),
     )  # fmt: skip
 
 
 def size_of(wired: Wired, case: Case, parents: dict[str, Output]) -> Size:
     """The size of one case: words by their length, pictures by their prepared size, for all its questions."""
-    from imarena.judges.prompt import render
-
     judge: Any = wired.judge
     prompts = getattr(judge, "prompts", None)
     images = _images(case, parents)
     if not isinstance(prompts, dict):
-        return Size(500, sum(_picture_tokens(wired, image) for image in images.values()), len(images))
-    exhibit = skeleton(case, parents)
+        return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
     passes = int(getattr(judge, "passes", 1))
+    size = question_size(prompts.values(), skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
+    return Size(size.words * passes, size.pixels * passes, size.pictures * passes)
+
+
+def question_size(prompts: "Iterable[Prompt]", exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
+    """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
+    from imarena.judges.prompt import render
+
     words = pixels = 0.0
     pictures = 0
-    for prompt in prompts.values():
+    for prompt in prompts:
         shown = render(prompt, exhibit)
         words += (len(shown.system) + sum(len(p) for p in shown.parts if isinstance(p, str))) / CHARACTERS_PER_TOKEN
         sent = [part for part in shown.parts if isinstance(part, bytes)]
-        pixels += sum(_picture_tokens(wired, images[part]) for part in sent)
+        pixels += sum(tokens(part) for part in sent)
         pictures += len(sent)
-    return Size(words * passes, pixels * passes, pictures * passes)
+    return Size(words, pixels, pictures)
 
 
 def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
@@ -142,7 +173,8 @@ def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
     return {image.sha256.encode(): image for image in found}
 
 
-def _picture_tokens(wired: Wired, image: ImageRef) -> float:
+def picture_tokens(wired: Wired, image: ImageRef) -> float:
+    """How many tokens a picture counts at the wired endpoint, by its prepared size."""
     endpoint = wired.endpoint
     if image.width is None or image.height is None or endpoint is None:
         return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
@@ -166,36 +198,38 @@ def _past(workspace: Workspace, judge: Judge) -> list[Any]:
     return list(deque(workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value), maxlen=SAMPLE))
 
 
-def _latency(past: Sequence[Any], *, computed: bool) -> tuple[float, str]:
-    known = [value for row in past if (value := _usage(row).latency_s) is not None]
+def _latency(past: Sequence[Usage], assumed_s: float) -> tuple[float, str]:
+    known = [usage.latency_s for usage in past if usage.latency_s is not None]
     if known:
         middle = median(known)
         return middle, f"{middle:.1f} s a question: median of {len(known)} earlier ones"
-    assumed = COMPUTED_S if computed else LATENCY_S
-    return assumed, f"{assumed:g} s a question: assumed"
+    return assumed_s, f"{assumed_s:g} s a question: assumed"
 
 
 def _usage(row: Any) -> Usage:
     return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
 
 
-def _measured(wired: Wired, past: Sequence[Any], board: Board) -> _Measured | None:
+def _past_size(wired: Wired, row: Any, board: Board) -> Size | None:
+    """The size of an earlier question; None where its outputs are not on the board."""
+    left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
+    item = board.items.get(row["item_id"])
+    if left is None or item is None or (row["right_id"] and right is None):
+        return None
+    case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
+    return size_of(wired, case, board.parents)
+
+
+def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
     """How many tokens earlier questions took, against the sizes of the same ones."""
     sizes: list[Size] = []
     taken: list[int] = []
     written = 0
-    for row in past:
-        usage = _usage(row)
-        left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
-        item = board.items.get(row["item_id"])
-        if usage.input_tokens is None or usage.output_tokens is None or left is None or item is None:
-            continue
-        if row["right_id"] and right is None:
-            continue
-        case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
-        sizes.append(size_of(wired, case, board.parents))
-        taken.append(usage.input_tokens)
-        written += usage.output_tokens
+    for size, usage in past:
+        if size is not None and usage.input_tokens is not None and usage.output_tokens is not None:
+            sizes.append(size)
+            taken.append(usage.input_tokens)
+            written += usage.output_tokens
     return _fitted(sizes, taken, written) if sizes else None
 
 

@@ -50,6 +50,7 @@ def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
         first.image.sha256 if first and first.image else None,
         second.image.sha256 if second and second.image else None,
         case.repeat,
+        *([list(case.expected_objects)] if case.expected_objects else []),
     )
 
 
@@ -126,6 +127,7 @@ def skeleton(case: Case, parents: dict[str, Output]) -> Exhibit:
         sources=tuple(image.sha256.encode() for image in sources_of(item, case.left, parents)),
         references=tuple(image.sha256.encode() for image in references_of(item, turn)),
         task=item.turns[turn].task or item.task,
+        expected_objects=case.expected_objects,
     )
 
 

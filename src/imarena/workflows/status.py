@@ -113,7 +113,7 @@ def _unanswered(workspace: Workspace) -> dict[str, int]:
 def _unfinished(workspace: Workspace) -> list[str]:
     """The last run with each settings, where it left something out."""
     latest = {}
-    for run in workspace.store.records(Run, command=["judge", "battle"]):
+    for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe"]):
         latest[run.command, canonical_json(run.settings)] = run
     return [
         f"{run.command} by {run.settings.get('judge', '')}: {run.counts['missing']:,} missing"

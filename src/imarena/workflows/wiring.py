@@ -140,6 +140,23 @@ def wire_judge(settings: Settings, name: str, words: Words | None = None, budget
     return Wired(judge, kind, card.shape, str(getattr(judge, "dimension", card.dimension)), door)
 
 
+def wire_lister(settings: Settings, words: Words | None = None, budget: Budget | None = None) -> Wired:
+    """Who lists the objects that a result should show: the model that `words` point at, or nobody but the words."""
+    from imarena.judges.expected_offline import OfflineLister
+    from imarena.judges.imagenworld import make_lister
+
+    said = words or Words()
+    if not (said.endpoint or said.base_url):
+        if said.model or said.options:
+            raise UserError(
+                "A model or an option needs an endpoint.",
+                hint="Add --endpoint NAME of imarena.toml, or --base-url URL; without them the built-in reader lists.",
+            )
+        return Wired(OfflineLister(), "builtin", "pointwise")
+    door = _door(settings, "", said, "expected objects", budget)
+    return Wired(make_lister({**said.options, **options_at(door.endpoint)}, door), "objects", "pointwise", door=door)
+
+
 def _door(settings: Settings, at: str, said: Words, kind: str, budget: Budget | None) -> Door:
     if said.base_url:
         if not said.model:

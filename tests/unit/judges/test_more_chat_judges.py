@@ -3,12 +3,13 @@
 import asyncio
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from imarena.core.errors import UserError
-from imarena.core.protocols import ChatAnswer, ChatPrompt, Exhibit, Verdict
+from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Exhibit, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges import editscore, geditbench_pairwise, imagenworld
 from imarena.judges.parse import Unreadable
@@ -70,6 +71,10 @@ def test_imagenworld_takes_whole_marks_only(mark: object) -> None:
     assert run(imagenworld.make({}, always(marks)), exhibit()).status is Status.UNPARSABLE
 
 
+def listed(chat: Chat, shown: Exhibit) -> Verdict:
+    return asyncio.run(imagenworld.make_lister({}, chat).judge(shown))
+
+
 def test_expected_objects_mark_what_is_removed() -> None:
     said = {
         "objects": [
@@ -79,8 +84,8 @@ def test_expected_objects_mark_what_is_removed() -> None:
         ]
     }
     chat = always(said)
-    found = asyncio.run(imagenworld.expected_objects(chat, "Remove the tree and the dog", (RED,)))
-    assert [str(each) for each in found.objects] == [
+    found = listed(chat, Exhibit("Remove the tree and the dog", b"", sources=(RED,)))
+    assert [str(each) for each in imagenworld.objects_of(found.reasons)] == [
         "red car",
         "tree (should not be present)",
         "dog (should not be present)",
@@ -95,13 +100,29 @@ def test_expected_objects_mark_what_is_removed() -> None:
      [{"name": "car", "present": True}, {"name": "Car", "present": False}]],
 )  # fmt: skip
 def test_expected_objects_are_read_strictly(objects: object) -> None:
-    found = asyncio.run(imagenworld.expected_objects(always({"objects": objects}), "x"))
+    found = listed(always({"objects": objects}), Exhibit("x", b""))
     assert found.status is Status.UNPARSABLE
-    assert found.objects == ()
+    assert imagenworld.objects_of(found.reasons) == ()
 
 
 def test_expected_objects_keep_a_failure() -> None:
-    assert asyncio.run(imagenworld.expected_objects(failing(Status.TIMEOUT), "x")).status is Status.TIMEOUT
+    assert listed(failing(Status.TIMEOUT), Exhibit("x", b"")).status is Status.TIMEOUT
+
+
+def test_imagenworld_can_be_shown_the_list_and_is_another_judge_then() -> None:
+    marks = dict.fromkeys(imagenworld.CRITERIA, 5)
+    chat = always(marks)
+    plain, told = imagenworld.make({}, chat), imagenworld.make({"objects": True}, chat)
+    shown = replace(exhibit(), expected_objects=("red car", "tree (should not be present)"))
+    assert run(told, shown).score == 1.0
+    words = "\n".join(part for part in chat.asked[-1].parts if isinstance(part, str))
+    assert "red car\ntree (should not be present)" in words
+    assert run(plain, shown).score == 1.0
+    assert not any("red car" in part for part in chat.asked[-1].parts if isinstance(part, str))
+    assert (plain.prompt_id, plain.params) != (told.prompt_id, told.params)
+    assert plain.prompt_id == "imagenworld"
+    with pytest.raises(UserError, match="objects=true"):
+        imagenworld.make({"objects": "perhaps"}, chat)
 
 
 # ---------------------------------------------------------------- EditScore

@@ -1,0 +1,194 @@
+"""The expected-object list without a model: the things that the instruction names, and which of them shall be gone.
+
+It never sees a picture, so it lists only what the words say. English only; other instructions give their quoted words.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from imarena.core.protocols import Exhibit, Verdict
+from imarena.core.records import JsonDict, Status
+from imarena.judges.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
+from imarena.language import READER_VERSION, Edit, EditKind, lexicon, read_instruction, things_in
+from imarena.language.clauses import split_clauses
+
+VERSION = "1"
+_MARK = re.compile(r"\bq(\d+)q\b")
+_ABSENT = re.compile(
+    r"^(?:without (?!changing|altering|affecting|modifying|touching)"
+    r"|(?:do not|don't|never) (?:add|include|show|draw|put|insert|use)\b"
+    r"|(?:ensure|make sure)\b.*\bno\b)"
+)
+_REMOVES = re.compile(r"^(?:remove|clear|delete|erase|get rid of|take (?:away|out)|eliminate)\b")
+_EXCHANGES = re.compile(r"\b(?:replace|change|swap|switch|turn|edit|correct|instead|from|to)\b")
+_TEXT_WORDS = re.compile(r"\b(?:text|words?|letters?|title|caption|writing|slogan|headline|heading|font|spelling)\b")
+
+
+def offline_objects(instruction: str) -> tuple[ExpectedObject, ...]:
+    """The things that `instruction` names, ten at most; what it removes or replaces is marked as gone."""
+    found: dict[str, ExpectedObject] = {}
+    for thing in _named(instruction):
+        name = " ".join(thing.name.split())[:200]
+        if name:
+            found.setdefault(name.casefold(), ExpectedObject(name, thing.present))
+    return tuple(found.values())[:MAX_OBJECTS]
+
+
+def _named(instruction: str) -> Iterator[ExpectedObject]:
+    reading = read_instruction(instruction)
+    quotes = split_clauses(instruction).quotes
+    for edit in reading.edits:
+        yield from _RULES.get(edit.kind, _clause)(edit, quotes)
+    for kept in reading.keep:
+        yield from _things(kept, quotes, present=_ABSENT.match(kept) is None)
+
+
+def _things(phrase: str, quotes: tuple[str, ...], *, present: bool = True) -> Iterator[ExpectedObject]:
+    for mark in _MARK.findall(phrase):
+        if int(mark) < len(quotes):
+            yield _text(quotes[int(mark)], present=present)
+    for thing in things_in(_MARK.sub(" , ", phrase)):
+        if thing.startswith("no "):
+            yield ExpectedObject(thing.removeprefix("no "), present=False)
+        else:
+            yield ExpectedObject(thing, present)
+
+
+def _text(words: str, *, present: bool = True) -> ExpectedObject:
+    return ExpectedObject(f'text "{words[:150]}"', present)
+
+
+# ---------------------------------------------------------------- one rule for each kind of edit
+
+
+def _clause(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    """All that the clause names."""
+    yield from _things(edit.clause, quotes)
+
+
+def _removed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    """What goes is gone; where it stood stays: 'remove the vase from the table'. An emptied thing stays too."""
+    if edit.clause.endswith(" empty"):
+        yield from (ExpectedObject(f"empty {thing.name}") for thing in _things(edit.target, quotes))
+        return
+    for number, thing in enumerate(_things(edit.target, quotes)):
+        yield ExpectedObject(thing.name, present=number > 0 and not _joined(edit.target, thing.name))
+
+
+def _joined(target: str, name: str) -> bool:
+    """Is `name` one of several things that go together: 'the vase and the lamp'?"""
+    before = target.partition(name)[0]
+    return re.search(r"(?:\band|,)\s*(?:the |a |an |all |both )?$", before) is not None
+
+
+def _replaced(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    new = list(_things(edit.value, quotes))
+    yield from new
+    for number, thing in enumerate(_things(edit.target, quotes)):
+        if not any(one.name.endswith(thing.name) for one in new):  # palm trees are trees: they cannot be gone
+            yield ExpectedObject(thing.name, present=number > 0 or not new)
+
+
+def _acting(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    """Who acts, and what the deed is done to; the deed itself is nothing to tick."""
+    yield from _things(edit.target, quotes)
+    for thing in _things(edit.value, quotes):
+        if not edit.value.startswith(thing.name):
+            yield thing
+
+
+def _looking(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    """A thing with its new colour or material: 'make the blue car red' is a red car."""
+    look = " ".join(edit.colours) if edit.kind is EditKind.COLOUR and edit.colours else edit.value
+    things = list(_things(_without(edit.target, edit.old_colours), quotes))
+    if not things:
+        yield from _clause(edit, quotes)
+        return
+    yield ExpectedObject(f"{look} {things[0].name}".strip())
+    yield from things[1:]
+
+
+def _without(phrase: str, words: tuple[str, ...]) -> str:
+    return re.sub(rf"\b(?:{'|'.join(map(re.escape, words))})\b", " ", phrase) if words else phrase
+
+
+def _counted(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    things = list(_things(edit.target, quotes)) or list(_things(edit.value, quotes))
+    for number, thing in enumerate(things):
+        more = "one more " if edit.operation == "one_more" else f"{edit.count} " if edit.count else ""
+        bare = re.sub(r"^(?:\d+|two|three|four|five|six|seven|eight|nine|ten|single)\s+", "", thing.name)
+        yield ExpectedObject(f"{more}{bare}") if number == 0 else thing
+
+
+def _written(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    if edit.old_text and edit.operation != "remove" and not _EXCHANGES.search(edit.clause.partition(" from left")[0]):
+        yield from _clause(edit, quotes)  # two texts side by side, not one for the other
+        return
+    if edit.text:
+        yield _text(edit.text)
+    if edit.old_text:
+        yield _text(edit.old_text, present=False)
+    carriers = list(_things(_TEXT_WORDS.sub(" , ", edit.target), quotes))
+    if not edit.text and not edit.old_text:
+        yield ExpectedObject("text", present=edit.operation != "remove")
+    yield from carriers
+
+
+def _backed(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    if edit.target != "background":
+        yield from _things(edit.target, quotes)
+    if edit.operation == "blur":
+        yield ExpectedObject("blurred background")
+    elif edit.operation == "remove":
+        yield ExpectedObject("background", present=False)
+    elif edit.value:
+        yield ExpectedObject(f"background: {_MARK.sub('', edit.value).strip()}")
+
+
+def _whole(edit: Edit, quotes: tuple[str, ...]) -> Iterator[ExpectedObject]:
+    """The look of the picture is nothing to tick; what the clause names beside it is, and a flaw to be removed."""
+    flaws = {word for words in lexicon().enhance.values() for phrase in words for word in phrase.split()}
+    looks = {word for phrase in lexicon().styles for word in phrase.split()} | lexicon().ambience | {"tone"}
+    for thing in _things(edit.clause, quotes):
+        words = set(thing.name.split())
+        if words & flaws:
+            if _REMOVES.match(edit.clause):
+                yield ExpectedObject(thing.name, present=False)
+        elif not words & looks:
+            yield thing
+
+
+_RULES: dict[EditKind, Callable[[Edit, tuple[str, ...]], Iterator[ExpectedObject]]] = {
+    EditKind.REMOVE: _removed,
+    EditKind.REPLACE: _replaced,
+    EditKind.COLOUR: _looking,
+    EditKind.MATERIAL: _looking,
+    EditKind.COUNT: _counted,
+    EditKind.TEXT: _written,
+    EditKind.ACTION: _acting,
+    EditKind.BACKGROUND: _backed,
+    EditKind.ENHANCE: _whole,
+    EditKind.STYLE: _whole,
+    EditKind.VIEW: _whole,
+    EditKind.EXTEND: _whole,
+}
+
+
+class OfflineLister:
+    """The same door as a model that is asked: an exhibit in, a checklist out. Free, and always `ok`."""
+
+    name = "builtin"
+    version = VERSION
+    prompt_id = ""
+    prompt_version = ""
+    assumed_s = 0.001
+    """What an estimate counts a list at."""
+
+    @property
+    def params(self) -> JsonDict:
+        """The instruction reader's version is part of a list's identity."""
+        return {"reader": READER_VERSION}
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """Read the instruction. No thing named is an empty list."""
+        return Verdict(Status.OK, reasons=as_reasons(offline_objects(exhibit.instruction)))

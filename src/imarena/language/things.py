@@ -1,0 +1,92 @@
+"""Things that a sentence names: its noun phrases, roughly, by the words that end one. English only."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+import yaml
+
+from imarena.language.lexicon import lexicon
+
+LONGEST = 5
+_JOINS = ("of",)
+_TOKEN = re.compile(r"[^\W_](?:[\w'-]*\w)?|[^\w\s]")
+_LATIN = re.compile(r"[a-z]")
+
+
+@dataclass(frozen=True)
+class _Stops:
+    ending: frozenset[str]
+    determiners: frozenset[str]
+    numbered: frozenset[str]
+    not_things: frozenset[str]
+    made: frozenset[str]
+    """Kinds of picture: what stands before them says how it is made."""
+    photos: frozenset[str]
+    """Kinds of picture: what stands before them is what they show."""
+
+
+@lru_cache(maxsize=1)
+def _stops() -> _Stops:
+    raw = yaml.safe_load((files("imarena.language") / "things.yaml").read_text(encoding="utf-8"))
+    ending = {word for name in ("prepositions", "linking", "pronouns", "auxiliaries") for word in raw[name]}
+    return _Stops(
+        frozenset(ending) | lexicon().verbs - {"color", "colour", "cover", "light", "copy", "lower"},
+        frozenset(raw["determiners"]),
+        frozenset(raw["numbered"]),
+        frozenset(raw["not_things"]) | lexicon().image_words,
+        frozenset(raw["made"]),
+        frozenset(raw["photos"]),
+    )
+
+
+def things_in(text: str) -> tuple[str, ...]:
+    """Noun phrases in order, each once, without articles; numbers stay: ``a cat on two red chairs`` has two."""
+    stops = _stops()
+    found: list[str] = []
+    phrase: list[str] = []
+    tokens = [token.strip("'-") for token in _TOKEN.findall(text.lower().replace("’", "'"))]
+    for at, token in enumerate([*tokens, "."]):
+        following = tokens[at + 1] if at + 1 < len(tokens) else "."
+        if token in stops.determiners:
+            _close(phrase, found)
+            phrase = [token] if token in stops.numbered or token.isdecimal() else []
+        elif token in _JOINS and phrase and following not in stops.determiners and not _is_picture(phrase, stops):
+            phrase.append(token)  # "a cup of coffee" is one thing; "a photo of a cat" is the cat
+        elif _ends(token, following, phrase, stops):
+            _close(phrase, found)
+            phrase = []
+        else:
+            phrase.append(token)
+    return tuple(dict.fromkeys(found))
+
+
+def _ends(token: str, following: str, phrase: list[str], stops: _Stops) -> bool:
+    if token in stops.ending or not (_LATIN.search(token) or (token.isdecimal() and len(token) <= 3)):
+        return True
+    # "a cat sleeping on ...", "a boy quickly ...": a deed, where nothing that it could describe comes after it
+    acting = token.endswith(("ing", "ly")) and len(token) > 4 and bool(phrase) and token not in stops.made
+    return acting and (following in stops.ending or following in stops.determiners or not following[0].isalnum())
+
+
+def _is_picture(phrase: list[str], stops: _Stops) -> bool:
+    return phrase[-1] in stops.not_things | stops.made | stops.photos
+
+
+def _close(phrase: list[str], found: list[str]) -> None:
+    """Keep the end of a long phrase, where its noun is; drop one without a noun."""
+    stops = _stops()
+    words = phrase[-LONGEST:]
+    while words and (words[-1] in _JOINS or words[-1].isdecimal() or words[-1].endswith("ly")):
+        words = words[:-1]
+    while words and words[0] in _JOINS:
+        words = words[1:]
+    if words and words[-1] in stops.made:
+        return
+    if words and words[-1] in stops.photos:
+        words = words[:-1]
+    naming = [word for word in words if word not in stops.numbered and word not in stops.not_things]
+    looks = lexicon().colours.keys() - lexicon().also_things | lexicon().shades
+    if naming and not all(word in looks or word.isdecimal() or word in _JOINS for word in naming):
+        found.append(" ".join(words))
