@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -96,25 +97,38 @@ class Turns:
     def _do(self, batch: list[_Job]) -> None:
         """All in one transaction; where that breaks, each in one of its own."""
         try:
-            self._together(batch)
-        except (DBAPIError, DatabaseFailed) as error:
             if len(batch) == 1:
-                batch[0].error = error
+                self._alone(batch[0])
             else:
+                self._together(batch)
+        except (DBAPIError, DatabaseFailed) as error:
+            if len(batch) > 1:
                 for job in batch:
                     self._do([job])
                 return
+            batch[0].error = error
         for job in batch:
             if job.error is not None:
                 job.told.set_exception(job.error)
             else:
                 job.told.set_result(job.result)
 
+    def _alone(self, job: _Job) -> None:
+        def attempt() -> None:
+            with writing(self._engine, durable=job.durable) as connection:
+                job.result = job.work(connection)
+
+        _attempt(job, attempt)
+
     def _together(self, batch: list[_Job]) -> None:
         with writing(self._engine, durable=any(job.durable for job in batch)) as connection:
+
+            def attempt(job: _Job) -> None:
+                with _savepoint(connection):
+                    job.result = job.work(connection)
+
             for job in batch:
-                job.result, job.error = None, None
-                _attempt(connection, job)
+                _attempt(job, partial(attempt, job))
 
 
 def _waiting(line: "queue.SimpleQueue[_Job | None]") -> tuple[list[_Job], bool]:
@@ -132,14 +146,14 @@ def _waiting(line: "queue.SimpleQueue[_Job | None]") -> tuple[list[_Job], bool]:
     return batch, True
 
 
-def _attempt(connection: Connection, job: _Job) -> None:
-    """One piece of work within its savepoint. Whatever it raises belongs to whoever asked for it."""
+def _attempt(job: _Job, attempt: Callable[[], None]) -> None:
+    """One piece of work, a few times where others are faster. What else it raises belongs to whoever asked for it."""
+    job.error = None
     for _ in range(_TRIES):
         try:
-            with _savepoint(connection):
-                job.result = job.work(connection)
+            attempt()
         except IntegrityError:
-            continue  # somebody else was faster: look again
+            continue
         except (DBAPIError, DatabaseFailed):
             raise
         except BaseException as error:  # noqa: BLE001
