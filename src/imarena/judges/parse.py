@@ -1,43 +1,43 @@
 """The strict reader of judges' replies: a verdict that the text states, or a status that says why there is none.
 
 Nothing is guessed, clamped, defaulted or searched for inside words. What cannot be read with certainty raises
-`Unreadable`, which the judge turns into `unparsable` or `refused`.
+`Unreadable`, which the judge turns into `unparsable` or `refused`. A reply that names two winners names none.
 """
 
-import ast
-import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core.errors import ImarenaError
 from imarena.core.records import JsonDict, Outcome, Status
+from imarena.judges.reply_text import Unreadable, answer_part, find_object, locate
+from imarena.judges.statements import claims, marked
 from imarena.judges.winner import side_named
 from imarena.judges.words import plain, words
 
-PARSER_VERSION = "2"
+__all__ = [
+    "PARSER_VERSION",
+    "WINNER_FIELDS",
+    "Choice",
+    "Unreadable",
+    "answer_part",
+    "check_score_agrees",
+    "field",
+    "find_object",
+    "is_not_applicable",
+    "is_refusal",
+    "read_choice",
+    "read_number",
+    "read_object",
+]
 
-_MAX_CHARACTERS = 200_000
-_MAX_OBJECTS = 64
-_MAX_DEPTH = 32
-_FENCE = re.compile(r"^\s*```[a-zA-Z0-9]*\s*\n?(.*?)\n?\s*```\s*$", re.DOTALL)
-_OPENS_OBJECT = re.compile(r"\s*(?:[\"']|$)")
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+PARSER_VERSION = "3"
+
 _NUMBER = re.compile(r"^[+-]?\d{1,9}(?:\.\d{1,9})?$")
-_FRACTION = re.compile(r"^(\d{1,9}(?:\.\d{1,9})?)\s*/\s*(\d{1,9})$")
-_LINE = re.compile(r"^\s*[*_#>\-\s]*([^\n:：]{1,40}?)[*_]*\s*[:：]\s*(.{1,120}?)\s*$")
-_VOTE = re.compile(r"\[\[([^\[\]\n]{1,40})\]\]")
-_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,60})\}?\}")
-
-
-class Unreadable(ImarenaError):
-    """A reply without a verdict that can be read with certainty."""
-
-    def __init__(self, message: str, status: Status = Status.UNPARSABLE) -> None:
-        super().__init__(message)
-        self.status = status
+_FRACTION = re.compile(r"^(\d{1,9}(?:\.\d{1,9})?)\s*(?:/|out of|of|von|sur|de|su|из)\s*(\d{1,9})$")
+_PERCENT = re.compile(r"^(\d{1,3}(?:\.\d{1,9})?)\s*(?:%|percent)$")
+_FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
 
 
 @dataclass(frozen=True)
@@ -46,132 +46,6 @@ class Choice:
 
     outcome: Outcome
     fields: JsonDict
-
-
-# ---------------------------------------------------------------- JSON
-
-
-def answer_part(text: str) -> str:
-    """The reply without its thinking: what follows the last ``</think>``. A thought without an end is no reply."""
-    if len(text) > _MAX_CHARACTERS:
-        raise Unreadable(f"the reply has {len(text)} characters, more than {_MAX_CHARACTERS}")
-    _, closed, rest = text.rpartition("</think>")
-    if not closed and text.lstrip().startswith("<think>"):
-        raise Unreadable("the reply ends inside its thinking")
-    answer = (rest if closed else text).strip()
-    if not answer:
-        raise Unreadable("the reply is empty")
-    return answer
-
-
-def find_object(text: str) -> JsonDict | None:
-    """The one JSON object in a reply; None where there is none.
-
-    A fence, a prefix and trailing prose do not matter. Two objects are accepted only when they are equal, and a
-    broken or cut-off object beside a good one makes the reply unreadable, since either may be the answer.
-    """
-    answer = answer_part(text)
-    found, broken = _objects(answer)
-    if not found and broken:
-        repaired = _python_literal(answer)
-        found, broken = ([repaired], False) if repaired is not None else _objects(_TRAILING_COMMA.sub(r"\1", answer))
-    if broken:
-        raise Unreadable("the reply holds JSON that is broken or cut off")
-    if any(other != found[0] for other in found[1:]):
-        raise Unreadable(f"the reply holds {len(found)} different JSON objects")
-    return found[0] if found else None
-
-
-def _objects(text: str) -> tuple[list[JsonDict], bool]:
-    """Top-level objects in `text`, and whether something that looks like one could not be read."""
-    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-    found: list[JsonDict] = []
-    broken = False
-    position = text.find("{")
-    while position >= 0:
-        if len(found) >= _MAX_OBJECTS:
-            raise Unreadable(f"the reply holds more than {_MAX_OBJECTS} JSON objects")
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end, looks_like_json = _skip_broken(text, position)
-            broken = broken or looks_like_json
-        else:
-            found.append(_shallow(value))
-        position = text.find("{", end)
-    return found, broken
-
-
-def _shallow(value: JsonDict) -> JsonDict:
-    """The object itself, unless it is nested so deep that comparing or storing it would fail."""
-    level: list[Any] = [value]
-    for _ in range(_MAX_DEPTH):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return value
-    raise Unreadable(f"the reply's JSON is nested more than {_MAX_DEPTH} deep")
-
-
-def _skip_broken(text: str, start: int) -> tuple[int, bool]:
-    """Where a broken object ends (the text's end when it is cut off), and whether it was meant to be JSON."""
-    if _OPENS_OBJECT.match(text, start + 1) is None:
-        return start + 1, False
-    depth, quoted, escaped = 0, False, False
-    for index in range(start, len(text)):
-        character = text[index]
-        if quoted:
-            quoted = escaped or character != '"'
-            escaped = character == "\\" and not escaped
-        elif character == '"':
-            quoted = True
-        elif character in "{}":
-            depth += 1 if character == "{" else -1
-            if depth == 0:
-                return index + 1, True
-    return len(text), True
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> JsonDict:
-    fields: JsonDict = {}
-    for key, value in pairs:
-        if key in fields and fields[key] != value:
-            raise ValueError(f"the key {key!r} has two values")
-        fields[key] = value
-    return fields
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
-
-
-def _python_literal(text: str) -> JsonDict | None:
-    """A reply that is one Python dictionary, which some models write in place of JSON."""
-    fenced = _FENCE.match(text)
-    body = (fenced[1] if fenced else text).strip()
-    if not (body.startswith("{'") and body.endswith("}")) or len(body) > 20_000:
-        return None
-    try:
-        if _repeats_a_key(ast.parse(body, mode="eval")):
-            return None
-        value = ast.literal_eval(body)
-        return dict(json.loads(json.dumps(value, allow_nan=False)))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-
-
-def _repeats_a_key(tree: ast.AST) -> bool:
-    """Python keeps the last of two values without a word; which one was meant is not known."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
-            keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
-            if len({str(key) for key in keys}) < len(keys):
-                return True
-    return False
 
 
 # ---------------------------------------------------------------- values
@@ -197,8 +71,11 @@ def _key(name: str) -> str:
 
 
 def read_number(value: Any, low: float, high: float, name: str, *, whole: bool = False) -> float:
-    """A number in [low, high]: a JSON number, its digits in a string, or 'x/high'. Never clamped."""
-    number = _as_number(value, high)
+    """A number in [low, high]: a JSON number, its digits in a string, 'x/high' or 'x out of high'. Never clamped.
+
+    A percentage is one of the scale's hundred parts only where the scale is 0 to 1 or 0 to 100.
+    """
+    number = _as_number(value, low, high)
     if number is None or not math.isfinite(number):
         raise Unreadable(f"{name} is {str(value)[:60]!r}, not a number")
     if not low <= number <= high:
@@ -208,16 +85,19 @@ def read_number(value: Any, low: float, high: float, name: str, *, whole: bool =
     return number
 
 
-def _as_number(value: Any, high: float) -> float | None:
+def _as_number(value: Any, low: float, high: float) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
         return float(value) if abs(value) <= 1e12 else None
     if isinstance(value, str):
-        text = value.strip()
+        text = value.translate(_FULL_WIDTH).strip().casefold()
         fraction = _FRACTION.match(text)
         if fraction is not None and float(fraction[2]) == high:
             return float(fraction[1])
+        percent = _PERCENT.match(text)
+        if percent is not None and low == 0 and high in (1, 100):
+            return float(percent[1]) * high / 100
         if _NUMBER.match(text) is not None:
             return float(text)
     return None
@@ -235,18 +115,42 @@ WINNER_FIELDS = (
 )  # fmt: skip
 
 
+REASON_FIELDS = ("reason", "reasoning", "explanation", "summary", "rationale", "justification")
+
+
 def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Choice:
     """Which side a pairwise reply names: in its JSON object, or, without one, in a plain statement.
 
-    A tie counts only where `ties` allows it; elsewhere the reply is unreadable, because a choice was asked for.
+    A tie counts only where `ties` allows it; elsewhere the reply is unreadable, because a choice was asked for. So is
+    a reply whose prose claims another winner than its answer does.
     """
-    fields = find_object(text)
-    outcome = _named_in(fields) if fields is not None else _stated(answer_part(text))
+    located = locate(text)
+    if located is None:
+        outcome, fields = _stated(answer_part(text)), {}
+    else:
+        fields = located.fields
+        outcome = _named_in(fields)
+        said, _, _, _ = marked(f"{located.before}\n{located.after}")
+        _check_prose(outcome, located.before, located.after, said)
+        for name in REASON_FIELDS:
+            reason = field(fields, name)
+            if isinstance(reason, str):
+                _check_prose(outcome, reason)
     if outcome is Outcome.BOTH_BAD and not both_bad:
         raise Unreadable("the reply calls both bad, which was not an option")
     if outcome is Outcome.TIE and not ties:
         raise Unreadable("the reply calls a tie where a choice was asked for")
-    return Choice(outcome, fields or {})
+    return Choice(outcome, fields)
+
+
+def _check_prose(outcome: Outcome, before: str, after: str = "", said: list[Outcome] | None = None) -> None:
+    """Raise where prose names another winner: marked so, as the last claim before the answer, or in any claim after it.
+
+    Earlier claims before the answer are the way to it: 'B is better here. ... A is better.'
+    """
+    others = [*(said or []), *claims(before)[-1:], *claims(after, ties=True)]
+    if any(other is not outcome for other in others):
+        raise Unreadable("the reply names two different winners")
 
 
 def _named_in(fields: JsonDict) -> Outcome:
@@ -267,18 +171,14 @@ def _named_in(fields: JsonDict) -> Outcome:
 
 def _stated(answer: str) -> Outcome:
     """A plain reply: nothing but a side, or marked statements ('Winner: B', '[[A>B]]', '\\boxed{A}') that agree."""
-    whole = side_named(answer)
+    whole = side_named(answer) if "\n" not in answer else None
     if whole is not None:
         return whole
-    marked = [side_named(match[1]) for pattern in (_VOTE, _BOXED) for match in pattern.finditer(answer)]
-    for line in answer.splitlines():
-        match = _LINE.match(line)
-        if match is not None and plain(match[1]) in words().keys:
-            marked.append(side_named(match[2]))
-    outcomes = set(marked)
-    if len(outcomes) == 1 and None not in outcomes:
-        return next(outcome for outcome in outcomes if outcome is not None)
-    if outcomes:
+    outcomes, vague, begins, ends = marked(answer)
+    if len(set(outcomes)) == 1 and not vague:
+        _check_prose(outcomes[0], answer[:begins], answer[ends:])
+        return outcomes[0]
+    if outcomes or vague:
         raise Unreadable("the reply states its choice in more than one way, or in words that name no side")
     status = Status.REFUSED if is_refusal(answer) else Status.UNPARSABLE
     raise Unreadable("the reply is a refusal" if status is Status.REFUSED else "the reply names no winner", status)

@@ -8,6 +8,7 @@ from imarena.judges.words import Words, plain, words
 _COMPARED = re.compile(r"^(a|b)\s*([<>]{1,2}|=)\s*(a|b)$")
 _BETTER_THAN = re.compile(r"^(?P<first>.+?) (?:is |was )?(?P<how>[a-z ]*?)better than (?P<second>.+)$")
 _SEPARATORS = re.compile(r"[\s(),;:–—-]+")
+_OPENED = re.compile(r"\s*[(–—-]")
 _CJK = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
 
 
@@ -27,6 +28,11 @@ def side_named(phrase: str) -> Outcome | None:
     return _compared(text) or _label(text, table) or _qualified(text, table) or _better_than(text, table)
 
 
+def label_named(phrase: str) -> Outcome | None:
+    """The side that a phrase names by its label alone: 'B', 'the second image'."""
+    return _label(plain(phrase), words())
+
+
 def _compared(text: str) -> Outcome | None:
     """'A>B', 'B<<A'."""
     match = _COMPARED.match(text)
@@ -40,7 +46,10 @@ def _compared(text: str) -> Outcome | None:
 
 def _label(text: str, table: Words) -> Outcome | None:
     """A label alone, or beside a noun: 'b', 'image b', 'second picture', '图像a'."""
-    text = text.removeprefix("the ").strip()
+    for article in table.articles:
+        if text.startswith(f"{article} ") or (article.endswith("'") and text.startswith(article)):
+            text = text[len(article) :].strip()
+            break
     if text in table.ambiguous:
         return None
     if text in table.left:
@@ -64,7 +73,9 @@ def _beside(text: str, noun: str) -> list[str]:
     if text.startswith(noun) and (glued or text[len(noun) : len(noun) + 1] in (" ", "-", ":", "#", "(")):
         found.append(text[len(noun) :].lstrip(" -:"))
     if text.endswith(noun) and (glued or text[-len(noun) - 1 : -len(noun)] in (" ", "-")):
-        found.append(text[: -len(noun)].rstrip(" -"))
+        rest = text[: -len(noun)].rstrip(" -")
+        if glued or rest != "a":  # 'a picture' is any picture
+            found.append(rest)
     return found
 
 
@@ -76,15 +87,22 @@ def _qualified(text: str, table: Words) -> Outcome | None:
         boundary = spaced[cut] == " " or _CJK.match(spaced[cut])
         if boundary and tail and _praises(tail, table):
             outcome = _label(head, table)
-            if outcome is not None:
+            if outcome is not None and (head not in table.also_words or _set_apart(text, head, tail, table)):
                 return outcome
     return None
+
+
+def _set_apart(text: str, head: str, tail: str, table: Words) -> bool:
+    """'A wins' and 'A (better)' speak of A; 'a winner', 'second best' and 'right, better' are ordinary words."""
+    return tail.split(maxsplit=1)[0] in table.verbs or _OPENED.match(text[len(head) :]) is not None
 
 
 def _praises(tail: str, table: Words) -> bool:
     if tail in table.praise:
         return True
     found = tail.split()
+    if found[-1] in ("a", "an", "the", "is"):  # 'B wins A' does not end with an article
+        return False
     return any(word in table.praise for word in found) and all(
         word in table.qualifiers or word in table.praise for word in found
     )

@@ -31,6 +31,10 @@ class Words:
     qualifiers: frozenset[str]
     praise: frozenset[str]
     ambiguous: frozenset[str]
+    also_words: frozenset[str]
+    verbs: frozenset[str]
+    articles: tuple[str, ...]
+    fillers: frozenset[str]
     keys: frozenset[str]
     refusals: tuple[str, ...]
 
@@ -68,6 +72,10 @@ def words() -> Words:
         qualifiers=forms("qualifiers"),
         praise=forms("praise"),
         ambiguous=forms("ambiguous"),
+        also_words=forms("also_words"),
+        verbs=forms("verbs"),
+        fillers=forms("fillers"),
+        articles=tuple(str(word) for word in data["articles"]),
         keys=forms("keys"),
         refusals=tuple(sorted(forms("refusals"))),
     )

@@ -34,7 +34,7 @@ def reading(text: str, *, ties: bool = False, both_bad: bool = False) -> str:
 
 
 def test_table_is_long_enough() -> None:
-    assert len(TABLE) >= 60
+    assert len(TABLE) >= 180
     assert {row["reads"] for row in TABLE} == {"left", "right", "tie", "both_bad", "unparsable", "refused"}
 
 
@@ -89,6 +89,45 @@ def test_a_verdict_stands_in_the_text(text: str) -> None:
         assert "tie" in bare or "=" in bare
 
 
+ANSWERS = ('{{"winner": "{0}"}}', "```json\n{{\"winner\": \"{0}\",}}\n```", "Winner: {0}", "\\boxed{{{0}}}", "<answer>Image {0}</answer>",
+           "| Winner | {0} |", "{{“winner”: “{0}”}}")  # fmt: skip
+CLAIMS = ("{0} is better.", "I think {0} is better though", "Image {0} wins", "I would pick {0}.", "The winner is {0}!", "{0} is clearly better than {1}",
+          "Actually, it should be {0}.", "Final answer: {0}")  # fmt: skip
+NEUTRAL = (
+    "",
+    "Let me look.",
+    "Both keep the pose.",
+    "A keeps the sky, B the sea.",
+    "In colour, A is better.",
+    "Nothing else.",
+)
+
+
+@settings(max_examples=500)
+@given(
+    answer=st.sampled_from(ANSWERS),
+    letter=st.sampled_from("AB"),
+    later=st.lists(st.tuples(st.sampled_from(CLAIMS), st.sampled_from("AB")), max_size=3),
+    prose=st.lists(st.sampled_from(NEUTRAL), min_size=2, max_size=2),
+)
+def test_every_named_winner_has_to_be_the_same(
+    answer: str, letter: str, later: list[tuple[str, str]], prose: list[str]
+) -> None:
+    """A second reading that knows what each sentence says: one winner is read, two are none."""
+    other = {"A": "B", "B": "A"}
+    said = [claim.format(side, other[side]) for claim, side in later]
+    text = "\n".join([prose[0], answer.format(letter), prose[1], *said])
+    agreed = all(side == letter for _, side in later)
+    assert reading(text) == ({"A": "left", "B": "right"}[letter] if agreed else "unparsable")
+
+
+@given(st.sampled_from("AB"), st.sampled_from(CLAIMS), st.sampled_from("AB"), st.sampled_from(ANSWERS))
+def test_last_claim_before_the_answer_counts(letter: str, claim: str, side: str, answer: str) -> None:
+    other = {"A": "B", "B": "A"}
+    text = f"{claim.format(side, other[side])}\n{answer.format(letter)}"
+    assert reading(text) == ({"A": "left", "B": "right"}[letter] if side == letter else "unparsable")
+
+
 @given(st.sampled_from("AB"), st.text(alphabet=st.characters(exclude_characters="{}[]\\<>"), max_size=80))
 def test_prose_around_json_changes_nothing(letter: str, prose: str) -> None:
     text = f'{prose}\n```json\n{{"winner": "{letter}"}}\n```\n{prose}'
@@ -107,24 +146,39 @@ def test_objects_come_back_equal(value: dict[str, Any]) -> None:
 
 
 def test_deep_and_long_replies_end_with_a_status() -> None:
-    for text in ('{"a":' * 20_000, "{" * 150_000, '{"a": 1}' * 5_000, "[" * 100_000 + '{"a":[' * 30_000, "x" * 300_000,
+    for text in ('{"winner": "A" /* ' + "/* " * 60_000, '{"a":1,' + " /**/" * 39_000, "winner: " * 24_000, "A is better. " * 15_000,
+                 '{"winner": "A"' + "/* " * 6_000, "<answer>" * 24_000, '{"a":' * 20_000, "{" * 150_000, '{"a": 1}' * 5_000, "[" * 100_000 + '{"a":[' * 30_000, "x" * 300_000,
                  '{"winner": "A", "reasons": ' + "[" * 500 + "]" * 500 + "}"):  # fmt: skip
         assert reading(text) == "unparsable"
 
 
 @pytest.mark.parametrize(
-    "value", [True, None, "high", "8/12", "1e3", "", [5], float("nan"), float("inf"), -0.001, 10.001, "11", 10**400]
-)
+    "value",
+    [True, False, None, "high", "8/12", "8 out of 12", "80%", "1e3", "1e309", "", "-3", "4²", "½", "7,5", "NaN", "Infinity", [5],
+     {"value": 5}, float("nan"), float("inf"), float("1e309"), -0.001, 10.001, "11", 10**400],
+)  # fmt: skip
 def test_numbers_out_of_form_or_range_are_unreadable(value: Any) -> None:
     with pytest.raises(Unreadable):
         read_number(value, 0, 10, "score")
 
 
 @pytest.mark.parametrize(
-    ("value", "number"), [(0, 0.0), (10, 10.0), (7.5, 7.5), ("7", 7.0), (" 7.5 ", 7.5), ("8/10", 8.0)]
-)
+    ("value", "number"),
+    [(0, 0.0), (10, 10.0), (7.5, 7.5), ("7", 7.0), (" 7.5 ", 7.5), ("8/10", 8.0), ("8 / 10", 8.0), ("8 out of 10", 8.0),
+     ("8 von 10", 8.0), ("８", 8.0), ("８／１０", 8.0), ("٨", 8.0)],
+)  # fmt: skip
 def test_numbers_in_range_are_read(value: Any, number: float) -> None:
     assert read_number(value, 0, 10, "score") == number
+
+
+def test_percentages_belong_to_scales_of_one_and_of_a_hundred() -> None:
+    assert read_number("80%", 0, 1, "confidence") == 0.8
+    assert read_number("80 %", 0, 100, "score") == 80.0
+    for low, high in ((0, 10), (1, 6), (1, 100)):
+        with pytest.raises(Unreadable):
+            read_number("80%", low, high, "score")
+    with pytest.raises(Unreadable):
+        read_number("120%", 0, 1, "confidence")
 
 
 def test_half_is_no_whole_number() -> None:
