@@ -3,7 +3,8 @@
     python benchmarks/web_load.py                     100 raters, a vote a second each, 60 s, both databases, with kills
     python benchmarks/web_load.py --seconds 15 --raters 40 --database sqlite --kills 2
 
-Each rater asks for the next task, votes, and waits for the rest of the second. With kills the server is ended by
+Each rater asks for the next task, has the one after it kept ready as the pages do, votes, and waits for the rest of the
+second. With kills the server is ended by
 SIGKILL and started again; raters post the same vote, under the same key, until it is acknowledged.
 """
 
@@ -46,6 +47,7 @@ class Seen:
     """What the raters saw."""
 
     next_s: list[float] = field(default_factory=list)
+    ahead_s: list[float] = field(default_factory=list)
     vote_s: list[float] = field(default_factory=list)
     acknowledged: set[str] = field(default_factory=set)
     errors: Counter[str] = field(default_factory=Counter)
@@ -144,6 +146,7 @@ async def rate(
         if not found or found["task"] is None:
             seen.errors["no task"] += found is not None
             return
+        await post(client, f"{base}/api/rating/campaigns/{campaign}/ahead", who, None, seen, seen.ahead_s)
         key = f"load-{secrets.token_hex(12)}"
         ballot = {"idempotency_key": key, "preference": "left", "time_spent_s": 1.0}
         url = f"{base}/api/tasks/{found['task']['address']}/vote"
@@ -207,7 +210,7 @@ def one(url: str, name: str, options: argparse.Namespace, kills: int, every: flo
         counts = check(root, seen)
     pace = "as fast as it goes" if every == 0 else f"a vote every {every:g} s"
     print(f"{name}: {options.raters} raters, {pace}, {options.seconds:g} s, {kills} kills")
-    print(f"  next: {told(seen.next_s)}\n  vote: {told(seen.vote_s)}")
+    print(f"  next:  {told(seen.next_s)}\n  ahead: {told(seen.ahead_s)}\n  vote:  {told(seen.vote_s)}")
     found = f"{len(seen.acknowledged) / spent:.0f} votes a second"
     print(f"  {found}; {counts}; errors {dict(seen.errors)}; retries {seen.retries}", flush=True)
     return counts["lost"] == 0 and counts["twice"] == 0 and counts["stored"] == counts["live"] and not seen.errors

@@ -7,6 +7,7 @@ It is never made past the weekly quota, and gold and repeats come when it is the
 """
 
 import secrets
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import timedelta
 
@@ -24,7 +25,12 @@ _WORKING = ("open", "practice", "qualification")
 
 def ahead(voting: Voting, campaign_id: str, rater_id: str) -> Held | None:
     """The task that comes after the one in hand, or None where there is none to keep ready."""
-    return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id)).result()
+    return ahead_soon(voting, campaign_id, rater_id).result()
+
+
+def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[Held | None]":
+    """`ahead` without waiting for it here."""
+    return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
 
 
 def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> Held | None:

@@ -1,23 +1,26 @@
 """The task after the one in hand: kept ready, and given back."""
 
+from asyncio import wrap_future
+
 from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
 
 from imarena.web.arena import arena_of
 from imarena.web.callers import RaterCaller
 from imarena.web.routes.rating import Address, CampaignId, rater_of
 from imarena.web.showing import task
 from imarena.web.wire import Ahead, Done
-from imarena.workflows.look_ahead import ahead, give_back
+from imarena.workflows.look_ahead import ahead_soon, give_back
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
 
 @router.post("/rating/campaigns/{campaign_id}/ahead")
-def look_ahead(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Ahead:
+async def look_ahead(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Ahead:
     """The task that comes next, for fetching its pictures. It is kept for two minutes; asking again keeps it longer."""
     arena = arena_of(request)
-    found = ahead(arena.voting, campaign_id, rater_of(caller))
-    return Ahead(task=task(arena, found) if found is not None else None)
+    found = await wrap_future(ahead_soon(arena.voting, campaign_id, rater_of(caller)))
+    return Ahead(task=await run_in_threadpool(task, arena, found) if found is not None else None)
 
 
 @router.post("/tasks/{address}/give-back")
