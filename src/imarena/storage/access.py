@@ -1,6 +1,7 @@
 """Who may come in: invitations, sessions and tokens. Secrets are kept as SHA-256 only; they are 256 random bits."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,9 @@ from imarena.core.records.base import moment_text
 from imarena.storage.database import reading, writing
 from imarena.storage.leases import insert_new, join
 from imarena.storage.schema import guests, invitations, sessions, tokens
+
+_USED_DAYS = 5 / 1440
+"""A token's last use is noted this exactly: a machine that asks every second writes nothing most of the time."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,28 @@ def close_session(engine: Engine, key: str) -> None:
         connection.execute(update(sessions).where(sessions.c.id == key).values(revoked_at=_later(0)))
 
 
+def session_rows(engine: Engine, *, before: str | None, limit: int) -> list[dict[str, Any]]:
+    """Sessions that are open, newest first. `before` is the `created_at` and `id` of the last one seen, joined."""
+    place = sessions.c.created_at + " " + sessions.c.id
+    query = (
+        select(sessions, place.label("place"))
+        .where(sessions.c.revoked_at.is_(None), sessions.c.expires_at >= _later(0))
+        .order_by(place.desc())
+        .limit(limit)
+    )
+    if before is not None:
+        query = query.where(place < before)
+    with reading(engine) as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def end_session(engine: Engine, key: str) -> bool:
+    """Sign somebody out from elsewhere; was there such a session?"""
+    query = update(sessions).where(sessions.c.id == key, sessions.c.revoked_at.is_(None))
+    with writing(engine) as connection:
+        return bool(connection.execute(query.values(revoked_at=_later(0))).rowcount)
+
+
 def make_token(engine: Engine, *, name: str, role: str, days: float) -> tuple[str, str]:
     """Make a machine's token; returns its id and its secret, which is not kept."""
     identity, secret = f"tok_{secrets.token_hex(8)}", f"imarena_{secrets.token_urlsafe(32)}"
@@ -170,12 +196,19 @@ def machine(engine: Engine, secret: str) -> Visitor | None:
         row = connection.execute(select(tokens).where(tokens.c.secret_hash == hashed(secret))).mappings().first()
     if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
         return None
+    if (row["last_used_at"] or "") < _later(-_USED_DAYS):
+        with writing(engine) as connection:
+            connection.execute(update(tokens).where(tokens.c.id == row["id"]).values(last_used_at=_later(0)))
     return Visitor(row["id"], row["role"], row["name"])
 
 
-def token_rows(engine: Engine, *, before: int | None, limit: int, identity: str | None = None) -> list[dict[str, Any]]:
-    """Tokens, newest first."""
+def token_rows(
+    engine: Engine, *, before: int | None, limit: int, identity: str | None = None, roles: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """Tokens, newest first; `roles`: only those with one of them."""
     query = select(tokens).order_by(tokens.c.seq.desc()).limit(limit)
+    if roles:
+        query = query.where(tokens.c.role.in_(roles))
     if before is not None:
         query = query.where(tokens.c.seq < before)
     if identity is not None:

@@ -14,7 +14,7 @@ from imarena.web import problems
 from imarena.web.arena import Arena, open_arena
 from imarena.web.gate import Gate
 from imarena.web.pages import read_pages, serve_pages
-from imarena.web.routes import ahead, explore, lead, look, people, pictures, rating, session
+from imarena.web.routes import ahead, explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
 from imarena.web.wire import Problem
 from imarena.workflows.serving import ServeSettings, settings_from_environment
 
@@ -68,6 +68,6 @@ def bare_app() -> FastAPI:
         responses=_REFUSALS,
     )
     problems.install(app)
-    for room in (session, rating, ahead, pictures, lead, people, look, explore):
+    for room in (session, rating, ahead, pictures, lead, people, tokens, look, explore, monitor, exports):
         app.include_router(room.router)
     return app

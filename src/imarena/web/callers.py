@@ -30,6 +30,11 @@ class Caller:
         """May this caller see and change what raters may not?"""
         return self.role in ("admin", "lead")
 
+    @property
+    def inside(self) -> bool:
+        """Was this caller let in to look, or is it a visitor (or a rater) of a public board?"""
+        return self.role in ("admin", "lead", "viewer")
+
 
 async def caller_of(request: Request) -> Caller:
     """The caller, as the gate in front of all routes found it. Async: it waits for nothing and needs no thread."""
@@ -54,3 +59,4 @@ RaterCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.rater_id is
 LeadCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.leads, "rating leads"))]
 AdminCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.role == "admin", "the administrator"))]
 LookCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.can_look, "viewers"))]
+InsideCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.inside, "viewers"))]

@@ -60,8 +60,31 @@ class Board(Wire):
     """Why there are no standings, where there are none."""
 
 
+class RatingThen(Wire):
+    """A model's rating at a moment."""
+
+    model: str
+    rating: float
+    rank: int
+
+
+class BoardThen(Wire):
+    """The board as it stood at a moment, from the battles decided until then."""
+
+    moment: str
+    n_battles: int
+    ratings: list[RatingThen]
+
+
+class RatingHistory(Wire):
+    """How ratings moved, oldest first."""
+
+    method: str
+    points: list[BoardThen]
+
+
 class BoardPast(Wire):
-    """A stored board, for the history of ratings."""
+    """A board that was stored."""
 
     created_at: str
     method: str
@@ -70,7 +93,7 @@ class BoardPast(Wire):
     standings: list[Standing]
 
 
-class BoardHistory(Wire):
+class StoredBoards(Wire):
     """Stored boards, newest first."""
 
     boards: list[BoardPast]
@@ -181,6 +204,19 @@ class IssueOut(Wire):
     note: str
 
 
+class StepOut(Wire):
+    """One step of an agent on the way to an output: what it understood, planned, tried or chose."""
+
+    stage: str
+    by: str
+    text: str
+    status: str | None
+    score: float | None
+    picture: Picture | None
+    details: dict[str, str]
+    """Everything else that was noted, as text."""
+
+
 class OutputOut(Wire):
     """What one editor made of an item."""
 
@@ -196,6 +232,8 @@ class OutputOut(Wire):
     ratings: dict[str, float]
     """Mean live ratings by criterion."""
     issues: list[IssueOut]
+    steps: list[StepOut]
+    """An agent's trace; empty for other editors."""
 
 
 class ItemDetail(Wire):
@@ -258,10 +296,12 @@ class JudgeHealth(Wire):
     with_people: float | None
     """Share of pairs where the judge says what most people say."""
     people_pairs: int
-    cost_usd: float
+    cost_usd: float | None
+    """None: not told to visitors of a public board."""
 
 
 class JudgePage(Wire):
     """Judges by name."""
 
     judges: list[JudgeHealth]
+    next_cursor: str | None

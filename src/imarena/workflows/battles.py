@@ -1,5 +1,7 @@
 """Battles from a workspace: live votes, judgments in both orders, or pairs of scores on the same item."""
 
+import json
+import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,12 +30,15 @@ class BattleTable:
     excluded: Counter[str] = field(default_factory=Counter)
     coverage: dict[str, float] = field(default_factory=dict)
     """Share of the items asked of an editor for which it gave an output."""
+    times: list[str] = field(default_factory=list)
+    """When each battle was decided, as stored: the last of what it was made from."""
 
     def __len__(self) -> int:
         return len(self.columns["left"])
 
     def append(self, **values: Any) -> None:
         """Add a battle; a column that is not given is None."""
+        self.times.append(values.get("created_at", ""))
         for name, column in self.columns.items():
             column.append(values.get(name))
 
@@ -81,12 +86,14 @@ def battles(
 ) -> BattleTable:
     """All battles in a workspace, from people, from judges, or from both.
 
-    `margin`: two pointwise scores this close (on the judge's scale) are a tie.
+    `margin`: two pointwise scores this close (on the judge's scale) are a tie. With a `dimension`, people count by the
+    preferences that they gave on it and by their ratings of that criterion: of two outputs for one item the one with
+    the higher mean rating wins.
     """
     context = _Context(workspace)
     table = BattleTable(coverage=context.coverage)
     if source in ("human", "all") and judge is None:
-        _from_votes(workspace, context, table)
+        _from_votes(workspace, context, table, dimension)
     if source in ("judge", "all"):
         where = {"judge": judge} if judge else {}
         where |= {"dimension": dimension} if dimension else {}
@@ -103,11 +110,40 @@ def live_votes(workspace: Workspace) -> Iterator[Any]:
             yield row
 
 
-def _from_votes(workspace: Workspace, context: _Context, table: BattleTable) -> None:
+def dimension_of(row: Any) -> str:
+    """What a vote's preference is about."""
+    body = row["body"]
+    return str(json.loads(body).get("dimension", "overall")) if '"dimension"' in body else "overall"
+
+
+def _from_votes(workspace: Workspace, context: _Context, table: BattleTable, dimension: str | None) -> None:
+    rated: dict[tuple[Any, ...], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for row in live_votes(workspace):
-        if row["preference"] is None:
-            continue
-        _add(context, table, row, row["preference"], rater=row["rater_id"], source="human")
+        if row["preference"] is not None:
+            about = dimension_of(row)
+            if dimension is None or about == dimension:
+                _add(context, table, row, row["preference"], rater=row["rater_id"], dimension=about, source="human")
+        elif dimension is not None and row["right_id"] is None:
+            body = json.loads(row["body"])
+            value = body.get("ratings", {}).get(dimension)
+            if value is not None:
+                shown = context.outputs[row["left_id"]]
+                place = (row["item_id"], shown.turn, shown.mode, *body.get("scale", ()))
+                rated[place][row["left_id"]].append((value, row))
+    for _, group in sorted(rated.items()):
+        _rating_battles(context, table, group, str(dimension))
+
+
+def _rating_battles(context: _Context, table: BattleTable, group: dict[str, list[Any]], dimension: str) -> None:
+    """Battles between outputs that people rated one by one, by the mean of their ratings of one criterion."""
+    means = {output: statistics.fmean(value for value, _ in given) for output, given in group.items()}
+    for left, right in combinations(sorted(group), 2):
+        gap = round(means[left] - means[right], 9)
+        winner = Outcome.TIE if not gap else Outcome.LEFT if gap > 0 else Outcome.RIGHT
+        last = max(row["created_at"] for _, row in (*group[left], *group[right]))
+        row = {**group[left][0][1], "right_id": right, "created_at": last}
+        scores = {"score_left": means[left], "score_right": means[right]}
+        _add(context, table, row, winner.value, dimension=dimension, source="human", **scores)
 
 
 def _from_judgments(
@@ -154,7 +190,7 @@ def _one_battle(context: _Context, table: BattleTable, orders: dict[str, Any], *
         return
     said = {row["preference"] for row in rows}
     winner = said.pop() if len(said) == 1 else Outcome.TIE.value
-    row = rows[0]
+    row = {**rows[0], "created_at": max(one["created_at"] for one in rows)}
     _add(context, table, row, winner, judge=row["judge"], dimension=row["dimension"], source="judge")
 
 
@@ -162,7 +198,7 @@ def _score_battles(context: _Context, table: BattleTable, group: list[Any], marg
     for one, other in combinations(group, 2):
         gap = round(one["score"] - other["score"], 9)
         winner = Outcome.TIE if abs(gap) <= margin else Outcome.LEFT if gap > 0 else Outcome.RIGHT
-        row = {**one, "right_id": other["left_id"]}
+        row = {**one, "right_id": other["left_id"], "created_at": max(one["created_at"], other["created_at"])}
         scores = {"score_left": one["score"], "score_right": other["score"]}
         who = {"judge": one["judge"], "dimension": one["dimension"], "source": "judge"}
         _add(context, table, row, winner.value, **who, **scores)
@@ -177,4 +213,4 @@ def _add(context: _Context, table: BattleTable, row: Any, winner: str, **values:
         table.excluded["both sides are the same editor"] += 1
         return
     about = context.about(row["item_id"], row["left_id"])
-    table.append(left=left, right=right, winner=winner, **about, **values)
+    table.append(left=left, right=right, winner=winner, created_at=row["created_at"], **about, **values)

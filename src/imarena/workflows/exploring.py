@@ -2,6 +2,7 @@
 
 import statistics
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,13 +10,15 @@ from sqlalchemy import and_, or_, select
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.records import Item, Judgment, Outcome, Output, Reply, Vote
+from imarena.core.records import ImageRef, Item, Judgment, Outcome, Output, Reply, Trace, Vote
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
-from imarena.storage.schema import judgments, votes
-from imarena.workflows.battles import live_votes
+from imarena.storage.schema import blobs, judgments, votes
+from imarena.workflows.battles import dimension_of, live_votes
 from imarena.workflows.campaigns import items_in_open_campaigns
-from imarena.workflows.looking import Looking
+from imarena.workflows.looking import Filters, Looking, wanted_of
+
+EVERYTHING = Filters()
 
 
 class Hidden(UserError):
@@ -57,13 +60,14 @@ def may_see(looking: Looking, item_id: str, *, leads: bool) -> None:
         raise Hidden("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
 
 
-def pairs(looking: Looking) -> dict[str, Pair]:
-    """All battles by id, in the order in which they were first named."""
-    return looking.kept("pairs", lambda: _pairs(looking))
+def pairs(looking: Looking, filters: Filters = EVERYTHING) -> dict[str, Pair]:
+    """Battles by id, in the order in which they were first named, with what the filters leave of the verdicts."""
+    return looking.kept(("pairs", filters), lambda: _pairs(looking, filters))
 
 
-def _pairs(looking: Looking) -> dict[str, Pair]:
+def _pairs(looking: Looking, filters: Filters) -> dict[str, Pair]:
     found: dict[str, Pair] = {}
+    workspace, fits = looking.seen(filters), fitting(looking, filters)
 
     def at(row: Any) -> tuple[Pair, bool]:
         left, right = sorted((row["left_id"], row["right_id"]))
@@ -71,16 +75,30 @@ def _pairs(looking: Looking) -> dict[str, Pair]:
         pair = found.setdefault(identity, Pair(identity, row["item_id"], left, right))
         return pair, row["left_id"] != left
 
-    store = looking.workspace.store
-    for row in live_votes(looking.workspace):
-        if row["preference"] is not None and row["right_id"] is not None:
-            pair, mirrored = at(row)
-            pair.votes[_seen(row["preference"], mirrored=mirrored)] += 1
-    for row in store.rows(Judgment):
-        if row["right_id"] is not None and row["preference"] is not None:
-            pair, mirrored = at(row)
-            pair.judgments[_seen(row["preference"], mirrored=mirrored)] += 1
+    if filters.source != "judge" and filters.judge is None:
+        for row in live_votes(workspace):
+            if row["preference"] is None or row["right_id"] is None or not fits(row):
+                continue
+            if filters.dimension in (None, dimension_of(row)):
+                pair, mirrored = at(row)
+                pair.votes[_seen(row["preference"], mirrored=mirrored)] += 1
+    if filters.source != "human":
+        asked: dict[str, Any] = {"judge": filters.judge, "dimension": filters.dimension}
+        for row in workspace.store.rows(Judgment, **{name: value for name, value in asked.items() if value}):
+            if row["right_id"] is not None and row["preference"] is not None and fits(row):
+                pair, mirrored = at(row)
+                pair.judgments[_seen(row["preference"], mirrored=mirrored)] += 1
     return found
+
+
+def fitting(looking: Looking, filters: Filters) -> Callable[[Any], bool]:
+    """Is a vote or a judgment about an item, and about outputs, that the filters leave?"""
+    wanted = wanted_of(filters)
+    mode = wanted.pop("mode", None)
+    store = looking.workspace.store
+    kept = {row["id"] for row in store.rows(Item, **wanted)} if wanted else None
+    made = {row["id"] for row in store.rows(Output, mode=mode)} if mode is not None else None
+    return lambda row: (kept is None or row["item_id"] in kept) and (made is None or row["left_id"] in made)
 
 
 def _seen(preference: str, *, mirrored: bool) -> str:
@@ -88,9 +106,11 @@ def _seen(preference: str, *, mirrored: bool) -> str:
     return (outcome.mirrored() if mirrored else outcome).value
 
 
-def battle(looking: Looking, battle_id: str, *, leads: bool) -> tuple[Pair, list[Vote], list[Said]]:
+def battle(
+    looking: Looking, battle_id: str, *, leads: bool, filters: Filters = EVERYTHING
+) -> tuple[Pair, list[Vote], list[Said]]:
     """One battle with all that was said."""
-    pair = pairs(looking).get(battle_id)
+    pair = pairs(looking, filters).get(battle_id)
     if pair is None:
         raise NotThere("There is no such battle.")
     may_see(looking, pair.item_id, leads=leads)
@@ -122,12 +142,13 @@ def live(found: list[Vote]) -> set[str]:
 
 @dataclass(frozen=True)
 class Shown:
-    """An item with its outputs, their scores, ratings and issues."""
+    """An item with its outputs, their scores, ratings and issues, and the steps of an agent on the way to them."""
 
     item: Item
     outputs: list[Output]
     scores: dict[str, dict[str, float]]
     votes: dict[str, list[Vote]]
+    traces: dict[str, Trace]
 
 
 def item(looking: Looking, item_id: str, *, leads: bool) -> Shown:
@@ -151,4 +172,21 @@ def item(looking: Looking, item_id: str, *, leads: bool) -> Shown:
     means = {
         output: {name: statistics.fmean(values) for name, values in sorted(by.items())} for output, by in scores.items()
     }
-    return Shown(found, list(store.records(Output, item_id=item_id)), means, dict(rated))
+    made = list(store.records(Output, item_id=item_id))
+    traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[one.output_id for one in made])}
+    return Shown(found, made, means, dict(rated), traces)
+
+
+def step_image(looking: Looking, output_id: str, number: int) -> ImageRef | None:
+    """The picture that an agent had after a step of its trace; None where the step made none, or it is gone."""
+    traces = list(looking.workspace.store.records(Trace, output_id=output_id))
+    steps = traces[0].steps if traces else ()
+    told = steps[number].get("image_sha256") if number < len(steps) else None
+    if not isinstance(told, str):
+        return None
+    with reading(looking.workspace.store.engine) as connection:
+        row = connection.execute(select(blobs).where(blobs.c.sha256 == told)).mappings().first()
+    if row is None or row["withdrawn_at"]:
+        return None
+    names = ("sha256", "size_bytes", "media_type", "width", "height")
+    return ImageRef(**{name: row[name] for name in names})

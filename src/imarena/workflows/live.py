@@ -12,7 +12,7 @@ from imarena.storage import Workspace
 OLD_FORM = "by an earlier version, prompt or setting of the judge"
 _KEPT = (
     "id", "judge", "dimension", "item_id", "left_id", "right_id", "order", "repeat", "status", "preference", "score",
-    "supersedes", "run_id",
+    "supersedes", "run_id", "created_at",
 )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Looking at a workspace: boards from filtered battles, the win matrix, head-to-head, facets, history."""
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -14,10 +15,11 @@ from imarena.ranking import Options
 from imarena.storage import Store, Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
-from imarena.storage.schema import campaigns, judgments, outputs, rankings, votes
-from imarena.workflows.battles import COLUMNS, BattleTable, Source, battles
+from imarena.storage.schema import assignments, campaigns, items, judgments, outputs, rankings, votes
+from imarena.workflows.battles import COLUMNS, BattleTable, Source, battles, dimension_of
 from imarena.workflows.boards import board
 from imarena.workflows.shelves import Shelves
+from imarena.workflows.watching import RunWatch
 
 T = TypeVar("T")
 _ROUNDS = 200
@@ -40,6 +42,8 @@ class Filters:
     mode: str | None = None
     since: str | None = None
     until: str | None = None
+    released: bool = False
+    """Without the votes of campaigns that are still open: who votes now must not see a board move."""
 
 
 @dataclass
@@ -75,17 +79,31 @@ class Made:
     reason: str = ""
 
 
-class WindowStore(Store):
-    """A store seen through a window of time: votes and judgments made in it, both days included."""
+@dataclass(frozen=True)
+class Past:
+    """A board as it stood at a moment."""
 
-    def __init__(self, store: Store, since: str | None, until: str | None) -> None:
+    moment: str
+    n_battles: int
+    ranking: Ranking
+
+
+class SeenStore(Store):
+    """A store as a visitor sees it: votes and judgments of a window of time, both days included.
+
+    No vote on an assignment that is `shut` is seen.
+    """
+
+    def __init__(self, store: Store, since: str | None, until: str | None, shut: frozenset[str]) -> None:
         super().__init__(store.engine)
         self._since, self._until = since or "", f"{until}T~" if until else "~"
+        self._shut = shut
 
     def rows(self, record: type[Record], *, after: int = 0, limit: int | None = None, **where: Any) -> Iterator[Any]:
-        """Rows in the window."""
+        """Rows that may be seen."""
         for row in super().rows(record, after=after, limit=limit, **where):
-            if record not in (Vote, Judgment) or self._since <= row["created_at"] <= self._until:
+            in_time = record not in (Vote, Judgment) or self._since <= row["created_at"] <= self._until
+            if in_time and (record is not Vote or row["assignment_id"] not in self._shut):
                 yield row
 
 
@@ -95,14 +113,16 @@ class Looking:
     def __init__(self, workspace: Workspace, shelves: Shelves) -> None:
         self.workspace = workspace
         self.shelves = shelves
+        self.runs = RunWatch(workspace)
         self._kept: OrderedDict[object, object] = OrderedDict()
         self._guard = threading.Lock()
         self._making = threading.RLock()  # a board is made from a table that is kept too
 
     def version(self) -> tuple[int, ...]:
-        """Changes when a vote, a judgment, an output or a campaign is added, or a campaign opens or closes."""
+        """Changes when a record that pages show is added, or a campaign opens or closes."""
+        watched = (votes, judgments, outputs, items, assignments)
         query = select(
-            *(select(func.coalesce(func.max(t.c.seq), 0)).scalar_subquery() for t in (votes, judgments, outputs)),
+            *(select(func.coalesce(func.max(t.c.seq), 0)).scalar_subquery() for t in watched),
             select(func.coalesce(func.sum(campaigns.c.seq * (1 + campaigns.c.open)), 0)).scalar_subquery(),
         )
         with reading(self.workspace.store.engine) as connection:
@@ -132,20 +152,33 @@ class Looking:
         """The battles that the filters leave."""
         return self.kept(("table", filters), lambda: self._table(filters))
 
+    def seen(self, filters: Filters) -> Workspace:
+        """The workspace as far as these filters let votes and judgments be seen, by date and by what is released."""
+        if not (filters.since or filters.until or filters.released):
+            return self.workspace
+        shut = self.kept("shut", self._shut) if filters.released else frozenset[str]()
+        store = SeenStore(self.workspace.store, filters.since, filters.until, shut)
+        return replace(self.workspace, store=store)
+
+    def _shut(self) -> frozenset[str]:
+        """Assignments of campaigns that are open."""
+        query = (
+            select(assignments.c.id)
+            .join(campaigns, campaigns.c.id == assignments.c.campaign_id)
+            .where(campaigns.c.open == 1)
+        )
+        with reading(self.workspace.store.engine) as connection:
+            return frozenset(connection.execute(query).scalars())
+
     def _table(self, filters: Filters) -> BattleTable:
-        seen = self.workspace
-        if filters.since or filters.until:
-            seen = replace(seen, store=WindowStore(seen.store, filters.since, filters.until))
         source: Source = "judge" if filters.judge else filters.source
-        table = battles(seen, source=source, judge=filters.judge, dimension=filters.dimension)
-        wanted = {name: getattr(filters, name) for name in ITEM_FILTERS if getattr(filters, name) is not None}
+        table = battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension)
+        wanted = wanted_of(filters)
         if wanted.get("mode") == "single":
             wanted["mode"] = None
         if not wanted:
             return table
-        rows = [n for n in range(len(table)) if all(table.columns[name][n] == wanted[name] for name in wanted)]
-        columns = {name: [table.columns[name][n] for n in rows] for name in COLUMNS}
-        return BattleTable(columns, table.excluded, table.coverage)
+        return _part(table, [n for n in range(len(table)) if all(table.columns[k][n] == wanted[k] for k in wanted)])
 
     def board(self, filters: Filters, method: str) -> Made:
         """A board with its win matrix."""
@@ -162,9 +195,27 @@ class Looking:
             return Made(None, matrix, len(table), excluded, str(error.args[0]))
         return Made(ranking, matrix, ranking.n_battles, dict(ranking.excluded))
 
-    def head_to_head(self, left: str, right: str, source: Source) -> tuple[Tallied, dict[str, Tallied]]:
+    def history(self, filters: Filters, method: str, points: int) -> list[Past]:
+        """The board as it stood at up to `points` moments, each with as many more battles as the one before."""
+        return self.kept(("history", filters, method, points), lambda: self._history(filters, method, points))
+
+    def _history(self, filters: Filters, method: str, points: int) -> list[Past]:
+        table = self.table(filters)
+        moments = sorted(table.times)
+        steps = {moments[(n + 1) * len(moments) // points - 1] for n in range(points)} if moments else set()
+        found = []
+        for moment in sorted(steps):
+            part = _part(table, [n for n, time in enumerate(table.times) if time <= moment])
+            try:
+                ranking = board("board", part, Options(method=method, rounds=0, interval="none")).ranking
+            except UserError:
+                continue  # too few battles yet for a board
+            found.append(Past(moment, len(part), ranking))
+        return found
+
+    def head_to_head(self, left: str, right: str, filters: Filters) -> tuple[Tallied, dict[str, Tallied]]:
         """Two models against each other: over all, and by task."""
-        table = self.table(Filters(source=source))
+        table = self.table(filters)
         total = Tallied(left, right)
         by_task: dict[str, Tallied] = {}
         columns = table.columns
@@ -196,11 +247,21 @@ class Looking:
             "tracks": values(Item, "track"),
             "editors": values(Output, "editor"),
             "judges": values(Judgment, "judge"),
-            "dimensions": values(Judgment, "dimension"),
+            "dimensions": sorted({*values(Judgment, "dimension"), *self._asked()}),
             "modes": values(Output, "mode"),
         }
 
-    def history(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
+    def _asked(self) -> set[str]:
+        """What people were asked about: dimensions of their preferences, criteria of their ratings."""
+        found: set[str] = set()
+        for row in self.workspace.store.rows(Vote):
+            if row["preference"] is not None:
+                found.add(dimension_of(row))
+            elif not row["retracted"]:
+                found.update(json.loads(row["body"]).get("ratings", {}))
+        return found
+
+    def stored(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
         """Stored boards, newest first."""
         query = select(rankings).order_by(rankings.c.seq.desc()).limit(limit)
         if before is not None:
@@ -209,6 +270,16 @@ class Looking:
             rows = connection.execute(query).mappings().all()
         found = [(row["seq"], from_row(Ranking, row)) for row in rows]
         return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
+
+
+def wanted_of(filters: Filters) -> dict[str, Any]:
+    """The filters that look at the item, or at how its outputs were made."""
+    return {name: getattr(filters, name) for name in ITEM_FILTERS if getattr(filters, name) is not None}
+
+
+def _part(table: BattleTable, rows: list[int]) -> BattleTable:
+    columns = {name: [table.columns[name][n] for n in rows] for name in COLUMNS}
+    return BattleTable(columns, table.excluded, table.coverage, [table.times[n] for n in rows])
 
 
 def _ranked(table: BattleTable, method: str) -> Ranking:

@@ -4,15 +4,11 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import select
-
-from imarena.core.records import ImageRef, Item, Judgment, Order, Outcome, Run, Status, Vote
+from imarena.core.records import ImageRef, Judgment, Order, Outcome, Status, Vote
 from imarena.storage.codec import from_row
-from imarena.storage.database import reading
-from imarena.storage.schema import runs
 from imarena.workflows.battles import live_votes
-from imarena.workflows.exploring import pairs
-from imarena.workflows.looking import Looking
+from imarena.workflows.exploring import fitting, pairs
+from imarena.workflows.looking import Filters, Looking
 
 GRID = 16
 
@@ -36,24 +32,13 @@ class Health:
     cost_usd: float = 0.0
 
 
-def recent_runs(looking: Looking, before: int | None, limit: int) -> list[tuple[int, Run]]:
-    """Runs, newest first."""
-    query = select(runs).order_by(runs.c.seq.desc()).limit(limit)
-    if before is not None:
-        query = query.where(runs.c.seq < before)
-    with reading(looking.workspace.store.engine) as connection:
-        rows = connection.execute(query).mappings().all()
-    found = [(row["seq"], from_row(Run, row)) for row in rows]
-    return [(seq, run) for seq, run in found if isinstance(run, Run)]
+def judge_health(looking: Looking, *, released: bool = False) -> list[Health]:
+    """Every judge and dimension, by name; with `released` only votes of closed campaigns count as people's."""
+    return looking.kept(("judges", released), lambda: _judge_health(looking, released=released))
 
 
-def judge_health(looking: Looking) -> list[Health]:
-    """Every judge and dimension, by name."""
-    return looking.kept("judges", lambda: _judge_health(looking))
-
-
-def _judge_health(looking: Looking) -> list[Health]:
-    people = _majorities(looking)
+def _judge_health(looking: Looking, *, released: bool) -> list[Health]:
+    people = _majorities(looking, released=released)
     found: dict[tuple[str, str], Health] = {}
     orders: dict[tuple[Any, ...], dict[str, str]] = defaultdict(dict)
     for judgment in looking.workspace.store.records(Judgment):
@@ -94,10 +79,10 @@ def _compare(health: Health, place: tuple[Any, ...], said: dict[str, str], peopl
         health.with_people += verdict == majority
 
 
-def _majorities(looking: Looking) -> dict[tuple[str, str], str]:
+def _majorities(looking: Looking, *, released: bool) -> dict[tuple[str, str], str]:
     """What most people say of a pair, by both orders of its outputs; none where they are split."""
     found = {}
-    for pair in pairs(looking).values():
+    for pair in pairs(looking, Filters(source="human", released=released)).values():
         ranked = pair.votes.most_common(2)
         if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):
             verdict = Outcome(ranked[0][0])
@@ -125,24 +110,26 @@ class Heat:
                 self.cells[row][column] += 1
 
 
-def heat(looking: Looking, editor: str | None, task: str | None) -> Heat:
-    """Where raters found something wrong, for an editor or for all."""
-    return looking.kept(("heat", editor, task), lambda: _heat(looking, editor, task))
+def heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
+    """Where raters found something wrong, for an editor or for all; a dimension is the criterion that it is about."""
+    return looking.kept(("heat", editor, filters), lambda: _heat(looking, editor, filters))
 
 
-def _heat(looking: Looking, editor: str | None, task: str | None) -> Heat:
-    tasks = {row["id"]: row["task"] for row in looking.workspace.store.rows(Item)} if task is not None else {}
+def _heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
     made = Heat()
-    for row in live_votes(looking.workspace):
-        if task is not None and tasks.get(row["item_id"]) != task:
+    if filters.source == "judge" or filters.judge:
+        return made
+    fits = fitting(looking, filters)
+    for row in live_votes(looking.seen(filters)):
+        if '"issues"' not in row["body"] or not fits(row):
             continue
         vote = from_row(Vote, row)
-        if not isinstance(vote, Vote) or not vote.issues:
-            continue
-        output = looking.shelves.output(vote.left_id)
-        if editor is not None and output.editor != editor:
+        output = looking.shelves.output(row["left_id"])
+        if not isinstance(vote, Vote) or (editor is not None and output.editor != editor):
             continue
         for issue in vote.issues:
+            if filters.dimension is not None and issue.criterion not in (None, filters.dimension):
+                continue
             if issue.kind == "object" and issue.label:
                 made.labels[issue.label] += 1
             if issue.kind == "box" and issue.box is not None and output.image is not None:

@@ -1,7 +1,7 @@
 """Noting that a command is at work, and how it ended."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,8 @@ class Ongoing:
     counts: dict[str, int] = field(default_factory=dict)
     cost_usd: float = 0.0
     partial: bool = False
+    plan: Callable[[int], None] = lambda _: None
+    """Told how much there is to do, so that who watches can see how far it is."""
 
 
 @contextmanager
@@ -28,6 +30,7 @@ def noted(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[On
             workspace.store.put(old.model_copy(update={"state": "interrupted"}))
     run = Run(run_id=ongoing.run_id, command=command, settings=settings)
     workspace.store.put(run)
+    ongoing.plan = lambda number: workspace.store.put(run.model_copy(update={"counts": {"planned": number}}))
     state = "failed"
     try:
         yield ongoing

@@ -1,13 +1,16 @@
 """serve: the web application over a workspace. By default on this machine only; wider needs a password."""
 
+import contextlib
 import ipaddress
 import json
 import os
 import secrets
+import threading
 import webbrowser
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import FrameType
 
 from imarena.core.errors import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
@@ -19,6 +22,8 @@ _PASSWORD = "IMARENA_ADMIN_PASSWORD"  # noqa: S105 - the name of a variable
 _KEY = "IMARENA_SECRET_KEY"
 _LAUNCH = "IMARENA_LAUNCH_TOKEN"
 LEAST_PASSWORD = 12
+stopping = threading.Event()
+"""Set as soon as the server is told to stop: answers that never end on their own end then."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ def serve(
     say(f"{address}launch#{launch}" if launch else address)
     if open_browser:
         webbrowser.open(f"{address}launch#{launch}" if launch else address)
-    uvicorn.run(
+    config = uvicorn.Config(
         APP,
         factory=True,
         host=host,
@@ -141,6 +146,17 @@ def serve(
         timeout_graceful_shutdown=5,
         limit_concurrency=1000,
     )
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            stopping.set()
+            super().handle_exit(sig, frame)
+
+    server = Server(config)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        raise SystemExit(1)  # why was logged
 
 
 _SECRETS = ("password", "secret_key", "launch_token")

@@ -1,79 +1,59 @@
 """Exploring: battles with raw replies and votes, items with all editors side by side."""
 
-import statistics
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from imarena.core.records import Item, Output, Vote
-from imarena.web import showing
+from imarena.core.records import ImageRef, Item, Output
+from imarena.web import showing, showing_look
 from imarena.web.arena import Arena, arena_of
-from imarena.web.callers import LookCaller
-from imarena.web.routes.lead import csv_response
-from imarena.web.wire import NO_NUL
-from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, JudgmentOut, OutputOut
+from imarena.web.asking import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
+from imarena.web.callers import Caller, LookCaller
+from imarena.web.problems import Refused
+from imarena.web.routes.pictures import JPEG, PNG, Level, Place
+from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage
 from imarena.workflows import exploring
-from imarena.workflows.battles import COLUMNS
-from imarena.workflows.campaign_quality import csv_text
 from imarena.workflows.looking import Filters
 
 router = APIRouter(prefix="/api", tags=["explore"])
 
 Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")]
-Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
-Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
-Limit = Annotated[int, Query(ge=1, le=200)]
-CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema": {"type": "string"}}}}}
+StepNumber = Annotated[int, Path(ge=0, le=1000)]
+
+
+def chosen_battles(arena: Arena, caller: Caller, query: BattleQuery) -> list[exploring.Pair]:
+    """The battles that a caller may see and asks for."""
+    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    models = [name for name in (query.left, query.right) if name is not None]
+    shelves = arena.voting.shelves
+    found = []
+    for pair in exploring.pairs(arena.looking, filters_of(query, caller)).values():
+        if pair.item_id in hidden:
+            continue
+        if models:
+            names = {shelves.output(pair.left_id).editor, shelves.output(pair.right_id).editor}
+            if not names.issuperset(models):
+                continue
+        found.append(pair)
+    return found
 
 
 @router.get("/battles")
-def list_battles(
-    request: Request,
-    caller: LookCaller,
-    left: Word = None,
-    right: Word = None,
-    task: Word = None,
-    dataset: Word = None,
-    cursor: Cursor = None,
-    limit: Limit = 50,
-) -> BattlePage:
+def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesPageQuery, Query()]) -> BattlePage:
     """Battles, in the order in which they were first named."""
     arena = arena_of(request)
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
-    shelves = arena.voting.shelves
-    found = []
-    for pair in exploring.pairs(arena.looking).values():
-        if pair.item_id in hidden:
-            continue
-        item = shelves.item(pair.item_id)
-        names = {shelves.output(pair.left_id).editor, shelves.output(pair.right_id).editor}
-        fits = (left is None or left in names) and (right is None or right in names)
-        if fits and (task is None or item.task == task) and (dataset is None or item.dataset == dataset):
-            found.append(pair)
-    start = int(cursor) if cursor else 0
-    page = found[start : start + limit]
-    more = str(start + limit) if start + limit < len(found) else None
-    return BattlePage(battles=[showing.battle(arena, pair) for pair in page], total=len(found), next_cursor=more)
-
-
-@router.get("/battles.csv", response_class=Response, responses=CSV)
-def export_battles(request: Request, caller: LookCaller) -> Response:
-    """All battles as a table that `imarena rank --from` reads."""
-    arena = arena_of(request)
-    table = arena.looking.table(Filters())
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
-    names = [name for name in COLUMNS if name != "rater" or caller.leads]
-    rows = (
-        [table.columns[name][n] for name in names] for n in range(len(table)) if table.columns["item"][n] not in hidden
-    )
-    return csv_response(csv_text(names, rows), "battles.csv")
+    found = chosen_battles(arena, caller, query)
+    here, more = page_of(list(found), query.cursor, query.limit)
+    return BattlePage(battles=[showing.battle(arena, pair) for pair in found[here]], total=len(found), next_cursor=more)
 
 
 @router.get("/battles/{battle_id}")
 def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> BattleDetail:
     """One battle with every vote, every judgment and the raw replies."""
     arena = arena_of(request)
-    pair, votes, said = exploring.battle(arena.looking, battle_id, leads=caller.leads)
+    seen = Filters(released=not caller.leads)
+    pair, votes, said = exploring.battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
     counted = exploring.live(votes)
@@ -89,38 +69,34 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
         references=showing.item_pictures(arena, item.item_id, "reference", item.references),
         left=showing.output_picture(arena, left),
         right=showing.output_picture(arena, right),
-        votes=cast,
-        judgments=[_judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in said],
+        votes=cast if caller.inside else [],
+        judgments=[showing_look.judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in said],
     )
 
 
+def chosen_items(arena: Arena, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[Any]:
+    """Rows of the items that a caller may see and asks for, in the order in which they came."""
+    named = {name: getattr(query, name) for name in ItemQuery.model_fields}
+    where: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    rows = arena.workspace.store.rows(Item, after=after, **where)
+    return (row for row in rows if row["id"] not in hidden)
+
+
 @router.get("/items")
-def list_items(
-    request: Request,
-    caller: LookCaller,
-    dataset: Word = None,
-    task: Word = None,
-    topic: Word = None,
-    cursor: Cursor = None,
-    limit: Limit = 50,
-) -> ItemPage:
+def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQuery, Query()]) -> ItemPage:
     """Items as stored."""
     arena = arena_of(request)
-    store = arena.workspace.store
-    wanted = {"dataset": dataset, "task": task, "topic": topic}
-    where: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
     page: list[Item] = []
     last: int | None = None
-    for row in store.rows(Item, after=int(cursor) if cursor else 0, **where):
-        if row["id"] in hidden:
-            continue
-        if len(page) == limit:
+    for row in chosen_items(arena, caller, query, int(query.cursor) if query.cursor else 0):
+        if len(page) == query.limit:
             break
         page.append(arena.voting.shelves.item(row["id"]))
         last = row["seq"]
     else:
         last = None
+    store = arena.workspace.store
     counts = store.count(Output, "item_id", item_id=[item.item_id for item in page]) if page else {}
     lines = [showing.item_line(item, counts.get((item.item_id,), 0)) for item in page]
     return ItemPage(items=lines, next_cursor=str(last) if last is not None else None)
@@ -138,48 +114,46 @@ def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDet
         licence=item.licence,
         sources=showing.item_pictures(arena, item_id, "source", item.sources),
         references=showing.item_pictures(arena, item_id, "reference", item.references),
-        outputs=[_output(arena, output, shown) for output in shown.outputs],
+        outputs=[showing_look.output(arena, made, shown, words=caller.inside) for made in shown.outputs],
     )
 
 
-def _output(arena: Arena, output: Output, shown: exploring.Shown) -> OutputOut:
-    votes = shown.votes.get(output.output_id, [])
-    return OutputOut(
-        output_id=output.output_id,
-        editor=output.editor,
-        turn=output.turn,
-        mode=output.mode.value,
-        sample=output.sample,
-        status=output.status.value,
-        picture=showing.output_picture(arena, output),
-        scores=shown.scores.get(output.output_id, {}),
-        ratings=_means(votes),
-        issues=[showing.issue(issue) for vote in votes for issue in vote.issues],
-    )
+@router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)
+def get_step_picture(request: Request, caller: LookCaller, output_id: Identity, number: StepNumber) -> Response:
+    """The picture that an agent had after a step."""
+    arena = arena_of(request)
+    return _sent(arena.pictures.display(_step(arena, caller, output_id, number)), "image/jpeg")
 
 
-def _means(votes: list[Vote]) -> dict[str, float]:
-    by: dict[str, list[float]] = {}
-    for vote in votes:
-        for name, value in vote.ratings.items():
-            by.setdefault(name, []).append(value)
-    return {name: statistics.fmean(values) for name, values in sorted(by.items())}
+@router.get(
+    "/outputs/{output_id}/steps/{number}/picture/tiles/{level}/{column}/{row}", response_class=Response, responses=PNG
+)
+def get_step_tile(
+    request: Request,
+    caller: LookCaller,
+    output_id: Identity,
+    number: StepNumber,
+    level: Level,
+    column: Place,
+    row: Place,
+) -> Response:
+    """A tile of it."""
+    arena = arena_of(request)
+    image = _step(arena, caller, output_id, number)
+    if not arena.pictures.has_tile(image, level, column, row):
+        raise Refused(404, "not_found", "There is no such tile.")
+    return _sent(arena.pictures.tile(image, level, column, row), "image/png")
 
 
-def _judgment(said: exploring.Said, *, mirrored: bool) -> JudgmentOut:
-    judgment = said.judgment
-    preference = judgment.preference
-    if preference is not None and mirrored:
-        preference = preference.mirrored()
-    return JudgmentOut(
-        judge=judgment.judge,
-        dimension=judgment.dimension,
-        order=judgment.order.value if judgment.order is not None else None,
-        status=judgment.status.value,
-        preference=preference.value if preference is not None else None,
-        score=judgment.score,
-        scores=judgment.scores,
-        reply=said.reply,
-        error=judgment.error,
-        created_at=judgment.created_at.isoformat(),
-    )
+def _step(arena: Arena, caller: Caller, output_id: str, number: int) -> ImageRef:
+    made = arena.workspace.store.get(Output, output_id)
+    if made is not None:
+        exploring.may_see(arena.looking, made.item_id, leads=caller.leads)
+    image = exploring.step_image(arena.looking, output_id, number) if made is not None else None
+    if image is None:
+        raise Refused(404, "not_found", "There is no such picture.")
+    return image
+
+
+def _sent(data: bytes, media_type: str) -> Response:
+    return Response(data, media_type=media_type, headers={"cache-control": "private, max-age=600"})

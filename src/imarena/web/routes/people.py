@@ -1,4 +1,4 @@
-"""Invitation links for people, tokens for machines."""
+"""Invitation links for people."""
 
 from typing import Annotated, Any
 
@@ -6,19 +6,10 @@ from fastapi import APIRouter, Path, Query, Request
 
 from imarena.storage import access
 from imarena.web.arena import arena_of
-from imarena.web.callers import AdminCaller, LeadCaller
+from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
 from imarena.web.wire import NO_NUL, Done
-from imarena.web.wire_lead import (
-    InvitationIn,
-    InvitationMade,
-    InvitationOut,
-    InvitationPage,
-    TokenIn,
-    TokenMade,
-    TokenOut,
-    TokenPage,
-)
+from imarena.web.wire_lead import InvitationIn, InvitationMade, InvitationOut, InvitationPage
 
 router = APIRouter(prefix="/api", tags=["people"])
 
@@ -69,40 +60,7 @@ def revoke_invitation(request: Request, _caller: LeadCaller, invitation_id: Iden
     return Done()
 
 
-@router.get("/admin/tokens")
-def list_tokens(request: Request, _caller: AdminCaller, cursor: Cursor = None, limit: Limit = 50) -> TokenPage:
-    """Tokens, newest first."""
-    engine = arena_of(request).workspace.store.engine
-    rows = access.token_rows(engine, before=int(cursor) if cursor else None, limit=limit)
-    more = str(rows[-1]["seq"]) if len(rows) == limit else None
-    return TokenPage(tokens=[_token(row) for row in rows], next_cursor=more)
-
-
-@router.post("/admin/tokens")
-def create_token(request: Request, _caller: AdminCaller, body: TokenIn) -> TokenMade:
-    """Make a token for a machine; it goes into the header ``Authorization: Bearer``."""
-    engine = arena_of(request).workspace.store.engine
-    identity, secret = access.make_token(engine, **body.model_dump())
-    (row,) = access.token_rows(engine, before=None, limit=1, identity=identity)
-    return TokenMade(token=_token(row), secret=secret)
-
-
-@router.delete("/admin/tokens/{token_id}")
-def revoke_token(request: Request, _caller: AdminCaller, token_id: Identity) -> Done:
-    """End a token."""
-    arena = arena_of(request)
-    if not access.revoke_token(arena.workspace.store.engine, token_id):
-        raise Refused(404, "not_found", "There is no such token.")
-    arena.forget()
-    return Done()
-
-
 def _invitation(row: dict[str, Any]) -> InvitationOut:
     names = ("campaign_id", "role", "name", "created_at", "expires_at", "max_people", "people")
     known = {name: row[name] for name in names}
     return InvitationOut(invitation_id=row["id"], revoked=row["revoked_at"] is not None, **known)
-
-
-def _token(row: dict[str, Any]) -> TokenOut:
-    known = {name: row[name] for name in ("name", "role", "created_at", "expires_at")}
-    return TokenOut(token_id=row["id"], revoked=row["revoked_at"] is not None, **known)

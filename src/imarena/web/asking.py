@@ -1,0 +1,100 @@
+"""What requests of the looking side have in common: filters that stand in a link, cursors, limits."""
+
+from typing import Annotated, Literal
+
+from fastapi import Query
+
+from imarena.web.callers import Caller
+from imarena.web.wire import NO_NUL, Wire
+from imarena.workflows import looking
+
+Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
+Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
+Limit = Annotated[int, Query(ge=1, le=200)]
+Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+Method = Literal["bt", "davidson", "elo"]
+
+
+class Filters(Wire):
+    """Which verdicts count. All of them can stand in a link."""
+
+    source: Literal["human", "judge", "all"] = "all"
+    judge: Word = None
+    dimension: Word = None
+    dataset: Word = None
+    family: Word = None
+    task: Word = None
+    topic: Word = None
+    track: Word = None
+    mode: Word = None
+    since: Day = None
+    until: Day = None
+
+
+class BoardQuery(Filters):
+    """Filters and the way to rank."""
+
+    method: Method = "bt"
+
+
+class HistoryQuery(BoardQuery):
+    """A board at several moments."""
+
+    points: Annotated[int, Query(ge=2, le=50)] = 12
+
+
+class DuelQuery(Filters):
+    """Two models against each other."""
+
+    left: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
+    right: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
+
+
+class HeatQuery(Filters):
+    """Issues, of one editor or of all."""
+
+    editor: Word = None
+
+
+class BattleQuery(Filters):
+    """Battles of one model, or between two."""
+
+    left: Word = None
+    right: Word = None
+
+
+class BattlesPageQuery(BattleQuery):
+    """A page of them."""
+
+    cursor: Cursor = None
+    limit: Limit = 50
+
+
+class ItemQuery(Wire):
+    """Which items."""
+
+    dataset: Word = None
+    family: Word = None
+    task: Word = None
+    topic: Word = None
+    track: Word = None
+
+
+class ItemsPageQuery(ItemQuery):
+    """A page of them."""
+
+    cursor: Cursor = None
+    limit: Limit = 50
+
+
+def filters_of(query: Filters, caller: Caller) -> looking.Filters:
+    """The filters of a request; who leads no campaign sees only votes of campaigns that are closed."""
+    named = {name: getattr(query, name) for name in Filters.model_fields}
+    return looking.Filters(**named, released=not caller.leads)
+
+
+def page_of(found: list[object], cursor: str | None, limit: int) -> tuple[slice, str | None]:
+    """Where a page of a list begins and ends, and the cursor of the next one."""
+    start = int(cursor) if cursor else 0
+    more = str(start + limit) if start + limit < len(found) else None
+    return slice(start, start + limit), more

@@ -1,0 +1,258 @@
+"""Every table that a page shows, to be saved as CSV or JSON, with the page's filters."""
+
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import StreamingResponse
+
+from imarena.core.records import Output
+from imarena.web import showing, showing_look
+from imarena.web.arena import arena_of
+from imarena.web.asking import BattleQuery, BoardQuery, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
+from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
+from imarena.web.routes.explore import chosen_battles, chosen_items
+from imarena.web.tables import TABLE, Form, table
+from imarena.web.wire import NO_NUL, Wire
+from imarena.web.wire_lead import Agreement
+from imarena.web.wire_look import Battle, Cell, JudgeHealth, Standing
+from imarena.workflows import exploring
+from imarena.workflows.battles import COLUMNS
+from imarena.workflows.campaign_quality import agreement, rater_work
+from imarena.workflows.monitoring import heat, judge_health
+from imarena.workflows.voted import RATING_COLUMNS, VOTE_COLUMNS, rating_rows, vote_rows
+
+router = APIRouter(prefix="/api/exports", tags=["exports"])
+
+CampaignId = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
+SomeCampaign = Annotated[str | None, Query(max_length=100, pattern=NO_NUL)]
+As = Annotated[Form, Query()]
+ROUTE: dict[str, Any] = {"response_class": StreamingResponse, "responses": TABLE}
+
+
+class BoardTable(BoardQuery):
+    """A board, and the form of the file."""
+
+    format: As = "csv"
+
+
+class HistoryTable(HistoryQuery):
+    """A history, and the form of the file."""
+
+    format: As = "csv"
+
+
+class DuelTable(DuelQuery):
+    """A head-to-head, and the form of the file."""
+
+    format: As = "csv"
+
+
+class HeatTable(HeatQuery):
+    """Issues, and the form of the file."""
+
+    format: As = "csv"
+
+
+class BattleRowsTable(BattleQuery):
+    """Battles, and the form of the file."""
+
+    format: As = "csv"
+
+
+class ItemTable(ItemQuery):
+    """Items, and the form of the file."""
+
+    format: As = "csv"
+
+
+def _rows(kind: type[Wire], found: Iterator[Wire] | Sequence[Wire]) -> Iterator[list[object]]:
+    """Things that go over the wire, as rows."""
+    names = list(kind.model_fields)
+    for one in found:
+        told = one.model_dump()
+        yield [told[name] for name in names]
+
+
+@router.get("/board", **ROUTE)
+def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
+    """The leaderboard."""
+    made = arena_of(request).looking.board(filters_of(query, caller), query.method)
+    rows = _rows(Standing, showing.standings(made.ranking))
+    return table(list(Standing.model_fields), rows, query.format, "board")
+
+
+@router.get("/matrix", **ROUTE)
+def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
+    """The win matrix: one row for each pair of models that met."""
+    made = arena_of(request).looking.board(filters_of(query, caller), query.method)
+    rows = _rows(Cell, [showing.cell(found) for found in made.matrix])
+    return table(list(Cell.model_fields), rows, query.format, "matrix")
+
+
+@router.get("/head-to-head", **ROUTE)
+def export_head_to_head(
+    request: Request, caller: LookCaller, query: Annotated[DuelTable, Query()]
+) -> StreamingResponse:
+    """Two models against each other, by task; the first row, without a task, is over all."""
+    total, by_task = arena_of(request).looking.head_to_head(query.left, query.right, filters_of(query, caller))
+    names = list(Cell.model_fields)
+    cells = [(None, total), *((task or "(none)", cell) for task, cell in by_task.items())]
+    rows = ([task, *(getattr(cell, name) for name in names)] for task, cell in cells)
+    return table(["task", *names], rows, query.format, "head-to-head")
+
+
+@router.get("/history", **ROUTE)
+def export_history(request: Request, caller: LookCaller, query: Annotated[HistoryTable, Query()]) -> StreamingResponse:
+    """How ratings moved: one row for each model and moment."""
+    found = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
+    rows = (
+        [past.moment, past.n_battles, one.model, one.rating, one.rank] for past in found for one in past.ranking.models
+    )
+    return table(["moment", "n_battles", "model", "rating", "rank"], rows, query.format, "history")
+
+
+@router.get("/issues", **ROUTE)
+def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
+    """Where raters drew boxes, cell by cell, and which things they named."""
+    made = heat(arena_of(request).looking, query.editor, filters_of(query, caller))
+    cells = [
+        ("cell", None, row, column, count)
+        for row, line in enumerate(made.cells)
+        for column, count in enumerate(line)
+        if count
+    ]
+    labels = [("thing", label, None, None, count) for label, count in made.labels.most_common()]
+    return table(["kind", "thing", "row", "column", "count"], [*cells, *labels], query.format, "issues")
+
+
+@router.get("/verdicts", **ROUTE)
+def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
+    """Every verdict that the board counts, for `imarena rank --from`. Raters are told to leads only."""
+    arena = arena_of(request)
+    found = arena.looking.table(filters_of(query, caller))
+    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    names = [name for name in COLUMNS if name != "rater" or caller.leads]
+    rows = (
+        [found.columns[name][n] for name in names] for n in range(len(found)) if found.columns["item"][n] not in hidden
+    )
+    return table(names, rows, query.format, "verdicts")
+
+
+@router.get("/battles", **ROUTE)
+def export_battles(
+    request: Request, caller: LookCaller, query: Annotated[BattleRowsTable, Query()]
+) -> StreamingResponse:
+    """Battles with the counts of what was said about them."""
+    arena = arena_of(request)
+    rows = _rows(Battle, (showing.battle(arena, pair) for pair in chosen_battles(arena, caller, query)))
+    return table(list(Battle.model_fields), rows, query.format, "battles")
+
+
+@router.get("/items", **ROUTE)
+def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTable, Query()]) -> StreamingResponse:
+    """Items with their instruction and how many outputs they have."""
+    arena = arena_of(request)
+    counts = arena.workspace.store.count(Output, "item_id")
+    names = ("item_id", "dataset", "key", "task", "family", "topic", "track", "instruction", "licence", "outputs")
+
+    def rows() -> Iterator[list[object]]:
+        for row in chosen_items(arena, caller, query):
+            item = arena.voting.shelves.item(row["id"])
+            told = {name: getattr(item, name) for name in names[:-1]}
+            yield [*told.values(), counts.get((item.item_id,), 0)]
+
+    return table(names, rows(), query.format, "items")
+
+
+@router.get("/judges", **ROUTE)
+def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
+    """How judges behave."""
+    found = judge_health(arena_of(request).looking, released=not caller.leads)
+    rows = _rows(JudgeHealth, (showing_look.health(one, costs=caller.inside) for one in found))
+    return table(list(JudgeHealth.model_fields), rows, format, "judges")
+
+
+@router.get("/runs", **ROUTE)
+def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> StreamingResponse:
+    """All runs, newest first."""
+    watch = arena_of(request).looking.runs
+
+    def rows() -> Iterator[list[object]]:
+        before: int | None = None
+        while seen := watch.recent(before, 200):
+            for one in seen:
+                line = showing_look.run_line(one)
+                yield [getattr(line, name) for name in names]
+            before = seen[-1].seq
+
+    names = ["run_id", "command", "state", "created_at", "finished_at", "counts", "cost_usd"]
+    return table(names, rows(), format, "runs")
+
+
+@router.get("/votes", **ROUTE)
+def export_votes(
+    request: Request,
+    _caller: LeadCaller,
+    campaign_id: SomeCampaign = None,
+    format: As = "csv",
+) -> StreamingResponse:
+    """Every live vote, of one campaign or of all; preferences can be ranked with `imarena rank --from`."""
+    arena = arena_of(request)
+    if campaign_id is not None:
+        arena.voting.campaign(campaign_id)
+    return table(VOTE_COLUMNS, vote_rows(arena.workspace, campaign_id), format, "votes")
+
+
+@router.get("/ratings", **ROUTE)
+def export_ratings(
+    request: Request,
+    _caller: LeadCaller,
+    campaign_id: SomeCampaign = None,
+    format: As = "csv",
+) -> StreamingResponse:
+    """Every live rating, one row a criterion: the table that `imarena agree --from` reads."""
+    arena = arena_of(request)
+    if campaign_id is not None:
+        arena.voting.campaign(campaign_id)
+    return table(RATING_COLUMNS, rating_rows(arena.workspace, campaign_id), format, "ratings")
+
+
+@router.get("/agreement", **ROUTE)
+def export_agreement(
+    request: Request,
+    _caller: LeadCaller,
+    campaign_id: CampaignId,
+    format: As = "csv",
+) -> StreamingResponse:
+    """Agreement among the raters of a campaign."""
+    arena = arena_of(request)
+    found = agreement(arena.workspace, arena.voting.campaign(campaign_id))
+    rows = _rows(Agreement, [Agreement(**one) for one in found])
+    return table(list(Agreement.model_fields), rows, format, "agreement")
+
+
+@router.get("/raters", **ROUTE)
+def export_raters(
+    request: Request,
+    _caller: LeadCaller,
+    campaign_id: CampaignId,
+    format: As = "csv",
+) -> StreamingResponse:
+    """Each rater's work in a campaign, and who stands out."""
+    arena = arena_of(request)
+    found = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
+    names = [
+        "rater_id", "name", "active", "votes", "skipped", "median_time_s", "gold_right", "gold_asked", "repeats_same",
+        "repeats_asked", "agreement", "left_share", "flags",
+    ]  # fmt: skip
+    rows = (
+        [
+            one.rater_id, one.name, one.active, one.votes, one.skipped,
+            statistics.median(one.times) if one.times else None, sum(one.gold), len(one.gold), sum(one.repeats),
+            len(one.repeats), one.agreement, sum(one.sides) / len(one.sides) if one.sides else None, one.flags,
+        ]
+        for one in found
+    )  # fmt: skip
+    return table(names, rows, format, "raters")

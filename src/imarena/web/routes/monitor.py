@@ -1,0 +1,81 @@
+"""The run monitor, also pushed live, and how judges behave."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from imarena.web.arena import Arena, arena_of
+from imarena.web.asking import Cursor, Limit, page_of
+from imarena.web.callers import InsideCaller, LookCaller
+from imarena.web.problems import Refused
+from imarena.web.showing_look import health, run_line
+from imarena.web.wire_look import JudgePage, RunPage
+from imarena.workflows.monitoring import judge_health
+from imarena.workflows.serving import stopping
+from imarena.workflows.status import status
+
+router = APIRouter(prefix="/api", tags=["monitor"])
+
+EVERY_S = 1.0
+BEAT_S = 15.0
+"""A line that says nothing, so that a proxy keeps the connection open and a lost one is noticed."""
+LONGEST_S = 600.0
+"""After this long the browser connects again: who was shut out meanwhile is not told more."""
+MOST_STREAMS = 50
+_open_streams = 0
+
+
+@router.get("/runs")
+def list_runs(request: Request, _caller: InsideCaller, cursor: Cursor = None, limit: Limit = 50) -> RunPage:
+    """What is at work, what it did and cost, and what failed."""
+    return _page(arena_of(request), cursor, limit)
+
+
+@router.get(
+    "/runs/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+)
+async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingResponse:
+    """The first page of runs, sent again as soon as it changes (server-sent events)."""
+    if _open_streams >= MOST_STREAMS:
+        raise Refused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(_events(arena_of(request)), media_type="text/event-stream", headers=headers)
+
+
+async def _events(arena: Arena) -> AsyncIterator[bytes]:
+    global _open_streams  # noqa: PLW0603 - the event loop alone counts
+    _open_streams += 1
+    try:
+        told, silent_s, lasted_s = "", 0.0, 0.0
+        while lasted_s < LONGEST_S and not stopping.is_set():
+            page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
+            if page != told:
+                told, silent_s = page, 0.0
+                yield f"data: {page}\n\n".encode()
+            elif silent_s >= BEAT_S:
+                silent_s = 0.0
+                yield b": still here\n\n"
+            await asyncio.sleep(EVERY_S)
+            silent_s, lasted_s = silent_s + EVERY_S, lasted_s + EVERY_S
+    finally:
+        _open_streams -= 1
+
+
+def _page(arena: Arena, cursor: str | None, limit: int) -> RunPage:
+    seen = arena.looking.runs.recent(int(cursor) if cursor else None, limit)
+    now = arena.looking.kept("status", lambda: status(arena.workspace))
+    more = str(seen[-1].seq) if len(seen) == limit else None
+    return RunPage(runs=[run_line(one) for one in seen], failures=now.missing, totals=now.totals, next_cursor=more)
+
+
+@router.get("/judges")
+def list_judges(request: Request, caller: LookCaller, cursor: Cursor = None, limit: Limit = 50) -> JudgePage:
+    """How each judge behaves."""
+    found = judge_health(arena_of(request).looking, released=not caller.leads)
+    here, more = page_of(list(found), cursor, limit)
+    return JudgePage(judges=[health(one, costs=caller.inside) for one in found[here]], next_cursor=more)

@@ -1,0 +1,76 @@
+"""Watching runs: what is at work now, how far it is, what it cost and what failed, read from what it has written."""
+
+import json
+import threading
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from sqlalchemy import select
+
+from imarena.core.records import Judgment, Output, Run
+from imarena.storage import Workspace
+from imarena.storage.codec import from_row
+from imarena.storage.database import reading
+from imarena.storage.schema import runs
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run with its place in the list. While it is at work, `counts` and the cost are those so far."""
+
+    seq: int
+    run: Run
+    counts: dict[str, int]
+    cost_usd: float
+
+
+@dataclass
+class _Sofar:
+    """What a run has written up to a record of each kind: only what is new has to be read."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    cost_usd: float = 0.0
+    after: dict[type[Judgment | Output], int] = field(default_factory=lambda: {Judgment: 0, Output: 0})
+
+
+class RunWatch:
+    """The runs of a workspace, newest first."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._sofar: dict[str, _Sofar] = {}
+        self._guard = threading.Lock()
+
+    def recent(self, before: int | None, limit: int) -> list[Seen]:
+        """A page of runs."""
+        query = select(runs).order_by(runs.c.seq.desc()).limit(limit)
+        if before is not None:
+            query = query.where(runs.c.seq < before)
+        with reading(self._workspace.store.engine) as connection:
+            rows = connection.execute(query).mappings().all()
+        found = []
+        for row in rows:
+            run = from_row(Run, row)
+            if isinstance(run, Run):
+                found.append(self._followed(Seen(row["seq"], run, run.counts, run.cost_usd)))
+        return found
+
+    def _followed(self, seen: Seen) -> Seen:
+        """A run that is at work tells its counts only when it ends: until then they are counted here."""
+        if seen.run.state != "running":
+            with self._guard:
+                self._sofar.pop(seen.run.run_id, None)
+            return seen
+        with self._guard:
+            sofar = self._sofar.setdefault(seen.run.run_id, _Sofar())
+            for kind in (Judgment, Output):
+                self._read(kind, seen.run.run_id, sofar)
+            return replace(seen, counts={**seen.counts, **sofar.counts}, cost_usd=sofar.cost_usd)
+
+    def _read(self, kind: type[Judgment | Output], run_id: str, sofar: _Sofar) -> None:
+        for row in self._workspace.store.rows(kind, after=sofar.after[kind], run_id=run_id):
+            sofar.after[kind] = row["seq"]
+            sofar.counts[row["status"]] += 1
+            body = json.loads(row["body"])
+            told = body.get("usage", {}) if kind is Judgment else body
+            sofar.cost_usd += told.get("cost_usd") or 0.0
