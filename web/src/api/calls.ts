@@ -1,5 +1,5 @@
 // Every request that the pages make, by name.
-import { get, patch, post, remove } from "./client";
+import { get, patch, post, postAndLeave, remove } from "./client";
 import type * as w from "./wire";
 
 const part = encodeURIComponent;
@@ -16,6 +16,8 @@ export const signOut = () => remove<w.Done>("/api/session");
 export const myCampaigns = () => get<w.RaterCampaign[]>("/api/rating/campaigns");
 export const giveConsent = (id: string) => post<w.Done>(`/api/rating/campaigns/${part(id)}/consent`, { accepted: true });
 export const takeNext = (id: string) => post<w.Next>(`/api/rating/campaigns/${part(id)}/next`);
+export const lookAhead = (id: string) => post<w.Ahead>(`/api/rating/campaigns/${part(id)}/ahead`);
+export const giveBack = (task: string) => postAndLeave<w.Done>(`/api/tasks/${part(task)}/give-back`);
 export const undoLast = (id: string) => post<w.Task>(`/api/rating/campaigns/${part(id)}/undo`);
 export const vote = (task: string, body: w.Ballot) => post<w.Receipt>(`/api/tasks/${part(task)}/vote`, body);
 export const skip = (task: string, body: w.Skip) => post<w.Done>(`/api/tasks/${part(task)}/skip`, body);
@@ -24,7 +26,8 @@ export const segments = (url: string) => get<w.Segments>(url);
 export const campaigns = () => get<w.CampaignPage>("/api/lead/campaigns", { limit: 200 });
 export const oneCampaign = (id: string) => get<w.CampaignOut>(campaign(id));
 export const makeCampaign = (body: w.CampaignIn) => post<w.CampaignOut>("/api/lead/campaigns", body);
-export const changeCampaign = (id: string, open: boolean) => patch<w.CampaignOut>(campaign(id), { open });
+export const changeCampaign = (id: string, body: w.CampaignChange) => patch<w.CampaignOut>(campaign(id), body);
+export const knownTasks = (body: w.KnownIn) => post<w.KnownPage>("/api/lead/known-tasks", body);
 export const raters = (id: string) => get<w.RaterPage>(`${campaign(id)}/raters`, { limit: 200 });
 export const changeRater = (id: string, rater: string, active: boolean) =>
   patch<w.RaterOut>(`${campaign(id)}/raters/${part(rater)}`, { active });

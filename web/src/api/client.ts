@@ -8,8 +8,15 @@ export class ApiError extends Error {
     readonly code: string,
     message: string,
     readonly hint: string,
+    /** When the server wants to be asked again; 0 where it does not say. */
+    readonly retryAfterS = 0,
   ) {
     super(message);
+  }
+
+  /** Will it pass by itself? The connection, the server or its database is away, or asks for a pause. */
+  get passing(): boolean {
+    return this.code === "offline" || [429, 502, 503, 504].includes(this.status);
   }
 }
 
@@ -31,7 +38,7 @@ export function address(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+async function ask<T>(method: string, path: string, body?: unknown, keepalive = false): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRF-Token"] = csrf;
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -41,6 +48,7 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
       method,
       headers,
       credentials: "same-origin",
+      keepalive,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch {
@@ -53,10 +61,13 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
     problem?.code ?? "unknown",
     problem?.message ?? strings.errors.unknown(response.status),
     problem?.hint ?? "",
+    Number(response.headers.get("Retry-After")) || 0,
   );
 }
 
 export const get = <T>(path: string, query?: Query) => ask<T>("GET", address(path, query));
 export const post = <T>(path: string, body?: unknown) => ask<T>("POST", path, body);
+/** A request that outlives the page. */
+export const postAndLeave = <T>(path: string) => ask<T>("POST", path, undefined, true);
 export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, body);
 export const remove = <T>(path: string) => ask<T>("DELETE", path);

@@ -3,12 +3,14 @@ import { useState } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
 import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { AgreementReport, CampaignOut, RaterOut } from "../api/wire";
+import type { AgreementReport, CampaignChange, CampaignOut, RaterOut } from "../api/wire";
 import { Meter } from "../parts/fields";
 import { count, figure, share } from "../parts/figures";
 import { Empty, Problem, Shown } from "../parts/state";
 import { strings } from "../strings";
 import { Invitations } from "./invitations";
+import { StateBadge } from "./lead";
+import { History, SettingsDialog } from "./settings";
 
 const EVERY_MS = 5000;
 
@@ -25,7 +27,7 @@ export function CampaignPage({ id }: { id: string }) {
     <div className="page wide">
       {error && <Problem error={error} />}
       <Shown loaded={campaign}>
-        {(found) => <Head found={found} onOpen={(open) => act(calls.changeCampaign(id, open), campaign.reload)} />}
+        {(found) => <Head found={found} onChange={(change) => act(calls.changeCampaign(id, change), campaign.reload)} reload={campaign.reload} />}
       </Shown>
       <div className="columns">
         <section>
@@ -44,22 +46,34 @@ export function CampaignPage({ id }: { id: string }) {
           )
         }
       </Shown>
+      <h2>{strings.lead.history}</h2>
+      <Shown loaded={campaign}>{(found) => <History campaign={found} />}</Shown>
     </div>
   );
 }
 
-function Head({ found, onOpen }: { found: CampaignOut; onOpen: (open: boolean) => void }) {
+interface HeadProps {
+  found: CampaignOut;
+  onChange: (change: CampaignChange) => void;
+  reload: () => void;
+}
+
+function Head({ found, onChange, reload }: HeadProps) {
+  const [changing, setChanging] = useState(false);
   const t = strings.lead;
   const tile = (text: string, value: string) => <div className="tile"><strong>{value}</strong><span>{text}</span></div>;
   return (
     <>
       <div className="page-head">
         <h1>{found.name}</h1>
-        <span className={`badge ${found.open ? "state-running" : ""}`}>{found.open ? t.open : t.closed}</span>
+        <StateBadge campaign={found} />
         <span className="spacer" />
         <a className="button small" href={calls.campaignExport(found.campaign_id)} download>{t.export}</a>
-        <button type="button" className="small" onClick={() => onOpen(!found.open)}>{found.open ? t.close : t.reopen}</button>
+        <button type="button" className="small" onClick={() => setChanging(true)}>{t.settings}</button>
+        {found.open && <button type="button" className="small" title={t.holdHint} onClick={() => onChange({ paused: !found.paused })}>{found.paused ? t.resume : t.hold}</button>}
+        <button type="button" className="small" title={t.closeHint} onClick={() => onChange({ open: !found.open })}>{found.open ? t.close : t.reopen}</button>
       </div>
+      {changing && <SettingsDialog campaign={found} onClose={() => setChanging(false)} onDone={() => { setChanging(false); reload(); }} />}
       <Meter label={t.progress} value={found.votes} most={found.slots} />
       <div className="tiles">
         {tile(t.votes, `${count(found.votes)} / ${count(found.slots)}`)}

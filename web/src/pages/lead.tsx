@@ -3,7 +3,7 @@ import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
 import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { CampaignIn } from "../api/wire";
+import type { CampaignIn, CampaignOut } from "../api/wire";
 import { Dialog } from "../parts/dialog";
 import { Meter } from "../parts/fields";
 import { count } from "../parts/figures";
@@ -11,6 +11,7 @@ import { Link } from "../parts/link";
 import { Empty, Problem, Shown } from "../parts/state";
 import { go } from "../router";
 import { strings } from "../strings";
+import { chosenFor, KnownTasks, type Chosen } from "./known";
 
 const EVERY_MS = 10_000;
 
@@ -40,7 +41,7 @@ export function LeadPage() {
                   <tr key={one.campaign_id}>
                     <th scope="row"><Link to={`/lead/${encodeURIComponent(one.campaign_id)}`}>{one.name}</Link></th>
                     <td>{strings.home.kinds[one.kind]}</td>
-                    <td><span className={`badge ${one.open ? "state-running" : ""}`}>{one.open ? t.open : t.closed}</span></td>
+                    <td><StateBadge campaign={one} /></td>
                     <td><Meter label={t.progress} value={one.votes} most={one.slots} /></td>
                     <td className="number">{count(one.votes)} / {count(one.slots)}</td>
                     <td className="number">{one.raters}</td>
@@ -60,13 +61,27 @@ export function LeadPage() {
   );
 }
 
+export function StateBadge({ campaign }: { campaign: Pick<CampaignOut, "open" | "paused"> }) {
+  const t = strings.lead;
+  const [state, text] = !campaign.open ? ["", t.closed] : campaign.paused ? ["state-partial", t.onHold] : ["state-running", t.open];
+  return <span className={`badge ${state}`}>{text}</span>;
+}
+
 function NewCampaign({ onClose }: { onClose: () => void }) {
+  const [kind, setKind] = useState("preference");
+  const [dataset, setDataset] = useState("");
+  const [chosen, setChosen] = useState<Chosen[]>([]);
   const facets = useLoaded("facets", calls.facets);
   const [error, setError] = useState<ApiError | null>(null);
   const t = strings.lead;
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    calls.makeCampaign(campaignFrom(new FormData(event.currentTarget))).then(
+    const known = {
+      gold: chosenFor(chosen, "gold"),
+      practice: chosenFor(chosen, "practice"),
+      qualification: chosenFor(chosen, "qualification"),
+    };
+    calls.makeCampaign({ ...campaignFrom(new FormData(event.currentTarget)), ...known }).then(
       (made) => go(`/lead/${encodeURIComponent(made.campaign_id)}`),
       (reason: unknown) => setError(asApiError(reason)),
     );
@@ -79,19 +94,19 @@ function NewCampaign({ onClose }: { onClose: () => void }) {
     </label>
   );
   return (
-    <Dialog title={t.make} onClose={onClose}>
+    <Dialog title={t.make} onClose={onClose} wide>
       <form onSubmit={send} className="form-grid">
         <label className="field"><span>{t.name}</span><input name="name" data-first required maxLength={200} /></label>
         <label className="field">
           <span>{t.kind}</span>
-          <select name="kind">
+          <select name="kind" value={kind} onChange={(event) => { setKind(event.target.value); setChosen([]); }}>
             {Object.entries(strings.home.kinds).map(([kind, text]) => <option key={kind} value={kind}>{text}</option>)}
           </select>
         </label>
         <label className="field"><span>{t.dimension}</span><input name="dimension" defaultValue="overall" required maxLength={200} /></label>
         <label className="field">
           <span>{t.datasets}</span>
-          <select name="dataset">
+          <select name="dataset" value={dataset} onChange={(event) => setDataset(event.target.value)}>
             <option value="">{strings.all}</option>
             {(facets.value?.datasets ?? []).map((one) => <option key={one} value={one}>{one}</option>)}
           </select>
@@ -100,10 +115,19 @@ function NewCampaign({ onClose }: { onClose: () => void }) {
         {number("per_stratum", t.perStratum, "", 1, t.perStratumHint)}
         {number("max_units", t.maxUnits, "", 1)}
         {number("weekly_quota", t.quota, "200", 1)}
+        {number("lease_s", t.lease, "900", 10)}
         {number("repeat_rate", t.repeatRate, "0", 0, "", "0.01")}
+        <KnownTasks kind={kind} datasets={dataset ? [dataset] : []} chosen={chosen} onChange={setChosen} />
+        {chosen.some((one) => one.use === "gold") && number("gold_rate", t.goldRate, "0.1", 0, t.goldRateHint, "0.01")}
+        {chosen.some((one) => one.use === "qualification") && number("pass_percent", t.passMark, "80", 0, t.passMarkHint)}
+        <label className="field whole">
+          <span>{t.completion}</span>
+          <input name="completion_url" maxLength={1000} pattern="https://.+" title={t.completionHint} placeholder="https://" />
+          <small className="muted">{t.completionHint}</small>
+        </label>
         <label className="field whole"><span>{t.consent}</span><textarea name="consent" rows={3} maxLength={4000} /></label>
         <label className="field whole"><span>{t.guidelines}</span><textarea name="guidelines" rows={4} maxLength={20000} /></label>
-        {error && <Problem error={error} />}
+        {error && <div className="whole"><Problem error={error} /></div>}
         <div className="row whole">
           <button type="submit" className="primary">{t.create}</button>
           <button type="button" onClick={onClose}>{strings.cancel}</button>
@@ -126,7 +150,11 @@ export function campaignFrom(form: FormData): CampaignIn {
     per_stratum: number("per_stratum"),
     max_units: number("max_units"),
     weekly_quota: number("weekly_quota") ?? 200,
+    lease_s: number("lease_s") ?? 900,
     repeat_rate: number("repeat_rate") ?? 0,
+    gold_rate: number("gold_rate") ?? 0,
+    pass_share: (number("pass_percent") ?? 80) / 100,
+    completion_url: text("completion_url") || null,
     consent: text("consent"),
     guidelines: text("guidelines"),
   };

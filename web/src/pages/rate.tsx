@@ -7,6 +7,7 @@ import { Link } from "../parts/link";
 import { Empty, Problem, Shown, Waiting } from "../parts/state";
 import { CheckTask } from "../rate/check";
 import { useDesk } from "../rate/desk";
+import { Away } from "../rate/frame";
 import { PreferenceTask } from "../rate/preference";
 import { RatingTask } from "../rate/rating";
 import { YesNoTask } from "../rate/yesno";
@@ -49,6 +50,7 @@ function Work({ campaign }: { campaign: RaterCampaign }) {
     return <Form key={`${desk.task.address} ${desk.showing}`} campaign={campaign} desk={desk} task={desk.task} />;
   }
   if (desk.error) return <main className="narrow"><Problem error={desk.error} retry={desk.next} /></main>;
+  if (desk.waiting) return <main className="narrow"><Away error={desk.waiting} /></main>;
   if (desk.busy || desk.stage === null) return <Waiting />;
   const [title, text] = strings.stages[desk.stage] ?? strings.stages.done!;
   return (

@@ -5,10 +5,12 @@ import type { ApiError } from "../api/client";
 import { asApiError } from "../api/use";
 import type { Ballot, Skip, Task } from "../api/wire";
 import { strings } from "../strings";
-import { newKey, useTimeSpent } from "./keep";
+import { useAhead } from "./ahead";
+import { forgetBallot, keepBallot, keptBallot, newKey, useTimeSpent } from "./keep";
+import { persist } from "./persist";
 
 export type Answer = Omit<Ballot, "idempotency_key">;
-export type Stage = "consent" | "practice" | "qualification" | "open" | "not_qualified" | "quota" | "paused" | "done" | "closed";
+export type Stage = "consent" | "practice" | "qualification" | "open" | "not_qualified" | "quota" | "paused" | "on_hold" | "done" | "closed";
 
 export interface Desk {
   task: Task | null;
@@ -17,6 +19,8 @@ export interface Desk {
   stage: Stage | null;
   busy: boolean;
   error: ApiError | null;
+  /** Why it takes longer than usual: the server or its database is away, and is asked again. */
+  waiting: ApiError | null;
   notice: string;
   feedback: string | null;
   canUndo: boolean;
@@ -38,6 +42,16 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   // One key for one showing of a task: a ballot that is sent twice is stored once.
   const key = useRef(newKey());
   const timeSpent = useTimeSpent(task?.address ?? "");
+  const [waiting, setWaiting] = useState<ApiError | null>(null);
+  const handOver = useAhead(campaignId, showing, task !== null && !busy);
+  const left = useRef(false);
+  useEffect(() => {
+    left.current = false;
+    return () => {
+      left.current = true;
+    };
+  }, []);
+  const sure = useCallback(<T,>(ask: () => Promise<T>) => persist(ask, setWaiting, () => left.current), []);
 
   const show = useCallback((found: Task | null) => {
     key.current = newKey();
@@ -58,20 +72,48 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   }, []);
 
   const take = useCallback(async () => {
-    const found = await calls.takeNext(campaignId);
-    setStage(found.stage);
+    // The task that is ready is shown at once; it can be answered when the server has put it in our hands.
+    const early = handOver();
+    if (early) show(early);
     setFeedback(null);
-    show(found.task);
-  }, [campaignId, show]);
+    const found = await sure(() => calls.takeNext(campaignId));
+    setStage(found.stage);
+    if (early && found.task?.address === early.address) setTask(found.task);
+    else show(found.task);
+  }, [campaignId, handOver, show, sure]);
+
+  const send = useCallback(async (address: string, ballot: Ballot) => {
+    keepBallot(address, ballot);
+    try {
+      return await sure(() => calls.vote(address, ballot));
+    } finally {
+      if (!left.current) forgetBallot();
+    }
+  }, [sure]);
+
+  /** An answer that was on its way when the page was closed goes first. */
+  const begin = useCallback(async () => {
+    const kept = keptBallot();
+    if (kept) {
+      await send(kept.address, kept.value).then(
+        (receipt) => {
+          setCanUndo(true);
+          setNotice(strings.vote.stored(receipt.done));
+        },
+        () => undefined,
+      );
+    }
+    await take();
+  }, [send, take]);
 
   const next = useCallback(() => void attempt(take), [attempt, take]);
-  useEffect(next, [next]);
+  useEffect(() => void attempt(begin), [attempt, begin]);
 
   function cast(answer: Answer): void {
     if (!task || busy) return;
     void attempt(async () => {
       const ballot = { ...answer, idempotency_key: key.current, time_spent_s: timeSpent() };
-      const receipt = await calls.vote(task.address, ballot);
+      const receipt = await send(task.address, ballot);
       setCanUndo(true);
       setNotice(receipt.late ? strings.vote.late : strings.vote.stored(receipt.done));
       if (receipt.feedback !== null) {
@@ -102,5 +144,5 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
     });
   }
 
-  return { task, showing, stage, busy, error, notice, feedback, canUndo, cast, skip, undo, next };
+  return { task, showing, stage, busy, error, waiting, notice, feedback, canUndo, cast, skip, undo, next };
 }

@@ -1,5 +1,6 @@
 // The frame around every kind of task: instruction, progress, help, skip, feedback.
 import { useState, type ReactNode } from "react";
+import type { ApiError } from "../api/client";
 import type { Picture, RaterCampaign, Skip, Task } from "../api/wire";
 import { useKeys } from "../keys";
 import { Dialog } from "../parts/dialog";
@@ -43,6 +44,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
         <span className="muted">{task.question}</span>
       </section>
       {children}
+      {desk.waiting && <Away error={desk.waiting} />}
       {desk.error && <Problem error={desk.error} {...(desk.error.status >= 400 ? { retry: desk.next } : {})} />}
       <div className="answers" aria-label={t.answers} role="group">
         {answers}
@@ -56,6 +58,15 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
       {help && <Dialog title={strings.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} />{campaign.guidelines && <Prose text={campaign.guidelines} />}</Dialog>}
       {desk.feedback !== null && <Feedback text={desk.feedback} onNext={desk.next} />}
     </main>
+  );
+}
+
+/** The server or its database is away: what was answered is kept and sent again by itself. */
+export function Away({ error }: { error: ApiError }) {
+  return (
+    <div className="warning away" role="alert">
+      <strong>{error.message}</strong> {strings.vote.away}
+    </div>
   );
 }
 
@@ -79,7 +90,7 @@ function SkipDialog({ onClose, onSkip }: { onClose: () => void; onSkip: (skip: S
 function Feedback({ text, onNext }: { text: string; onNext: () => void }) {
   return (
     <Dialog title={strings.vote.feedback} onClose={onNext}>
-      <p>{text}</p>
+      {text.split("\n").map((line, index) => <p key={index} className={index ? "" : "verdict-line"}>{line}</p>)}
       <button type="button" className="primary" data-first onClick={onNext}>{strings.vote.goOn}</button>
     </Dialog>
   );

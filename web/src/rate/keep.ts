@@ -1,10 +1,11 @@
 // What must outlive a reload: the draft of an answer, and the time that was spent looking.
 import { useEffect, useRef, useState } from "react";
-import type { Task } from "../api/wire";
+import type { Ballot, Task } from "../api/wire";
 import { EMPTY, fromBallot, type Draft } from "./draft";
 
 const DRAFT = "imarena.draft";
 const TIME = "imarena.time";
+const BALLOT = "imarena.ballot";
 
 function read<T>(key: string, address: string): T | null {
   try {
@@ -51,4 +52,23 @@ export function useTimeSpent(address: string): () => number {
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** An answer that was sent and not yet confirmed; it may be sent again, and is stored once. */
+export function keptBallot(): { address: string; value: Ballot } | null {
+  try {
+    return JSON.parse(window.sessionStorage.getItem(BALLOT) ?? "null") as { address: string; value: Ballot } | null;
+  } catch {
+    return null;
+  }
+}
+
+export const keepBallot = (address: string, ballot: Ballot) => write(BALLOT, address, ballot);
+
+export function forgetBallot(): void {
+  try {
+    window.sessionStorage.removeItem(BALLOT);
+  } catch {
+    // Nothing was kept.
+  }
 }

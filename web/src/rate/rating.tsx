@@ -1,6 +1,5 @@
 // Rate one picture: four criteria, wrong things, wrong parts, and words.
 import { useEffect, useMemo, useState } from "react";
-import * as calls from "../api/calls";
 import type { Picture, Segment } from "../api/wire";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
@@ -15,6 +14,7 @@ import { missing, toBallot } from "./draft";
 import { contextOf, TaskFrame } from "./frame";
 import { useDraft } from "./keep";
 import type { TaskProps } from "./kinds";
+import { segmentsOf } from "./prefetch";
 import { RatingForm } from "./ratingform";
 
 export function RatingTask({ campaign, desk, task }: TaskProps) {
@@ -97,7 +97,7 @@ function useSegments(url: string | null): readonly Segment[] | null {
   useEffect(() => {
     let current = true;
     if (url) {
-      calls.segments(url).then(
+      segmentsOf(url).then(
         (found) => current && setSegments(found.segments),
         () => current && setSegments([]),
       );

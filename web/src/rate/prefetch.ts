@@ -1,0 +1,67 @@
+// The pictures of the next task, fetched while this one is looked at: the browser keeps them until they are shown.
+import * as calls from "../api/calls";
+import type { Picture, Segments, Task } from "../api/wire";
+import { fitScale, type Size } from "../view/geometry";
+
+const KEPT = 4;
+/** The viewer draws from the finest level whose pixels are at least half a pixel of the screen. */
+const LEAST = 0.5;
+
+const segments = new Map<string, Promise<Segments>>();
+
+/** The numbered parts of a picture, asked for once. */
+export function segmentsOf(url: string): Promise<Segments> {
+  const known = segments.get(url);
+  if (known) return known;
+  const asked = calls.segments(url);
+  asked.catch(() => segments.delete(url));
+  segments.set(url, asked);
+  for (const old of [...segments.keys()].slice(0, -KEPT)) segments.delete(old);
+  return asked;
+}
+
+function pictures(task: Task): Picture[] {
+  const found = [...task.sources.slice(0, 1), ...task.references.slice(0, 1), task.left, task.right];
+  return found.filter((one): one is Picture => one !== null);
+}
+
+/** Width and height of a picture at a level of its tiles. */
+function atLevel(picture: Picture, level: number): Size {
+  const times = 2 ** (picture.max_level - level);
+  return { width: Math.ceil(picture.width / times), height: Math.ceil(picture.height / times) };
+}
+
+/** The tiles that show the whole picture at a height on the screen, in device pixels: the viewer asks for coarser ones too. */
+export function tilesFor(picture: Picture, height: number): string[] {
+  let finest = picture.max_level;
+  while (finest > 0 && height / atLevel(picture, finest).height < LEAST) finest -= 1;
+  const found: string[] = [];
+  for (let level = finest; level >= 0; level -= 1) {
+    const size = atLevel(picture, level);
+    for (let column = 0; column * picture.tile_size < size.width; column += 1) {
+      for (let row = 0; row * picture.tile_size < size.height; row += 1) found.push(`${picture.tiles_url}/${level}/${column}/${row}`);
+    }
+  }
+  return found;
+}
+
+/** The height at which all pictures of a task are whole, as the panes of the page are now. */
+function homeHeight(shown: readonly Picture[], count: number): number {
+  const panes = document.querySelector(".panes")?.getBoundingClientRect();
+  const pane = document.querySelector(".pane-canvas")?.getBoundingClientRect();
+  if (!panes || !pane) return 0;
+  const size = { width: Math.min(pane.width, panes.width / count), height: pane.height };
+  return Math.min(...shown.map((one) => fitScale(size, one)));
+}
+
+/** Fetch what the first look at a task needs. */
+export function prefetch(task: Task): void {
+  const shown = pictures(task);
+  if (!shown.length) return;
+  const height = homeHeight(shown, Math.min(shown.length, 3)) * window.devicePixelRatio;
+  for (const address of shown.flatMap((one) => tilesFor(one, height))) {
+    const image = new Image();
+    image.src = address;
+  }
+  if (task.segments_url) segmentsOf(task.segments_url).catch(() => undefined);
+}
