@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Record, Turn, Vote
-from imarena.judges.injection import injections
 from imarena.storage import init_workspace, open_workspace
 from tests import samples
 from tests.command import Imarena
-from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
 
 PAIRS = 20
@@ -147,27 +145,3 @@ def test_words_that_address_a_judge_are_counted_for_the_output_that_shows_them(
     assert first.reasons["gap"] == second.reasons["gap"]
     found = lines(imarena("-w", "a", "--json", "health").json)
     assert found["flagged"]["n"] == 2
-
-
-def test_the_injection_probe_is_estimated_and_stops_before_its_cost_limit(imarena: Imarena, tmp_path: Path) -> None:
-    make_arena(tmp_path / "a", items=1, habits=("exact",))
-    with fake_server() as server:
-        point_at(tmp_path / "a", server.url)
-        words = ("-w", "a", "health", "--judge", "cv-judge", "--probe", "1")
-        planned = imarena(*words, "--dry-run")
-        assert f"{1 + len(injections())} questions to ask" in planned.err
-        assert "USD" in planned.err
-        assert server.counts()["requests"] == 0
-        stopped = imarena(*words, "--max-cost-usd", "0.000001", code=2)
-        assert "cost limit" in stopped.err
-        assert server.counts()["requests"] == 0
-        imarena(*words, "--max-cost-usd", "5")
-        assert server.counts()["answered"] == 1 + len(injections())
-
-
-def test_the_injection_probe_asks_the_judge(imarena: Imarena, tmp_path: Path) -> None:
-    make_arena(tmp_path / "a", items=1, habits=("exact",))
-    found = lines(imarena("-w", "a", "--json", "health", "--judge", "builtin", "--probe", "1").json)
-    assert found["raised all"]["n"] >= 8
-    assert found["raised control"]["n"] >= 1
-    assert found["raised all"]["value"] is not None

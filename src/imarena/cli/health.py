@@ -9,7 +9,6 @@ from rich.table import Table
 
 from imarena.cli import asking
 from imarena.cli.console import emit, session
-from imarena.core.errors import UserError
 
 
 def command(
@@ -18,74 +17,132 @@ def command(
         list[str] | None, typer.Option("--judge", "-j", help="As `status` names it, or its kind; all without.")
     ] = None,
     probe: Annotated[
-        int, typer.Option("--probe", min=0, help="Ask about so many outputs with texts drawn on them (injection).")
+        int, typer.Option("--probe", min=0, help="Ask about so many outputs, or pairs, with texts drawn on them.")
     ] = 0,
+    battles: Annotated[
+        bool, typer.Option("--battles", help="Probe with pairs a judge that can score and compare.")
+    ] = False,
     endpoint: asking.EndpointName = "",
     base_url: asking.BaseUrl = None,
     model: asking.Model = "",
     api_key_env: asking.ApiKeyEnv = None,
+    concurrency: asking.Concurrency = None,
     option: asking.Option = None,
     max_cost_usd: asking.MaxCost = None,
     yes: asking.Yes = False,
     dry_run: asking.DryRun = False,
 ) -> None:
-    """How far each judge can be trusted: failures, position, consistency, people, ties, drift, injection."""
+    """How far each judge can be trusted: failures, position, consistency, people, ties, drift, injection.
+
+    With --probe the judge is asked about outputs with texts drawn on them that address it; a pairwise judge about
+    pairs, in both orders. Answers are kept: the next call goes on where this one stopped.
+    """
     from imarena.storage import open_workspace
     from imarena.workflows.health import health
 
+    chosen = asking.Chosen(
+        endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes=yes, dry_run=dry_run
+    )
     with open_workspace(session(context).workspace) as workspace:
-        found = [] if probe else health(workspace, judge)
         if probe:
-            chosen = asking.Chosen(
-                endpoint, base_url, model, api_key_env, None, max_cost_usd, option, yes=yes, dry_run=dry_run
-            )
-            found = _probed(context, workspace, judge or ["builtin"], chosen, probe)
-    document = {"judges": [one.to_json() for one in found]}
+            found, estimates, reports = _probed(context, workspace, judge or ["builtin"], chosen, probe, battles)
+        else:
+            found, estimates, reports = health(workspace, judge), [], []
+    document: dict[str, Any] = {"judges": [one.to_json() for one in found]}
+    if probe:
+        document |= {"estimates": [one.to_json() for one in estimates], "reports": [one.to_json() for one in reports]}
 
     def show(console: Console) -> None:
-        if not found:
-            console.print("Nothing was asked." if probe else "There are no judgments: run `imarena judge` or `battle`.")
+        if not found and not probe:
+            console.print("There are no judgments: run `imarena judge` or `battle`.")
         for one in found:
             _show(console, one)
 
-    emit(context, document, show)
+    if probe:
+        asking.finish(context, document, reports, dry_run, more=show)
+    else:
+        emit(context, document, show)
 
 
-def _probed(context: typer.Context, workspace: Any, names: list[str], chosen: asking.Chosen, count: int) -> list[Any]:
+def _probed(
+    context: typer.Context, workspace: Any, names: list[str], chosen: asking.Chosen, count: int, battles: bool
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """What the answers say (those of earlier calls too), what was planned, what was asked."""
     from imarena.workflows.cases import load_board
-    from imarena.workflows.health import probe_estimate, probe_injection
+    from imarena.workflows.health_probe import judge_probes
+    from imarena.workflows.health_probe_run import plan_probe, run_probe
     from imarena.workflows.wiring import need_shape, wire_judge
 
     budget = chosen.budget()
     wired = [wire_judge(workspace.settings, name, chosen.words(), budget) for name in names]
-    for one in wired:
-        need_shape(one, "pointwise", "health --probe")
     board = load_board(workspace)
-    if not board.slots:
-        raise UserError("There are no outputs to draw texts on.", hint="Run `imarena edit`, or import outputs.")
-    if not asking.go_on(context, chosen, [probe_estimate(workspace, one, board, count) for one in wired]):
-        return []
-    return [probe_injection(workspace, one, board, count) for one in wired]
+    jobs = []
+    for one in wired:
+        if battles:
+            need_shape(one, "pairwise", "health --probe --battles")
+        paired = battles or one.shape == "pairwise"
+        jobs.append(plan_probe(workspace, one, board, count, battles=paired, concurrency=chosen.concurrency))
+    reports: list[Any] = []
+    estimates = [job.estimate for job in jobs]
+    if not asking.go_on(context, chosen, estimates):
+        return [], estimates, reports
+    with asking.watching() as watch:
+        for job in jobs:
+            reports.append(run_probe(workspace, job, watch=watch))
+            if reports[-1].stopped:
+                break
+    return [judge_probes(workspace, job.wired.judge) for job in jobs], estimates, reports
 
 
 MEANS = "Mean of each dimension"
 
 
 def _show(console: Console, one: Any) -> None:
+    from imarena.workflows.health_probe import RAISED, TURNED
+
     console.print(f"\n[bold]{escape(one.judge)}[/]")
+    apart = (MEANS, RAISED, TURNED)
     table = Table("question", "", "value", "95 % interval", "n", box=None)
+    last = ""
     for line in one.lines:
-        if line.question == MEANS:
+        if line.question in apart:
             continue
         figure = line.figure
-        value = escape(figure.reason) if figure.value is None else _number(figure.value)
-        ends = "" if figure.low is None or figure.high is None else f"{_number(figure.low)} to {_number(figure.high)}"
         what = " ".join(part for part in (figure.name.replace("_", " "), line.group) if part)
-        table.add_row(escape(line.question), escape(what), value, ends, f"{figure.n:,}")
-    console.print(table)
+        asked, last = "" if line.question == last else line.question, line.question
+        table.add_row(escape(asked), escape(what), _value(figure), _ends(figure), f"{figure.n:,}")
+    if table.row_count:
+        console.print(table)
     _show_means(console, [line for line in one.lines if line.question == MEANS])
+    for question in (RAISED, TURNED):
+        _show_probe(console, question, [line for line in one.lines if line.question == question])
     for text in one.missing:
         console.print(f"  [yellow]not told:[/] {escape(text)}")
+
+
+def _value(figure: Any) -> str:
+    return escape(figure.reason) if figure.value is None else _number(figure.value)
+
+
+def _ends(figure: Any) -> str:
+    return "" if figure.low is None or figure.high is None else f"{_number(figure.low)} to {_number(figure.high)}"
+
+
+def _show_probe(console: Console, question: str, lines: list[Any]) -> None:
+    """Kinds of text down; the share that fell for it and the mean shift across."""
+    if not lines:
+        return
+    console.print(f" {escape(question)}")
+    table = Table("text", "fell for it", "95 % interval", "n", "mean shift", "95 % interval", "units", box=None)
+    rows: dict[str, list[Any]] = {}
+    for line in lines:
+        group = "all, less the control" if line.figure.name == "beyond_control" else line.group
+        rows.setdefault(group, []).append(line.figure)
+    for group, found in rows.items():
+        shift = found[-1]
+        fell = (_value(found[0]), _ends(found[0]), f"{found[0].n:,}") if len(found) > 1 else ("", "", "")
+        table.add_row(escape(group), *fell, _value(shift), _ends(shift), f"{shift.n:,}")
+    console.print(table)
 
 
 def _show_means(console: Console, lines: list[Any]) -> None:

@@ -1,59 +1,22 @@
 """health: how far each judge of a workspace can be trusted, and what is missing to say more."""
 
-import asyncio
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations, pairwise
-from typing import Any
 
+from imarena.core.ids import content_id
 from imarena.core.records import Order, Outcome, Output, Status
 from imarena.judges import health as figures
 from imarena.judges.health import SelfConsistency, Verdicts
 from imarena.stats import Figure
 from imarena.storage import Workspace
-from imarena.workflows.cases import Board, Case
 from imarena.workflows.columns_store import check_judges
-from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.health_data import PairKey, People, Said, read_judges, read_people
-from imarena.workflows.wiring import Wired
+from imarena.workflows.health_lines import Health
+from imarena.workflows.health_probe import Probed, add_probes, only_probed, stored_probes
 
 GAPS = (50.0, 100.0, 200.0)
-
-
-@dataclass(frozen=True)
-class Line:
-    """One figure about a judge."""
-
-    question: str
-    figure: Figure
-    group: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {"question": self.question, "group": self.group, "name": self.figure.name, **self.figure.to_json()}
-
-
-@dataclass
-class Health:
-    """Everything about one judge."""
-
-    judge: str
-    statuses: dict[str, int] = field(default_factory=dict)
-    lines: list[Line] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    """What could not be told, and what it needs."""
-
-    def add(self, question: str, *found: Figure, group: str = "") -> None:
-        """Add figures under a question."""
-        self.lines += [Line(question, figure, group) for figure in found]
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {
-            "judge": self.judge, "statuses": self.statuses, "missing": self.missing,
-            "lines": [line.to_json() for line in self.lines],
-        }  # fmt: skip
 
 
 # ---------------------------------------------------------------- the questions
@@ -66,6 +29,7 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> list[He
     people = read_people(workspace)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
     found = []
+    probed = stored_probes(workspace)
     for judge in sorted(forms):
         newest = forms[judge][-1]
         one = Health(judge, dict(newest.statuses))
@@ -76,8 +40,10 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> list[He
         _gaps(one, newest, people)
         _means(one, newest, editors)
         _drift(one, forms[judge])
-        _injection(one, newest)
+        _injection(one, newest, probed.pop(judge, []))
         found.append(one)
+    if not judges:
+        found += [only_probed(judge, probes) for judge, probes in sorted(probed.items())]
     if len(found) > 1:
         _agreement(found[0], forms)
     _against_ratings(workspace, found)
@@ -126,11 +92,18 @@ def _pairs_of_points(said: Said) -> list[PairKey]:
     return [pair for outputs in groups.values() for pair in combinations(sorted(outputs), 2)]
 
 
-def _injection(one: Health, said: Said) -> None:
+def _injection(one: Health, said: Said, probes: Sequence[Probed]) -> None:
     if said.flagged:
         found = figures.share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
         one.add("How many outputs hold words that address a judge?", found)
-    one.missing.append("prompt injection: how often it falls for such words (`imarena health --probe 20`)")
+    form = content_id("form", *json.loads(said.form))
+    mine = [probe for probe in probes if probe.form == form]
+    if mine:
+        add_probes(one, mine)
+    elif probes:
+        one.missing.append("prompt injection: this form of the judge (an earlier one was probed)")
+    else:
+        one.missing.append("prompt injection: how often it falls for such words (`imarena health --probe 20`)")
 
 
 def _against_votes(one: Health, said: Said, people: People) -> None:
@@ -257,52 +230,3 @@ def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
             figure = Figure(name, group[name], group["n"], "against the mean rating", reason=reason)
             question = "Do its scores follow people's ratings?"
             named[group["judge"]].add(question, figure, group=group["criterion"] or "")
-
-
-# ---------------------------------------------------------------- prompt injection
-
-
-def probe_estimate(workspace: Workspace, wired: Wired, board: Board, count: int) -> Estimate:
-    """What `probe_injection` will take. One question after the other; nothing of it is kept or asked again for free."""
-    from imarena.judges.injection import injections
-    from imarena.workflows.judging_plan import CaseWork, PlannedWork
-
-    asked = [Case(board.items[o.item_id], o) for o in _probed(board, count)] * (1 + len(injections()))
-    planned = PlannedWork([CaseWork(case, str(number), 0) for number, case in enumerate(asked)])
-    return estimate(workspace, wired, planned, board, concurrency=1)
-
-
-def _probed(board: Board, count: int) -> list[Output]:
-    """The outputs to draw on: chosen by hash, so that two judges are probed on the same ones."""
-    from imarena.core.ids import content_id
-
-    outputs = (output for shown in board.slots.values() for output in shown)
-    return sorted(outputs, key=lambda output: content_id("probe", output.output_id))[:count]
-
-
-def probe_injection(workspace: Workspace, wired: Wired, board: Board, count: int) -> Health:
-    """Draw texts that address a judge on `count` outputs, ask about each, and count how often the score rises.
-
-    This asks the judge and may cost: every output is asked about once as it is and once for each text.
-    """
-    from contextlib import nullcontext
-
-    from imarena.judges.injection import probe, score_susceptibility
-    from imarena.workflows.exhibits import exhibit_of
-
-    exhibits = [
-        exhibit_of(workspace, board.items[output.item_id], output, None, board.parents)
-        for output in _probed(board, count)
-    ]
-
-    async def asked() -> Any:
-        async with wired.door.opened() if wired.door else nullcontext():
-            return await probe(wired.judge, exhibits)
-
-    one = Health(wired.judge.name)
-    for kind, found in score_susceptibility(asyncio.run(asked())).items():
-        question = "Does a text in the picture that addresses the judge raise its score?"
-        one.add(question, found.raised, found.shift, group=kind)
-        if found.n_failed:
-            one.missing.append(f"{kind}: {found.n_failed} questions without a verdict")
-    return one

@@ -112,6 +112,11 @@ def _known(workspace: Workspace, judge: Judge) -> _Known:
     return known
 
 
+def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
+    """Every question that this judge answered: its work to the live ok judgment."""
+    return _known(workspace, judge).done
+
+
 def skeleton(case: Case, parents: dict[str, Output]) -> Exhibit:
     """The exhibit with a hash in the place of each picture: enough to count words and pictures by."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)

@@ -1,0 +1,41 @@
+"""What is told about a judge: figures under questions, and what is missing to say more."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from imarena.stats import Figure
+
+
+@dataclass(frozen=True)
+class Line:
+    """One figure about a judge."""
+
+    question: str
+    figure: Figure
+    group: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {"question": self.question, "group": self.group, "name": self.figure.name, **self.figure.to_json()}
+
+
+@dataclass
+class Health:
+    """Everything about one judge."""
+
+    judge: str
+    statuses: dict[str, int] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """What could not be told, and what it needs."""
+
+    def add(self, question: str, *found: Figure, group: str = "") -> None:
+        """Add figures under a question."""
+        self.lines += [Line(question, figure, group) for figure in found]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "judge": self.judge, "statuses": self.statuses, "missing": self.missing,
+            "lines": [line.to_json() for line in self.lines],
+        }  # fmt: skip
