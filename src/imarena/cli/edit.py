@@ -37,7 +37,9 @@ def command(
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
     wrap: Annotated[bool, typer.Option("--wrap", help="Put task, definition and topic around instructions.")] = False,
     checks: Annotated[bool, typer.Option(help="Measure failure modes that need no judge.")] = True,
-    sheet: Annotated[bool, typer.Option(help="Draw contact-sheet.html in the workspace while it runs.")] = True,
+    sheet: Annotated[
+        bool, typer.Option(help="Draw contact-sheet.html (and .jpg) in the workspace while it runs.")
+    ] = True,
     trust: Annotated[bool, typer.Option("--trust", help="Run commands and functions that imarena.toml names.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before money is spent.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and estimate only.")] = False,
@@ -48,7 +50,8 @@ def command(
     from imarena.storage import open_workspace
     from imarena.workflows.editing import EditSettings, edit_items
     from imarena.workflows.editing_estimate import estimate_edits
-    from imarena.workflows.editing_plan import add_studio, choose_items
+    from imarena.workflows.editing_plan import add_studio, choose_items, in_modes
+    from imarena.workflows.editing_sheet import sheet_path
     from imarena.workflows.editor_wiring import Wish, wire_editors
     from imarena.workflows.wiring import read_values
 
@@ -62,13 +65,21 @@ def command(
         editors = wire_editors(workspace, editor, Wish(read_values(pairs(option)), trust), budget)
         if studio:
             add_studio(workspace, tuple(items) if items else None)
-        chosen = choose_items(workspace, datasets=datasets, tasks=tasks, keys=items, limit=limit)
+        modes = _modes(mode)
+        found = choose_items(workspace, datasets=datasets, tasks=tasks, keys=items)
+        chosen, unfit = in_modes(found, modes, limit)
+        if unfit:
+            words = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
+            stderr().print(f"{unfit:,} items {words} are left out: --mode all takes them too.", highlight=False)
         settings = EditSettings(
-            _modes(mode), samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet
+            modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet
         )
         estimates = estimate_edits(workspace, chosen, editors, settings)
         report = None
+        shown = sheet_path(workspace) if sheet and not dry_run else None
         if _go_on(context, estimates, yes, dry_run):
+            if shown is not None:
+                stderr().print(f"Contact sheet: {escape(str(shown.resolve()))}", soft_wrap=True, highlight=False)
             with progress("edit") as tell:
                 report = edit_items(workspace, chosen, editors, settings, progress=tell)
         drivers = {e.name: e.params.get("driven_by") for e in editors if hasattr(e, "params")}
@@ -78,6 +89,7 @@ def command(
         "estimates": [found.to_json() for found in estimates],
         "report": report.to_json() if report else None,
         "driven_by": named,
+        "sheet": str(shown) if report and shown else None,
     }
     emit(context, document, lambda console: _show(console, report, named))
     if report and (report.stopped or report.missing):

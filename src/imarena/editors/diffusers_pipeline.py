@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from imarena.core.errors import InvalidImage, MissingExtra, UnknownName, UserErr
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
+from imarena.editors import qwen_processor
 from imarena.editors.catalog import Ports
 from imarena.editors.options import read_options
 from imarena.images import decode, encode
@@ -165,6 +167,8 @@ def load(settings: DiffusersSettings, shape: Shape) -> Any:
     try:
         import diffusers
         import torch
+
+        broken: type[Exception] = import_module("safetensors").SafetensorError
     except ImportError as error:
         raise MissingExtra("Running a diffusion pipeline here", "vision") from error
     _check_parts(settings.model, shape)
@@ -172,6 +176,9 @@ def load(settings: DiffusersSettings, shape: Shape) -> Any:
     auto = torch.bfloat16 if device.startswith("cuda") else torch.float32
     dtype = auto if settings.dtype == "auto" else getattr(torch, settings.dtype)
     try:
+        parts: dict[str, Any] = {}
+        if settings.pipeline.startswith("qwen") and qwen_processor.needs_help():
+            parts["processor"] = qwen_processor.load_processor(settings.model, settings.revision)
         pipe = getattr(diffusers, shape.class_name).from_pretrained(
             settings.model,
             torch_dtype=dtype,
@@ -179,8 +186,9 @@ def load(settings: DiffusersSettings, shape: Shape) -> Any:
             revision=settings.revision,
             variant=settings.variant,
             trust_remote_code=False,
+            **parts,
         )
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError, RuntimeError, broken) as error:
         told = " ".join(str(error).split())[:300]
         lacks = "Install what it names." if isinstance(error, ImportError) else "Is the name or the folder right?"
         raise UserError(

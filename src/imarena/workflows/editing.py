@@ -44,30 +44,53 @@ async def _edit_all(
     report = EditReport()
     started = time.monotonic()
     sheet = ContactSheet(workspace, items, editors) if settings.sheet else None
-    with noted(workspace, "edit", settings.noted(len(items), editors)) as ongoing:
-        async with AsyncExitStack() as stack:
-            for editor in {id(editor): editor for editor in editors}.values():
-                opened = getattr(editor, "opened", None)
-                if opened is not None:
-                    await stack.enter_async_context(opened())
-            for turn in range(max((len(item.turns) for item in items), default=0)):
-                known = Known(workspace)
-                work = list(missing(items, editors, settings, turn, known, report))
-                stage = "edits" if turn == 0 else f"edits, turn {turn + 1}"
-                run = _Run(workspace, settings, report, ongoing.run_id, sheet)
-                plan = Plan(
-                    work, run.do, _failed, run.write, total=len(work), stage=stage, concurrency=settings.concurrency
-                )
-                report.stopped = (await run_async(plan, progress=progress)).stopped
-                if report.stopped:
-                    break
-        ongoing.counts = dict(report.outputs)
-        ongoing.cost_usd = report.cost_usd
-        ongoing.partial = bool(report.stopped) or any(status != "ok" for status in report.outputs)
-    report.seconds = time.monotonic() - started
+    drawing: asyncio.Task[None] | None = None
     if sheet is not None:
-        sheet.draw()
+        sheet.draw(report)  # the page is there from the first moment: its path was told already
+        drawing = asyncio.create_task(sheet.keep_drawing(report))
+    try:
+        with noted(workspace, "edit", settings.noted(len(items), editors)) as ongoing:
+            await _edit_turns(workspace, items, editors, settings, report, ongoing.run_id, sheet, progress)
+            ongoing.counts = dict(report.outputs)
+            ongoing.cost_usd = report.cost_usd
+            ongoing.partial = bool(report.stopped) or any(status != "ok" for status in report.outputs)
+    finally:
+        if drawing is not None:
+            drawing.cancel()
+            await asyncio.wait([drawing])
+        if sheet is not None:
+            sheet.draw(report, ended=True)
+    report.seconds = time.monotonic() - started
     return report
+
+
+async def _edit_turns(
+    workspace: Workspace,
+    items: Sequence[Item],
+    editors: Sequence[Editor],
+    settings: EditSettings,
+    report: EditReport,
+    run_id: str,
+    sheet: ContactSheet | None,
+    progress: Progress | None,
+) -> None:
+    """Open the editors; make one turn after the other."""
+    async with AsyncExitStack() as stack:
+        for editor in {id(editor): editor for editor in editors}.values():
+            opened = getattr(editor, "opened", None)
+            if opened is not None:
+                await stack.enter_async_context(opened())
+        for turn in range(max((len(item.turns) for item in items), default=0)):
+            known = Known(workspace)
+            work = list(missing(items, editors, settings, turn, known, report))
+            stage = "edits" if turn == 0 else f"edits, turn {turn + 1}"
+            run = _Run(workspace, settings, report, run_id, sheet)
+            plan = Plan(
+                work, run.do, _failed, run.write, total=len(work), stage=stage, concurrency=settings.concurrency
+            )
+            report.stopped = (await run_async(plan, progress=progress)).stopped
+            if report.stopped:
+                break
 
 
 @dataclass(frozen=True)
@@ -158,8 +181,6 @@ class _Run:
         lacking = [made for made in batch if not made.stored]
         if lacking:
             self._store(lacking)
-        if self.sheet is not None:
-            self.sheet.changed()
 
     def _store(self, batch: list[_Made]) -> None:
         """Store a batch: pictures, outputs, traces, evidence, in one transaction after the pictures."""
@@ -177,6 +198,8 @@ class _Run:
         conflicts = self.workspace.store.add(records).conflicts
         if conflicts:
             self.report.outputs["conflict"] += len(conflicts)
+        if self.sheet is not None:
+            self.sheet.changed()
 
     def _output(self, made: _Made) -> Output:
         work, result = made.work, made.result

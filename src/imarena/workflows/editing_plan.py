@@ -155,9 +155,8 @@ def choose_items(
     datasets: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
-    limit: int | None = None,
 ) -> list[Item]:
-    """Items to edit, in the order in which they came. Names that are not there raise and suggest the nearest."""
+    """Items by name, in the order in which they came. Names that are not there raise and suggest the nearest."""
     for column, chosen in (("dataset", datasets), ("task", tasks), ("key", keys)):
         known = {str(key[0]) for key in workspace.store.count(Item, column) if key[0]}
         for name in chosen or ():
@@ -172,4 +171,18 @@ def choose_items(
         raise UserError(
             "There are no items to edit.", hint="Import a benchmark first: `imarena import FORMAT PATH`, or `demo`."
         )
-    return found[:limit] if limit is not None else found
+    return found
+
+
+def in_modes(items: Sequence[Item], modes: Sequence[Mode], limit: int | None = None) -> tuple[list[Item], int]:
+    """The first items that have something to edit in these modes, and how many have nothing."""
+    fit = [
+        item for item in items if any(has_turn(item, mode, turn) for mode in modes for turn in range(len(item.turns)))
+    ]
+    if not fit:
+        turns = "one turn" if len(items[0].turns) == 1 else "several turns"
+        raise UserError(
+            f"None of the {len(items):,} items can be edited in this mode: they have {turns}.",
+            hint="--mode single takes items of one turn; multi-turn and complex take longer ones; all takes both.",
+        )
+    return fit[:limit], len(items) - len(fit)

@@ -4,12 +4,16 @@ import asyncio
 import io
 import json
 import logging
+import pickle
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import JsonValue
 
 torch = pytest.importorskip("torch", reason="needs the vision extra")
@@ -22,6 +26,7 @@ from imarena.core.protocols import EditRequest, EditResult  # noqa: E402
 from imarena.core.records import Status  # noqa: E402
 from imarena.editors.catalog import Ports  # noqa: E402
 from imarena.editors.diffusers_pipeline import make  # noqa: E402
+from imarena.editors.qwen_processor import filled  # noqa: E402
 from tests.samples import png  # noqa: E402
 from tests.unit.editors import tiny_pipelines  # noqa: E402
 
@@ -94,24 +99,69 @@ def test_flux_kontext_edits_and_generates(tmp_path: Path) -> None:
     assert (edited != made).any()
 
 
-def test_weights_that_are_not_safetensors_are_not_read(tmp_path: Path) -> None:
+class _Runs:
+    """A pickle that runs code where it is read."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return Path.touch, (self.mark,)  # type: ignore[return-value]
+
+
+BAD_WEIGHTS = ("unet/diffusion_pytorch_model", "vae/diffusion_pytorch_model", "text_encoder/pytorch_model")
+
+
+@pytest.mark.parametrize("part", BAD_WEIGHTS)
+@pytest.mark.parametrize("disguised", [False, True])
+def test_a_pickle_is_not_read(tmp_path: Path, part: str, disguised: bool) -> None:
     folder = tiny_pipelines.instruct_pix2pix(tmp_path)
-    path = next((folder / "unet").glob("*.safetensors"))
-    torch.save({}, folder / "unet" / "diffusion_pytorch_model.bin")
-    path.unlink()
-    with pytest.raises(UserError, match="cannot be loaded"):
+    weights = next((folder / part).parent.glob("*.safetensors"))
+    weights.unlink()
+    mark = tmp_path / "ran"
+    bad = weights if disguised else (folder / f"{part}.bin")
+    bad.write_bytes(pickle.dumps({"weight": _Runs(mark)}))
+    with pytest.raises(UserError, match="cannot be loaded") as told:
         run(folder, "instruct-pix2pix", EditRequest("x", (SOURCE,)))
+    assert "safetensors" in told.value.hint
+    assert not mark.exists()
+    pickle.loads(bad.read_bytes())  # noqa: S301 - the bait works where it is read
+    assert mark.exists()
 
 
-def test_code_of_a_model_is_not_run(tmp_path: Path) -> None:
-    folder = tiny_pipelines.instruct_pix2pix(tmp_path)
-    index = folder / "model_index.json"
-    parts = json.loads(index.read_text())
+def _custom_part(folder: Path, mark: Path) -> None:
+    parts = json.loads((folder / "model_index.json").read_text())
     parts["unet"] = ["my_unet", "MyUNet"]
-    index.write_text(json.dumps(parts))
-    (folder / "unet" / "my_unet.py").write_text("raise SystemExit('ran')")
+    (folder / "model_index.json").write_text(json.dumps(parts))
+    (folder / "unet" / "my_unet.py").write_text(f"open({str(mark)!r}, 'w')\nclass MyUNet: pass\n")
+
+
+def _custom_pipeline(folder: Path, mark: Path) -> None:
+    parts = json.loads((folder / "model_index.json").read_text())
+    parts["_class_name"] = ["pipeline", "MyPipeline"]
+    (folder / "model_index.json").write_text(json.dumps(parts))
+    (folder / "pipeline.py").write_text(f"open({str(mark)!r}, 'w')\nclass MyPipeline: pass\n")
+
+
+@pytest.mark.parametrize("spoil", [_custom_part, _custom_pipeline])
+def test_code_of_a_model_is_not_run(tmp_path: Path, spoil: Callable[[Path, Path], None]) -> None:
+    folder = tiny_pipelines.instruct_pix2pix(tmp_path)
+    mark = tmp_path / "ran"
+    spoil(folder, mark)
     with pytest.raises(UserError, match="code of its own"):
         run(folder, "instruct-pix2pix", EditRequest("x", (SOURCE,)))
+    assert not mark.exists()
+
+
+def test_code_that_a_part_of_a_model_names_is_not_run(tmp_path: Path) -> None:
+    """`auto_map` is how models of the hub bring classes of their own: the class that we name is used instead."""
+    folder = tiny_pipelines.instruct_pix2pix(tmp_path)
+    mark = tmp_path / "ran"
+    config = folder / "text_encoder" / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "auto_map": {"AutoModel": "mine.Mine"}}))
+    (folder / "text_encoder" / "mine.py").write_text(f"open({str(mark)!r}, 'w')\nclass Mine: pass\n")
+    array(run(folder, "instruct-pix2pix", EditRequest("make it red", (SOURCE,), seed=1)))
+    assert not mark.exists()
 
 
 def test_the_wrong_pipeline_or_folder_is_told(tmp_path: Path) -> None:
@@ -125,11 +175,18 @@ def test_the_wrong_pipeline_or_folder_is_told(tmp_path: Path) -> None:
         run(folder, "pix3pix", EditRequest("x"))
 
 
-def test_qwen_image_edit_takes_our_call() -> None:
-    """In memory: loading it needs torchvision, which is not part of the extra."""
-    call: dict[str, JsonValue] = {"num_inference_steps": 2, "height": 32, "width": 32, "true_cfg_scale": 2.0}
-    editor = make("tiny", {"model": "m", "pipeline": "qwen-image-edit", "device": "cpu", "call": call}, Ports())
-    editor._pipe = tiny_pipelines.qwen_image_edit()
-    one, other = (array(asyncio.run(editor.edit(EditRequest("a dog", (SOURCE,), seed=seed)))) for seed in (1, 2))
-    assert one.shape == (32, 32, 3)
-    assert (one != other).any()
+SMALL: dict[str, JsonValue] = {"height": 32, "width": 32, "true_cfg_scale": 2.0}
+
+
+def test_qwen_image_edit_is_loaded_without_torchvision(tmp_path: Path) -> None:
+    folder = tiny_pipelines.qwen_image_edit(tmp_path)
+    made = array(run(folder, "qwen-image-edit", EditRequest("a dog", (SOURCE,), seed=1), **SMALL))
+    assert made.shape == (32, 32, 3)
+
+
+@given(st.lists(st.lists(st.integers(1, 9), max_size=3), min_size=1, max_size=3))
+def test_every_placeholder_is_repeated_as_often_as_its_picture_has_tokens(sizes: list[list[int]]) -> None:
+    texts = ["a".join(["", *["<|image_pad|>"] * len(group), ""]) for group in sizes]
+    made = filled(texts, [size for group in sizes for size in group])
+    assert [text.count("<|image_pad|>") for text in made] == [sum(group) for group in sizes]
+    assert [text.replace("<|image_pad|>", "") for text in made] == ["a" * (len(group) + 1) for group in sizes]

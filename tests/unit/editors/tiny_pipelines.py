@@ -5,6 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from imarena.editors.qwen_processor import plain_pictures
+
 LETTERS = [chr(code) for code in range(ord("a"), ord("z") + 1)]
 
 
@@ -106,24 +108,8 @@ def _t5_tokenizer() -> Any:
     return transformers.T5TokenizerFast(tokenizer_object=backend, extra_ids=0, model_max_length=64)
 
 
-class _QwenProcessor:
-    """What the pipeline needs of Qwen2VLProcessor, which transformers makes only where torchvision is installed."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self.images = import_module("transformers").Qwen2VLImageProcessor()
-
-    def __call__(self, text: list[str], images: Any, padding: bool, return_tensors: str) -> Any:
-        transformers = import_module("transformers")
-        seen = self.images(images=images, return_tensors=return_tensors)
-        count = int(seen["image_grid_thw"][0].prod()) // self.images.merge_size**2
-        words = [one.replace("<|image_pad|>", "<|image_pad|>" * count) for one in text]
-        read = self.tokenizer(words, padding=padding, return_tensors=return_tensors)
-        return transformers.BatchFeature({**read, **seen})
-
-
-def qwen_image_edit() -> Any:
-    """Tiny Qwen-Image-Edit, in memory."""
+def qwen_image_edit(folder: Path, *, plus: bool = False) -> Path:
+    """Tiny Qwen-Image-Edit (`plus`: the one that takes several pictures). Its processor is saved part by part."""
     diffusers, transformers = import_module("diffusers"), import_module("transformers")
     latent = 4
     vae = diffusers.AutoencoderKLQwenImage(
@@ -148,13 +134,19 @@ def qwen_image_edit() -> Any:
         },
         **ids,
     )  # fmt: skip
-    pipe = diffusers.QwenImageEditPipeline(
+    name = "QwenImageEditPlusPipeline" if plus else "QwenImageEditPipeline"
+    pipe = getattr(diffusers, name)(
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(), vae=vae.eval(), transformer=transformer.eval(),
         text_encoder=transformers.Qwen2_5_VLForConditionalGeneration(config).eval(), tokenizer=tokenizer,
-        processor=_QwenProcessor(tokenizer),
+        processor=None,
     )  # fmt: skip
-    pipe.set_progress_bar_config(disable=True)
-    return pipe
+    pipe.save_pretrained(str(folder / "model"), safe_serialization=True)
+    for part in (tokenizer, plain_pictures()()):
+        part.save_pretrained(str(folder / "model" / "processor"))
+    index = folder / "model" / "model_index.json"
+    parts = json.loads(index.read_text())
+    index.write_text(json.dumps({**parts, "processor": ["transformers", "Qwen2VLProcessor"]}))
+    return folder / "model"
 
 
 _QWEN = {
