@@ -1,17 +1,18 @@
 """reparse: read stored replies again with the present parser, for nothing; a new judgment names the old one."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from imarena.core.errors import ImarenaError
-from imarena.core.protocols import ChatAnswer, ChatPrompt, Judge, Progress, Verdict
+from pydantic import JsonValue
+
+from imarena.core.protocols import Progress, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
-from imarena.judges.catalog import CARDS, JUDGES
 from imarena.judges.orders import recorded
 from imarena.storage import Workspace
-from imarena.workflows.judging_records import ORDERS, verdict_fields
+from imarena.workflows.judging_records import verdict_fields
+from imarena.workflows.readers import Readers
 from imarena.workflows.runs import noted
 
 READABLE = (Status.OK.value, Status.UNPARSABLE.value)
@@ -29,6 +30,9 @@ class RereadReport:
     changed: Counter[str] = field(default_factory=Counter)
     """New judgments, by the change: ``unparsable to ok``, ``same verdict``, ``other verdict``."""
     skipped: Counter[str] = field(default_factory=Counter)
+    """Replies that could not be read again, by the reason."""
+    without_answer: dict[str, int] = field(default_factory=dict)
+    """Judgments that hold no answer to read, by status: the next run asks for them again."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -36,26 +40,34 @@ class RereadReport:
 
 
 def reread(
-    workspace: Workspace, judges: Sequence[str] | None = None, *, progress: Progress | None = None
+    workspace: Workspace,
+    judges: Sequence[str] | None = None,
+    *,
+    options: Mapping[str, JsonValue] | None = None,
+    progress: Progress | None = None,
 ) -> RereadReport:
-    """Read every stored reply of the judges (by the names that `status` shows; all without names) again."""
+    """Read every stored reply of the judges (by the names that `status` shows; all without names) again.
+
+    `options` are for judges that need more than their judgments say, such as a checklist's file of questions.
+    """
     report = RereadReport()
     where: dict[str, Any] = {"judge": list(judges)} if judges else {}
-    total = sum(workspace.store.count(Judgment, **where).values())
+    statuses = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status", **where).items()}
+    report.without_answer = {status: n for status, n in statuses.items() if n and status not in READABLE}
     noting: JsonDict = {"judges": list(judges or [])}
     with noted(workspace, "reparse", noting) as ongoing:
         replaced = {row["supersedes"] for row in workspace.store.rows(Judgment, **where) if row["supersedes"]}
         batch: list[Record] = []
-        known: dict[str, Judge | None] = {}
+        readers = Readers(workspace.settings, dict(options or {}))
         for done, judgment in enumerate(_readable(workspace, where, replaced)):
-            again = _again(workspace, judgment, known, report)
+            again = _again(workspace, judgment, readers, report)
             if again is not None:
                 batch.append(again.model_copy(update={"run_id": ongoing.run_id}))
             if len(batch) >= PAGE:
                 workspace.store.add(batch)
                 batch = []
             if progress and done % PAGE == 0:
-                progress("replies", done, total)
+                progress("replies", done, sum(statuses.values()))
         workspace.store.add(batch)
         ongoing.counts = dict(report.changed)
     return report
@@ -67,12 +79,10 @@ def _readable(workspace: Workspace, where: dict[str, Any], replaced: set[str]) -
             yield judgment
 
 
-def _again(
-    workspace: Workspace, old: Judgment, known: dict[str, Judge | None], report: RereadReport
-) -> Judgment | None:
-    reader: Any = _reader(old, known)
+def _again(workspace: Workspace, old: Judgment, readers: Readers, report: RereadReport) -> Judgment | None:
+    reader, why = readers.of(old)
     if reader is None:
-        report.skipped[f"{old.judge}: no reader with this prompt and these settings"] += 1
+        report.skipped[f"{old.judge}: {why}"] += 1
         return None
     if reader.parser_version == old.parser_version:
         report.current += 1
@@ -94,33 +104,3 @@ def _again(
         "created_at": now(),
     }
     return old.model_copy(update=update)
-
-
-def _reader(judgment: Judgment, known: dict[str, Judge | None]) -> Judge | None:
-    """The judge as it was asked: of the same kind, prompts and settings; None where none can be made."""
-    from imarena.core.ids import canonical_json
-
-    params = {name: value for name, value in judgment.params.items() if name != ORDERS}
-    key = canonical_json([judgment.judge, judgment.prompt_id, judgment.prompt_version, params])
-    if key not in known:
-        known[key] = next((judge for judge in _candidates(judgment.judge, params) if judge.params == params), None)
-    return known[key]
-
-
-def _candidates(name: str, params: JsonDict) -> Iterator[Judge]:
-    kind = name.partition("/")[0]
-    options = {key: value for key, value in params.items() if key != "prompt_sha256"}
-    for candidate in (kind, kind.removesuffix("-tie")):
-        card = CARDS.get(candidate)
-        if card is None or card.needs != "chat":
-            continue
-        try:
-            judge = JUDGES.get(candidate)(options, _silent)
-        except ImarenaError:
-            continue
-        if hasattr(judge, "reread"):
-            yield judge
-
-
-async def _silent(prompt: ChatPrompt) -> ChatAnswer:  # noqa: ARG001
-    return ChatAnswer(Status.API_ERROR, error="a reader asks nobody")
