@@ -124,11 +124,21 @@ def holding(connection: Connection, campaign_id: str, rater_id: str) -> Lease | 
     return _first(_HOLDING(connection, campaign=campaign_id, rater=rater_id))
 
 
+_ASIDE = Prepared(
+    select(leases)
+    .where(
+        leases.c.rater_id == bindparam("rater"),
+        or_(leases.c.state == "parked", leases.c.state == WAITING),
+        leases.c.campaign_id == bindparam("campaign"),
+    )
+    .order_by(leases.c.state, leases.c.until.desc())
+    .limit(1)
+)
+
+
 def put_aside(connection: Connection, campaign_id: str, rater_id: str) -> Lease | None:
     """What a rater gets next without taking anything new: put aside by an undo, or kept ready."""
-    mine = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id)
-    query = select(leases).where(*mine, leases.c.state.in_(("parked", WAITING)))
-    return _first(connection.execute(query.order_by(leases.c.state, leases.c.until.desc()).limit(1)))
+    return _first(_ASIDE(connection, campaign=campaign_id, rater=rater_id))
 
 
 _UNSEEN = ~(
@@ -219,11 +229,22 @@ def see(connection: Connection, campaign_id: str, rater_id: str, unit: str) -> N
     _SEE(connection, campaign=campaign_id, rater=rater_id, what=unit)
 
 
+_CHANGES: dict[tuple[str, ...], Prepared] = {}
+
+
 def change(connection: Connection, lease: Lease, **values: Any) -> bool:
     """Change a lease if nobody changed it since it was read."""
-    same = [leases.c[name] == getattr(lease, name) for name in ("assignment_id", "state")]
-    same.append(leases.c.address.is_(None) if lease.address is None else leases.c.address == lease.address)
-    return connection.execute(update(leases).where(*same).values(**values)).rowcount == 1
+    shape = (*values, "" if lease.address is None else "address")
+    statement = _CHANGES.get(shape)
+    if statement is None:
+        placed = leases.c.address.is_(None) if lease.address is None else leases.c.address == bindparam("was_at")
+        same = (leases.c.assignment_id == bindparam("was_id"), leases.c.state == bindparam("was_state"), placed)
+        names: dict[str, Any] = {name: bindparam(name) for name in values}
+        statement = _CHANGES[shape] = Prepared(update(leases).where(*same).values(names))
+    known = {"was_id": lease.assignment_id, "was_state": lease.state}
+    if lease.address is not None:
+        known["was_at"] = lease.address
+    return statement(connection, **known, **values).rowcount == 1
 
 
 def park(connection: Connection, campaign_id: str, rater_id: str) -> None:
@@ -251,22 +272,25 @@ _BY_ADDRESS = Prepared(
 )
 _HAPPENED = Prepared(select(events.c.seq).where(events.c.id == bindparam("event")))
 _REAL = and_(leases.c.purpose != "practice", leases.c.purpose != "qualification")
-_TALLY = Prepared(
+_COUNTS = (
     select(
-        func.count().filter(_REAL),
-        func.count().filter(_REAL, leases.c.done_at >= bindparam("since")),
-        func.count().filter(leases.c.purpose == "practice"),
-        func.count().filter(leases.c.purpose == "qualification"),
-    ).where(
+        func.count().filter(_REAL).label("done"),
+        func.count().filter(_REAL, leases.c.done_at >= bindparam("since")).label("recent"),
+        func.count().filter(leases.c.purpose == "practice").label("practice"),
+        func.count().filter(leases.c.purpose == "qualification").label("qualification"),
+    )
+    .where(
         leases.c.rater_id == bindparam("rater"), leases.c.state == "done", leases.c.campaign_id == bindparam("campaign")
+    )
+    .subquery()
+)
+_MINE = and_(participants.c.campaign_id == bindparam("campaign"), participants.c.rater_id == bindparam("rater"))
+_STANDS = Prepared(
+    select(_COUNTS, participants.c.consented_at, participants.c.active).select_from(
+        _COUNTS.outerjoin(participants, _MINE)
     )
 )
 _OPEN = Prepared(select(campaigns.c.open).where(campaigns.c.id == bindparam("campaign")))
-_PLACE = Prepared(
-    select(participants.c.consented_at, participants.c.active).where(
-        participants.c.campaign_id == bindparam("campaign"), participants.c.rater_id == bindparam("rater")
-    )
-)
 
 
 def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | None:
@@ -280,16 +304,14 @@ def happened(connection: Connection, event_id: str) -> bool:
     return _HAPPENED(connection, event=event_id).first() is not None
 
 
-def tally(connection: Connection, campaign_id: str, rater_id: str, since: str) -> Tally:
-    """How much a rater has done: of real work in all and since a moment, and of the two kinds of training."""
-    row: Any = _TALLY(connection, campaign=campaign_id, rater=rater_id, since=since).one()
-    return Tally(*row)
+def stands(connection: Connection, campaign_id: str, rater_id: str, since: str) -> tuple[Place | None, Tally]:
+    """A rater's place in a campaign (None where they do not take part) and what they have done in it.
 
-
-def place_of(connection: Connection, campaign_id: str, rater_id: str) -> Place | None:
-    """A rater's place in a campaign; None where they do not take part."""
-    row: Any = _PLACE(connection, campaign=campaign_id, rater=rater_id).first()
-    return None if row is None else Place(row[0], bool(row[1]))
+    Of real work in all and since a moment, and of the two kinds of training.
+    """
+    row: Any = _STANDS(connection, campaign=campaign_id, rater=rater_id, since=since).one()
+    *counts, consented_at, active = row
+    return None if active is None else Place(consented_at, bool(active)), Tally(*counts)
 
 
 def is_open(connection: Connection, campaign_id: str) -> bool | None:

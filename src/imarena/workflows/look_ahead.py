@@ -34,7 +34,7 @@ def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[Held 
 
 
 def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> Held | None:
-    campaign = voting.campaign(campaign_id)
+    campaign = voting.campaign(campaign_id, connection)
     where = standing(connection, voting.shelves, campaign, rater_id)
     held = leases.holding(connection, campaign_id, rater_id)
     if where.stage not in _WORKING or held is None or held.state != "held":

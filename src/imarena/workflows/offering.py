@@ -39,8 +39,7 @@ class Standing:
 def standing(connection: Connection, shelves: Shelves, campaign: Campaign, rater_id: str) -> Standing:
     """Where a rater stands now."""
     plan = shelves.plan(campaign.campaign_id)
-    place = leases.place_of(connection, campaign.campaign_id, rater_id)
-    counts = leases.tally(connection, campaign.campaign_id, rater_id, moment_text(now() - WEEK))
+    place, counts = leases.stands(connection, campaign.campaign_id, rater_id, moment_text(now() - WEEK))
     left = max(0, plan.weekly_quota - counts.recent)
     stage = _stage(connection, shelves, campaign, plan, rater_id, place, counts, left)
     return Standing(stage, counts.done, plan.weekly_quota, left, counts.practice, counts.qualification)

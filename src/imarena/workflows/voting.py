@@ -67,13 +67,12 @@ class Voting:
 
     # ------------------------------------------------------------------ taking part
 
-    def campaign(self, campaign_id: str) -> Campaign:
+    def campaign(self, campaign_id: str, within: Connection | None = None) -> Campaign:
         """A campaign, open or closed as it is now."""
-        with reading(self.engine) as connection:
-            return self._campaign(connection, campaign_id)
-
-    def _campaign(self, connection: Connection, campaign_id: str) -> Campaign:
-        is_open = leases.is_open(connection, campaign_id)
+        if within is None:
+            with reading(self.engine) as connection:
+                return self.campaign(campaign_id, connection)
+        is_open = leases.is_open(within, campaign_id)
         if is_open is None:
             raise Refusal("no_campaign", "There is no such campaign.")
         known = self.shelves.campaign(campaign_id)
@@ -118,7 +117,7 @@ class Voting:
 
     def _next(self, connection: Connection, campaign_id: str, rater_id: str) -> Held | Standing | None:
         """One try, in one transaction; None where somebody was faster."""
-        campaign = self._campaign(connection, campaign_id)
+        campaign = self.campaign(campaign_id, connection)
         where = standing(connection, self.shelves, campaign, rater_id)
         if where.stage not in ("open", "practice", "qualification"):
             return where
