@@ -88,6 +88,13 @@ CARDS: Mapping[str, Card] = {
     "checklist": Card(
         "imarena.judges.checklist:make", "pointwise", "chat", None, "Weighted yes-or-no questions from a file."
     ),
+    "visionreward": Card(
+        "imarena.judges.visionreward:make",
+        "pointwise",
+        "chat",
+        None,
+        "VisionReward's questions and weights, from its files.",
+    ),
     "clipscore": Card(
         "imarena.judges.embeddings:make_clipscore", "pointwise", "vision", None, "CLIP likeness of output and words."
     ),

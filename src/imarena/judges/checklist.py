@@ -1,7 +1,7 @@
 """A weighted checklist as a judge, in VisionReward's way: yes-or-no questions, +1 or -1, linear weights.
 
-VisionReward's questions and weights belong to its authors: put them into a file of this form to use them. A question
-whose answer cannot be read makes the verdict unreadable; it does not count as a no.
+VisionReward's own files are read by `visionreward`; this is for lists of one's own. A question whose answer cannot be
+read makes the verdict unreadable, unless another question has switched it off; it does not count as a no.
 """
 
 from collections.abc import Mapping
@@ -102,14 +102,20 @@ def _prompt(question: Question) -> Prompt:
 
 
 def read_answers(replies: Mapping[str, str], checklist: Checklist) -> Verdict:
-    """All answers as one score. Raises `Unreadable` where one of them is neither yes nor no."""
-    said = {question.id: read_yes_no(replies[question.id], question.id) for question in checklist.questions}
+    """All answers as one score. Raises `Unreadable` where one that counts is neither yes nor no."""
+    said: dict[str, bool] = {}
+
+    def answer(name: str) -> bool:
+        if name not in said:
+            said[name] = read_yes_no(replies[name], name)
+        return said[name]
+
     score, counted = checklist.intercept, {}
     for question in checklist.questions:
-        if question.only_if is None or said[question.only_if]:
-            counted[question.id] = 1.0 if said[question.id] else -1.0
+        if question.only_if is None or answer(question.only_if):
+            counted[question.id] = 1.0 if answer(question.id) else -1.0
             score += question.weight * counted[question.id]
-    answers: JsonDict = {name: "yes" if answer else "no" for name, answer in said.items()}
+    answers: JsonDict = {name: "yes" if yes else "no" for name, yes in said.items()}
     return Verdict(Status.OK, score=score, scores=counted, reasons={"answers": answers})
 
 

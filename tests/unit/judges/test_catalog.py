@@ -17,7 +17,8 @@ from imarena.judges.recorded import RecordedRow, from_rows
 from tests.unit.judges.chats import BLUE, RED, always, exhibit, picture
 
 PHOTO, BRIGHT, DARK = (picture(colour, (64, 48)) for colour in ("#606060", "#a0a0a0", "#202020"))
-CHATTING = [name for name, card in CARDS.items() if card.needs == "chat" and name != "checklist"]
+CHATTING = [name for name, card in CARDS.items() if card.needs == "chat" and name not in ("checklist", "visionreward")]
+"""Those that need no file beside the model."""
 WITHOUT_SOURCE = ("cv-judge-generate", "viescore-generate", "unifiedreward")
 
 
