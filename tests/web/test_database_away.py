@@ -1,0 +1,75 @@
+"""A database that goes away while people vote: told as such, and no vote is lost or counted twice."""
+
+import sqlite3
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from imarena.core.records import Vote
+from imarena.storage import database, init_workspace, open_workspace
+from imarena.web.app import create_app
+from tests.postgres import machine, new_database
+from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
+
+BALLOT = {"idempotency_key": "one-and-the-same-key", "preference": "left"}
+
+
+def away(answer: Any) -> None:
+    """The answer says that the database is away, and nothing about where it is."""
+    assert answer.status_code == 503, answer.text
+    assert int(answer.headers["retry-after"]) >= 1
+    assert answer.json()["code"] == "database"
+    assert "postgres" not in answer.text
+    assert "arena.db" not in answer.text
+    assert answer.headers["content-security-policy"]
+
+
+def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
+    with machine(tmp_path / "postgres") as postgres, warnings.catch_warnings():
+        url = new_database(postgres.get_uri())
+        with init_workspace(tmp_path / "arena", url=url) as workspace:
+            fill(workspace)
+        app = create_app(settings_of(tmp_path / "arena"))
+        admin = administrator(app)
+        one = campaign(admin)
+        person = rater(app, admin, one)
+        task = person.next(one)["task"]
+        stranger = Person(app)
+        postgres.stop()
+        app.state.arena.forget()  # the session is not at hand: the gate asks the database first
+        away(person.send("POST", f"/api/tasks/{task['address']}/vote", BALLOT))
+        away(person.send("POST", f"/api/rating/campaigns/{one}/next"))
+        away(admin.get("/api/lead/campaigns"))
+        away(admin.get("/api/board"))
+        away(stranger.send("POST", "/api/session/invitation", {"token": "x" * 43}))
+        assert stranger.get("/api/me").status_code == 200, "who asks for nothing stored is answered"
+        postgres.start()
+        receipts = [person.post(f"/api/tasks/{task['address']}/vote", BALLOT) for _ in range(2)]
+        assert [receipt["done"] for receipt in receipts] == [1, 1]
+        assert person.next(one)["task"]["address"] != task["address"]
+        with open_workspace(tmp_path / "arena") as workspace:
+            assert workspace.store.count(Vote) == {(): 1}
+        app.state.arena.close()
+
+
+def test_a_database_that_another_process_keeps_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 200)
+    app = served(tmp_path / "arena")
+    admin = administrator(app)
+    one = campaign(admin)
+    person = rater(app, admin, one)
+    task = person.next(one)["task"]
+    other = sqlite3.connect(tmp_path / "arena" / "arena.db", isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        away(person.send("POST", f"/api/tasks/{task['address']}/vote", BALLOT))
+        away(person.send("POST", f"/api/rating/campaigns/{one}/next"))
+        assert admin.get("/api/lead/campaigns").status_code == 200, "readers go on"
+    finally:
+        other.execute("ROLLBACK")
+        other.close()
+    assert person.post(f"/api/tasks/{task['address']}/vote", BALLOT)["done"] == 1
+    with open_workspace(tmp_path / "arena") as workspace:
+        assert workspace.store.count(Vote) == {(): 1}
