@@ -3,9 +3,9 @@
     python benchmarks/web_load.py                     100 raters, a vote a second each, 60 s, both databases, with kills
     python benchmarks/web_load.py --seconds 15 --raters 40 --database sqlite --kills 2
 
-Each rater asks for the next task, has the one after it kept ready as the pages do, votes, and waits for the rest of the
-second. With kills the server is ended by
-SIGKILL and started again; raters post the same vote, under the same key, until it is acknowledged.
+Each rater asks for the next task, has the one after it kept ready as the pages do, looks for the rest of the second,
+and votes. With kills the server is ended by SIGKILL and started again; raters post the same vote, under the same key,
+until it is acknowledged.
 """
 
 import argparse
@@ -140,19 +140,21 @@ async def rate(
 ) -> None:
     """One rater's minute."""
     await asyncio.sleep(every * secrets.randbelow(1000) / 1000)
+    voting_s = 0.0
     while time.perf_counter() < until:
-        begun = time.perf_counter()
         found = await post(client, f"{base}/api/rating/campaigns/{campaign}/next", who, None, seen, seen.next_s)
         if not found or found["task"] is None:
             seen.errors["no task"] += found is not None
             return
+        there = time.perf_counter() - seen.next_s[-1]
         await post(client, f"{base}/api/rating/campaigns/{campaign}/ahead", who, None, seen, seen.ahead_s)
+        await asyncio.sleep(max(0.0, there + every - voting_s - time.perf_counter()))  # looking
         key = f"load-{secrets.token_hex(12)}"
         ballot = {"idempotency_key": key, "preference": "left", "time_spent_s": 1.0}
         url = f"{base}/api/tasks/{found['task']['address']}/vote"
         if await post(client, url, who, ballot, seen, seen.vote_s) is not None:
             seen.acknowledged.add(key)
-        await asyncio.sleep(max(0.0, every - (time.perf_counter() - begun)))
+        voting_s = seen.vote_s[-1]
 
 
 async def run(
