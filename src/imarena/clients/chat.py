@@ -4,7 +4,7 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol, Self
@@ -12,18 +12,18 @@ from typing import Protocol, Self
 import aiohttp
 from yarl import URL
 
-from imarena.clients.budget import Budget, Reservation
+from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
+from imarena.clients.line import Line, Price, Tries
 from imarena.clients.messages import ChatRequest, body_pieces
 from imarena.clients.replies import Answer, Failure, Kind
-from imarena.clients.routes import Dispatcher, EndpointDown, Route
-from imarena.clients.secret import Secret, scrub
-from imarena.clients.transport import MAX_UPLOADS, get_models, new_session, post
+from imarena.clients.routes import Route
+from imarena.clients.secret import scrub
+from imarena.clients.transport import MAX_UPLOADS, get_models, post
 from imarena.core.errors import UserError
 from imarena.core.records import Status, Usage
 
 _LOG = logging.getLogger(__name__)
-_MAX_BACKOFF_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,6 @@ class Totals:
         self.unpriced += reply.status is Status.OK and reply.usage.cost_usd is None
 
 
-@dataclass
-class _Tries:
-    """The failures of one request, by kind."""
-
-    sent: int = 0
-    failed: int = 0
-    timeouts: int = 0
-    throttled: int = 0
-
-
 class ChatClient:
     """Use it as `async with ChatClient(endpoint) as client`, from one event loop."""
 
@@ -104,32 +94,23 @@ class ChatClient:
             )
         self.endpoint = endpoint
         self.totals = Totals()
-        self._budget = budget
-        self._rng = rng or random.Random()
-        keys = {name: Secret.from_env(name, environ) for name in endpoint.api_key_env}
-        self._secrets = tuple(keys.values())
-        self._routes = tuple(Route(url, keys[name] if name else None, endpoint) for url, name in endpoint.pairs)
+        self._line = Line(endpoint, budget, environ, rng)
+        self._counts_cost = budget is not None
         self._structured = endpoint.structured_output == "auto"
         self._input_scale = 1.0  # how far true input tokens have exceeded the guess
         self._gate = asyncio.Semaphore(MAX_UPLOADS)
-        self._session: aiohttp.ClientSession | None = None
-        self._dispatcher: Dispatcher | None = None
 
     def __repr__(self) -> str:
         return f"ChatClient({self.endpoint.model!r} at {', '.join(self.endpoint.base_url)})"
 
     async def __aenter__(self) -> Self:
-        self._session = new_session(self.endpoint)
-        self._dispatcher = Dispatcher(self._routes, asyncio.get_running_loop().time)
+        self._line.open()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._dispatcher is not None:
-            self._dispatcher.close()
-        if self._session is not None:
-            await self._session.close()
+        await self._line.close()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Ask, and try again within the endpoint's bounds.
@@ -138,87 +119,35 @@ class ChatClient:
         """
         loop = asyncio.get_running_loop()
         started = loop.time()
-        tries = _Tries()
+        tries = Tries()
         reply = await self._attempt_all(request, tries)
         reply = replace(reply, attempts=tries.sent, latency_s=loop.time() - started)
         self.totals.add(reply)
         return reply
 
-    async def _attempt_all(self, request: ChatRequest, tries: _Tries) -> ChatReply:
+    async def _attempt_all(self, request: ChatRequest, tries: Tries) -> ChatReply:
         structured = self._structured and request.schema is not None
         pieces = body_pieces(request, self.endpoint, structured=structured)
-        route: Route | None = None
-        while True:
-            try:
-                route, result = await self._attempt(request, pieces, route)
-            except EndpointDown as error:
-                return ChatReply(Status.API_ERROR, error=f"the endpoint is down: {error}")
-            tries.sent += 1
-            if isinstance(result, Answer):
-                return self._finished(result, request, structured=structured)
-            if structured and result.kind is Kind.REJECTED and result.http_status in {400, 404, 422}:
-                structured = False
-                pieces = body_pieces(request, self.endpoint, structured=False)
-                continue
-            if not self._try_again(result, tries):
-                status = Status.TIMEOUT if result.kind is Kind.TIMEOUT else Status.API_ERROR
-                return ChatReply(status, error=result.error, http_status=result.http_status)
-            _LOG.debug("trying again (%d sent): %s", tries.sent, result.error)
-            if result.kind is not Kind.THROTTLED:
-                await asyncio.sleep(self._backoff_s(tries.failed + tries.timeouts))
 
-    async def _attempt(
-        self, request: ChatRequest, pieces: tuple[bytes, ...], avoid: Route | None
-    ) -> tuple[Route, Answer | Failure]:
-        """One try on the next free route; the route and the budget learn from its outcome."""
-        if self._session is None or self._dispatcher is None:
-            raise UserError("The client is not open.", hint="Use: async with ChatClient(endpoint) as client")
-        reservation = self._reserve(request)
-        result: Answer | Failure | None = None
-        route: Route | None = None
-        try:
-            route = await self._dispatcher.acquire(avoid)
-            result = await post(self._session, route, pieces, self._gate)
-            if isinstance(result, Failure):
-                result = replace(result, error=scrub(result.error, self._secrets))
-            self._teach(route, result)
-        finally:
-            self._settle(reservation, result, sent=route is not None)
-            if route is not None:
-                self._dispatcher.release(route, abandoned=result is None)
-        return route, result
+        async def once(avoid: Route | None) -> tuple[Route, Answer | Failure]:
+            def send(session: aiohttp.ClientSession, route: Route) -> Awaitable[Answer | Failure]:
+                return post(session, route, pieces, self._gate)
 
-    def _teach(self, route: Route, result: Answer | Failure) -> None:
-        now = asyncio.get_running_loop().time()
-        if isinstance(result, Answer) or result.kind is Kind.REJECTED:
-            route.succeeded()
-        elif result.kind is Kind.THROTTLED:
-            after_s = result.after_s
-            if after_s is None:
-                after_s = self._backoff_s(route.throttled_in_a_row + 1)
-            route.throttled(now, min(after_s, self.endpoint.max_wait_s) * self._rng.uniform(1.0, 1.1))
-        else:
-            route.failed(now, result.error)
+            return await self._line.attempt(send, avoid, self._price(request), self._charged_usd)
 
-    def _try_again(self, failure: Failure, tries: _Tries) -> bool:
-        if failure.kind is Kind.REJECTED:
-            return False
-        if failure.kind is Kind.THROTTLED:
-            tries.throttled += 1
-            wait_s = failure.after_s or 0.0
-            return tries.throttled <= self.endpoint.max_throttled and wait_s <= self.endpoint.max_wait_s
-        if failure.kind is Kind.TIMEOUT:
-            tries.timeouts += 1
-            if tries.timeouts >= self.endpoint.max_timeouts:
+        def without_schema(failure: Failure) -> bool:
+            nonlocal structured, pieces
+            rejected = failure.kind is Kind.REJECTED and failure.http_status in {400, 404, 422}
+            if not (structured and rejected):
                 return False
-        else:
-            tries.failed += 1
-        return tries.failed + tries.timeouts < self.endpoint.max_attempts
+            structured = False
+            pieces = body_pieces(request, self.endpoint, structured=False)
+            return True
 
-    def _backoff_s(self, failures: int) -> float:
-        """Exponential with jitter, so that requests that failed together do not come back together."""
-        longest = min(_MAX_BACKOFF_S, self.endpoint.backoff_s * 2.0 ** min(failures - 1, 16))
-        return longest * self._rng.uniform(0.5, 1.0)
+        result = await self._line.exchange(once, tries, without_schema)
+        if isinstance(result, Failure):
+            return ChatReply(result.status, error=result.error, http_status=result.http_status)
+        return self._finished(result, request, structured=structured)
 
     def _finished(self, answer: Answer, request: ChatRequest, *, structured: bool) -> ChatReply:
         if request.schema is not None and answer.status is Status.OK and self._structured and not structured:
@@ -228,34 +157,26 @@ class ChatClient:
             self._input_scale = max(self._input_scale, answer.usage.input_tokens / request.estimated_input_tokens())
         return ChatReply(
             answer.status,
-            text=scrub(answer.text, self._secrets),
-            model=scrub(answer.model, self._secrets),
-            finish_reason=scrub(answer.finish_reason, self._secrets),
+            text=scrub(answer.text, self._line.secrets),
+            model=scrub(answer.model, self._line.secrets),
+            finish_reason=scrub(answer.finish_reason, self._line.secrets),
             usage=self._priced(answer.usage),
-            error=scrub(answer.error, self._secrets),
+            error=scrub(answer.error, self._line.secrets),
             http_status=answer.http_status,
         )
 
-    def _reserve(self, request: ChatRequest) -> Reservation | None:
-        if self._budget is None:
+    def _price(self, request: ChatRequest) -> Price | None:
+        if not self._counts_cost:
             return None
         guess = Usage(
             input_tokens=round(request.estimated_input_tokens() * self._input_scale),
             output_tokens=request.estimated_output_tokens(),
         )
-        return self._budget.reserve(self.endpoint.cost_usd(guess) or 0.0)
+        return Price(self.endpoint.cost_usd(guess) or 0.0)
 
-    def _settle(self, reservation: Reservation | None, result: Answer | Failure | None, *, sent: bool) -> None:
-        """What a try did cost; in full where the endpoint may have charged it and did not say how much."""
-        if self._budget is None or reservation is None:
-            return
-        if isinstance(result, Answer):
-            cost_usd = self._priced(result.usage).cost_usd
-            unknown = cost_usd is None and result.http_status == 200
-        else:
-            cost_usd = None
-            unknown = sent and (result is None or result.maybe_charged)
-        self._budget.settle(reservation, reservation.amount_usd if unknown else cost_usd or 0.0)
+    def _charged_usd(self, answer: Answer) -> float | None:
+        cost_usd = self._priced(answer.usage).cost_usd
+        return cost_usd if cost_usd is not None or answer.http_status == 200 else 0.0
 
     def _priced(self, usage: Usage) -> Usage:
         if usage.cost_usd is not None:
@@ -264,13 +185,11 @@ class ChatClient:
 
     async def models(self) -> list[str]:
         """The names that the endpoint lists. Raises `UserError` where it cannot be asked."""
-        if self._session is None:
-            raise UserError("The client is not open.", hint="Use: async with ChatClient(endpoint) as client")
-        route = self._routes[0]
+        route = self._line.routes[0]
         try:
-            return await get_models(self._session, route)
+            return await get_models(self._line.session, route)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            reason = scrub(str(error) or type(error).__name__, self._secrets)
+            reason = scrub(str(error) or type(error).__name__, self._line.secrets)
         raise UserError(
             f"The endpoint {URL(route.url).origin()} does not list its models: {reason}",
             hint="Check its base_url (it usually ends in /v1) and the key.",

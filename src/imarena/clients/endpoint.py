@@ -30,6 +30,8 @@ class Endpoint(Noun):
     api_key_env: tuple[str, ...] = ()
     key_header: str = "Authorization"
     """`Authorization` sends `Bearer <key>`; any other header (Azure: `api-key`) sends the bare key."""
+    key_prefix: str = "Bearer"
+    """What stands before the key in an Authorization header (fal: `Key`)."""
 
     max_concurrency: int = Field(default=16, ge=1, le=4096)
     requests_per_minute: float | None = Field(default=None, gt=0)

@@ -58,6 +58,11 @@ class Failure:
     maybe_charged: bool = False
     """The endpoint may have done the work before the reply was lost."""
 
+    @property
+    def status(self) -> Status:
+        """How a request that ends so is recorded."""
+        return Status.TIMEOUT if self.kind is Kind.TIMEOUT else Status.API_ERROR
+
 
 @dataclass(frozen=True)
 class Answer:

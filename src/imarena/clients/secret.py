@@ -1,14 +1,20 @@
 """Keys: read from the environment by name, shown to nobody, scrubbed from whatever a server echoes."""
 
+import base64
 import hmac
+import html
+import json
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NoReturn
+from urllib.parse import quote, quote_plus
 
 from imarena.core.errors import UserError
 
 _HIDDEN = "Secret(***)"
-_SCRUBBED = "[key removed]"
+_SCRUBBED = b"[key removed]"
 _SHORTEST = 8  # "x" or "EMPTY" for a server of one's own is no secret, and its letters are in every reply
 
 
@@ -56,7 +62,45 @@ class Secret:
 
 def scrub(text: str, secrets: Iterable[Secret]) -> str:
     """The text without these keys: a server that echoes a key must not bring it into a record."""
+    return scrub_bytes(text.encode("utf-8", "surrogatepass"), secrets).decode("utf-8", "surrogatepass")
+
+
+def scrub_bytes(data: bytes, secrets: Iterable[Secret]) -> bytes:
+    """The same for a body: the keys as they are, quoted, escaped or in base64, and one that a cut has left half of."""
     for value in sorted((secret.reveal() for secret in secrets), key=len, reverse=True):  # one may begin another
-        if len(value) >= _SHORTEST:
-            text = text.replace(value, _SCRUBBED)
-    return text
+        if len(value) < _SHORTEST:
+            continue
+        for form in _forms(value):
+            if form in data:
+                data = data.replace(form, _SCRUBBED)
+            if form[:_SHORTEST] in data[-len(form) :]:
+                data = _without_half(data, form)
+    return data
+
+
+def _without_half(data: bytes, form: bytes) -> bytes:
+    """The data without the beginning of a key at its end, where a message was cut short."""
+    for length in range(min(len(form) - 1, len(data)), _SHORTEST - 1, -1):
+        if data.endswith(form[:length]):
+            return data[:-length] + _SCRUBBED
+    return data
+
+
+@lru_cache(maxsize=64)
+def _forms(value: str) -> tuple[bytes, ...]:
+    """How a key may be spelt in a reply, the longest first."""
+    quoted = {quote(value, safe=""), quote(value), quote_plus(value)}
+    escaped = {json.dumps(value)[1:-1], value.replace("/", "\\/"), html.escape(value), value.encode().hex()}
+    spelt = {value, *quoted, *(text.replace("%", "%25") for text in quoted), *escaped}
+    spelt |= {re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), text) for text in quoted}
+    forms = {text.encode() for text in spelt} | set(_in_base64(value.encode()))
+    return tuple(sorted((form for form in forms if len(form) >= _SHORTEST), key=len, reverse=True))
+
+
+def _in_base64(value: bytes) -> Iterator[bytes]:
+    """The characters that depend on the key alone, wherever it stands in a text that was encoded ('Bearer <key>')."""
+    for before in range(3):
+        sure = slice((before * 8 + 5) // 6, (before + len(value)) * 8 // 6)
+        padded = b"\0" * before + value
+        yield base64.b64encode(padded)[sure]
+        yield base64.urlsafe_b64encode(padded)[sure]

@@ -1,9 +1,9 @@
 """One HTTP exchange: pieces of a body out, one classified result back. Keys are revealed here and nowhere else."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import aiohttp
 from aiohttp.abc import AbstractStreamWriter
@@ -12,6 +12,7 @@ from yarl import URL
 from imarena.clients.endpoint import Endpoint
 from imarena.clients.replies import Answer, Failure, Kind, read_reply
 from imarena.clients.routes import Route
+from imarena.clients.secret import Secret, scrub, scrub_bytes
 from imarena.core.version import VERSION
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
@@ -19,6 +20,10 @@ MAX_UPLOADS = 32
 """Bodies on their way at the same time. Hundreds of large bodies that share the line all arrive at its end together,
 and their replies come together too: the endpoint then idles between the waves. A few at a time keep it busy."""
 _CHUNK = 256 * 1024  # asyncio copies what the socket does not take at once, so it gets little at a time
+
+
+R = TypeVar("R")
+"""What a reader makes of a reply."""
 
 
 class Body(aiohttp.payload.Payload):
@@ -52,22 +57,47 @@ def new_session(endpoint: Endpoint) -> aiohttp.ClientSession:
     )
 
 
-async def post(
-    session: aiohttp.ClientSession, route: Route, pieces: tuple[bytes, ...], gate: asyncio.Semaphore
-) -> Answer | Failure:
-    """Send one chat request. Redirects are not followed: a key goes to the address that it was given for."""
-    url = _at(route.url, "chat", "completions")
+async def request(
+    session: aiohttp.ClientSession,
+    route: Route,
+    url: URL,
+    read: Callable[[int, Mapping[str, str], bytes], R | Failure],
+    *,
+    method: str = "POST",
+    data: Any = None,
+    json: Any = None,
+    max_bytes: int = MAX_REPLY_BYTES,
+) -> R | Failure:
+    """One exchange with a route's key, its reply read by `read`. An echoed key is gone before anything is read or cut.
+
+    Redirects are not followed: a key goes to the address that it was given for.
+    """
+    secrets = () if route.secret is None else (route.secret,)
     started = asyncio.get_running_loop().time()
     try:
-        async with session.post(url, data=Body(pieces, gate), headers=_key(route), allow_redirects=False) as response:
-            body = await _read(response)
-            result = read_reply(response.status, response.headers, body)
+        async with session.request(
+            method, url, data=data, json=json, headers=_key(route), allow_redirects=False
+        ) as response:
+            body = scrub_bytes(await _read(response, max_bytes), secrets)
+            if 300 <= response.status < 400:
+                why = f"HTTP {response.status}: it redirects; set base_url to the new address"
+                return Failure(Kind.REJECTED, why, response.status)
+            return read(response.status, response.headers, body)
     except TimeoutError:
         waited = asyncio.get_running_loop().time() - started
         return Failure(Kind.TIMEOUT, f"no reply after {waited:.1f} s", maybe_charged=True)
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        broke_off = isinstance(error, aiohttp.ClientPayloadError | aiohttp.ServerDisconnectedError)
-        return Failure(Kind.FAILED, _reason(error), maybe_charged=broke_off)
+        never_sent = isinstance(error, aiohttp.ClientConnectorError | aiohttp.InvalidURL)
+        return Failure(Kind.FAILED, _reason(error, secrets), maybe_charged=not never_sent)
+
+
+async def post(
+    session: aiohttp.ClientSession, route: Route, pieces: tuple[bytes, ...], gate: asyncio.Semaphore
+) -> Answer | Failure:
+    """Send one chat request."""
+    started = asyncio.get_running_loop().time()
+    url = address(route.url, "chat", "completions")
+    result = await request(session, route, url, read_reply, data=Body(pieces, gate))
     if isinstance(result, Failure):
         return result
     latency_s = asyncio.get_running_loop().time() - started
@@ -76,7 +106,7 @@ async def post(
 
 async def get_models(session: aiohttp.ClientSession, route: Route) -> list[str]:
     """The ids of `/models`; raises `ValueError` where the reply is not a list of them."""
-    async with session.get(_at(route.url, "models"), headers=_key(route), allow_redirects=False) as response:
+    async with session.get(address(route.url, "models"), headers=_key(route), allow_redirects=False) as response:
         if response.status != 200:
             raise ValueError(f"HTTP {response.status}")
         document: Any = await response.json(content_type=None)
@@ -86,7 +116,7 @@ async def get_models(session: aiohttp.ClientSession, route: Route) -> list[str]:
     return [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
 
 
-def _at(base_url: str, *parts: str) -> URL:
+def address(base_url: str, *parts: str) -> URL:
     """A path below the base address; its query (Azure's api-version) stays."""
     base = URL(base_url)
     path = "/".join((base.raw_path.rstrip("/"), *parts))
@@ -98,20 +128,20 @@ def _key(route: Route) -> dict[str, str]:
         return {}
     name = route.endpoint.key_header
     value = route.secret.reveal()
-    return {name: f"Bearer {value}" if name.lower() == "authorization" else value}
+    return {name: f"{route.endpoint.key_prefix} {value}" if name.lower() == "authorization" else value}
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
+async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():
         size += len(chunk)
-        if size > MAX_REPLY_BYTES:
-            raise ValueError(f"the reply is larger than {MAX_REPLY_BYTES:,} bytes")
+        if size > max_bytes:
+            raise ValueError(f"the reply is larger than {max_bytes:,} bytes")
         chunks.append(chunk)
     return b"".join(chunks)
 
 
-def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split())
+def _reason(error: Exception, secrets: tuple[Secret, ...]) -> str:
+    text = scrub(" ".join(str(error).split()), secrets)
     return f"{type(error).__name__}: {text}"[:500] if text else type(error).__name__

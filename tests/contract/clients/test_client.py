@@ -1,11 +1,13 @@
 """Limits, routes, money, structured output and keys, against the fake server."""
 
 import asyncio
+import base64
 import json
 import logging
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from urllib.parse import quote
 
 import pytest
 
@@ -236,6 +238,39 @@ async def _garbage(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     writer.write(head)
     await writer.drain()
     writer.close()
+
+
+async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A server that puts the key, in four spellings, across the place where an error message is cut."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    key = next(line.split(b"Bearer ")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"authorization"))
+    spelt = (key, quote(key, safe="").encode(), base64.b64encode(b"Bearer " + key), key[:-1])
+    said = spelt[int(head.split(b"/v")[1][:1]) % len(spelt)].decode()
+    body = json.dumps({"error": {"message": "x" * 488 + said, "type": "auth"}}).encode()
+    writer.write(
+        b"HTTP/1.1 401 No\r\nContent-Length: " + str(len(body)).encode() + b"\r\nConnection: close\r\n\r\n" + body
+    )
+    await writer.drain()
+    writer.close()
+
+
+def test_a_key_across_the_cut_of_an_error_appears_nowhere() -> None:
+    async def run() -> list[str]:
+        server = await asyncio.start_server(_echo, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        errors = []
+        for number in range(4):
+            settings = endpoint(f"http://127.0.0.1:{port}/v{number}", api_key_env="CANARY_KEY", max_attempts=1)
+            async with ChatClient(settings, environ={"CANARY_KEY": CANARY}) as client:
+                errors.append((await client.complete(ask("one"))).error)
+        server.close()
+        return errors
+
+    for error in asyncio.run(run()):
+        assert error.startswith("HTTP 401: xxx")
+        assert "x" * 488 + CANARY[:4] not in error
+        assert "canary" not in error
+        assert base64.b64encode(f"Bearer {CANARY}".encode()).decode()[12:24] not in error
 
 
 def test_a_key_appears_nowhere(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,189 @@
+"""The line to an endpoint: keys, routes, pauses, tries and money; what every client of one shares."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import aiohttp
+
+from imarena.clients.budget import Budget, BudgetSpent, Reservation
+from imarena.clients.endpoint import Endpoint
+from imarena.clients.replies import Failure, Kind
+from imarena.clients.routes import Dispatcher, EndpointDown, Route
+from imarena.clients.secret import Secret, scrub
+from imarena.clients.transport import new_session
+from imarena.core.errors import UserError
+
+_LOG = logging.getLogger(__name__)
+_MAX_BACKOFF_S = 30.0
+
+R = TypeVar("R")
+"""What a client calls the endpoint's final word."""
+Once = Callable[[Route | None], Awaitable[tuple[Route | None, R | Failure]]]
+"""One try, rather not on the route given; the route that was used, and what came of it."""
+
+
+@dataclass
+class Tries:
+    """The tries of one request, and its failures by kind."""
+
+    sent: int = 0
+    failed: int = 0
+    timeouts: int = 0
+    throttled: int = 0
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a try may cost at most. `wait`: where that does not fit while others are under way, wait for them."""
+
+    at_most_usd: float
+    wait: bool = False
+
+
+class Line:
+    """Open it from one event loop."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        budget: Budget | None = None,
+        environ: Mapping[str, str] | None = None,
+        rng: random.Random | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self._budget = budget
+        self._rng = rng or random.Random()
+        keys = {name: Secret.from_env(name, environ) for name in endpoint.api_key_env}
+        self.secrets = tuple(keys.values())
+        self.routes = tuple(Route(url, keys[name] if name else None, endpoint) for url, name in endpoint.pairs)
+        self._session: aiohttp.ClientSession | None = None
+        self._dispatcher: Dispatcher | None = None
+
+    def open(self) -> None:
+        """Begin. A session belongs to the loop that opened it."""
+        self._session = new_session(self.endpoint)
+        self._dispatcher = Dispatcher(self.routes, asyncio.get_running_loop().time)
+
+    async def close(self) -> None:
+        """End. Nothing is left behind."""
+        if self._dispatcher is not None:
+            self._dispatcher.close()
+        if self._session is not None:
+            await self._session.close()
+        self._session = None
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The open session."""
+        if self._session is None:
+            raise UserError("The client is not open.", hint="Use it inside `async with`.")
+        return self._session
+
+    async def exchange(
+        self, once: Once[R], tries: Tries, adapt: Callable[[Failure], bool] | None = None
+    ) -> R | Failure:
+        """Try within the endpoint's bounds. `adapt` may change the request after a failure: then it goes out at once.
+
+        Raises only `BudgetSpent`: the next try might pass the cost limit and was not sent.
+        """
+        route: Route | None = None
+        while True:
+            try:
+                route, result = await once(route)
+            except EndpointDown as error:
+                return Failure(Kind.FAILED, f"the endpoint is down: {error}")
+            tries.sent += 1
+            if not isinstance(result, Failure):
+                return result
+            if adapt is not None and adapt(result):
+                continue
+            if not self._try_again(result, tries):
+                return result
+            _LOG.debug("trying again (%d sent): %s", tries.sent, result.error)
+            if result.kind is not Kind.THROTTLED:
+                await asyncio.sleep(self._backoff_s(tries.failed + tries.timeouts))
+
+    async def attempt(
+        self,
+        send: Callable[[aiohttp.ClientSession, Route], Awaitable[R | Failure]],
+        avoid: Route | None,
+        price: Price | None,
+        charged_usd: Callable[[R], float | None],
+    ) -> tuple[Route, R | Failure]:
+        """One try on the next free route; the route and the budget learn from its outcome.
+
+        `charged_usd` is what a final word did cost; None where that is not known, which counts as the most.
+        """
+        session, dispatcher = self.session, self._dispatcher
+        if dispatcher is None:
+            raise UserError("The client is not open.", hint="Use it inside `async with`.")
+        reservation = await self._reserve(price)
+        result: R | Failure | None = None
+        route: Route | None = None
+        try:
+            route = await dispatcher.acquire(avoid)
+            result = await send(session, route)
+            if isinstance(result, Failure):
+                result = replace(result, error=scrub(result.error, self.secrets))
+            self._teach(route, result)
+        finally:
+            if self._budget is not None and reservation is not None:
+                cost_usd = _cost(result, charged_usd, sent=route is not None)
+                self._budget.settle(reservation, reservation.amount_usd if cost_usd is None else cost_usd)
+            if route is not None:
+                dispatcher.release(route, abandoned=result is None)
+        return route, result
+
+    async def _reserve(self, price: Price | None) -> Reservation | None:
+        if self._budget is None or price is None:
+            return None
+        while True:
+            try:
+                return self._budget.reserve(price.at_most_usd)
+            except BudgetSpent:
+                if not price.wait or self._budget.reserved_usd <= 1e-12:
+                    raise
+                await asyncio.sleep(0.02)  # some of those under way may cost nothing
+
+    def _teach(self, route: Route, result: object) -> None:
+        now = asyncio.get_running_loop().time()
+        if not isinstance(result, Failure) or result.kind is Kind.REJECTED:
+            route.succeeded()
+        elif result.kind is Kind.THROTTLED:
+            after_s = result.after_s
+            if after_s is None:
+                after_s = self._backoff_s(route.throttled_in_a_row + 1)
+            route.throttled(now, min(after_s, self.endpoint.max_wait_s) * self._rng.uniform(1.0, 1.1))
+        else:
+            route.failed(now, result.error)
+
+    def _try_again(self, failure: Failure, tries: Tries) -> bool:
+        if failure.kind is Kind.REJECTED:
+            return False
+        if failure.kind is Kind.THROTTLED:
+            tries.throttled += 1
+            wait_s = failure.after_s or 0.0
+            return tries.throttled <= self.endpoint.max_throttled and wait_s <= self.endpoint.max_wait_s
+        if failure.kind is Kind.TIMEOUT:
+            tries.timeouts += 1
+            if tries.timeouts >= self.endpoint.max_timeouts:
+                return False
+        else:
+            tries.failed += 1
+        return tries.failed + tries.timeouts < self.endpoint.max_attempts
+
+    def _backoff_s(self, failures: int) -> float:
+        """Exponential with jitter, so that requests that failed together do not come back together."""
+        longest = min(_MAX_BACKOFF_S, self.endpoint.backoff_s * 2.0 ** min(failures - 1, 16))
+        return longest * self._rng.uniform(0.5, 1.0)
+
+
+def _cost(result: R | Failure | None, charged_usd: Callable[[R], float | None], *, sent: bool) -> float | None:
+    """What a try did cost; None where the endpoint may have charged it and did not say how much."""
+    if result is None or isinstance(result, Failure):
+        return None if sent and (result is None or result.maybe_charged) else 0.0
+    return charged_usd(result)
