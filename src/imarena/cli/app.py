@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "campaign": "Rating campaigns: create, invite, status, export, close.",
     "edit": "Run editors over the items: single, multi-turn, complex.",
     "agent": "Edit one picture with CV-Agent and show every step.",
+    "scan": "Read the words in every picture and flag those that speak to a judge.",
     "objects": "List the things that a correct output shows, for raters and judges.",
     "judge": "Score outputs one by one with machine judges.",
     "battle": "Compare outputs in pairs with machine judges, in both orders.",

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from imarena.cli import asking
 from imarena.cli.console import emit, session
+from imarena.cli.scan import show_findings
 
 
 def command(
@@ -39,6 +40,7 @@ def command(
     """
     from imarena.storage import open_workspace
     from imarena.workflows.health import health
+    from imarena.workflows.scanning_findings import findings
 
     chosen = asking.Chosen(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes=yes, dry_run=dry_run
@@ -48,7 +50,10 @@ def command(
             found, estimates, reports = _probed(context, workspace, judge or ["builtin"], chosen, probe, battles)
         else:
             found, estimates, reports = health(workspace, judge), [], []
+        words = None if probe else findings(workspace)
     document: dict[str, Any] = {"judges": [one.to_json() for one in found]}
+    if words is not None:
+        document["pictures"] = words.to_json()
     if probe:
         document |= {"estimates": [one.to_json() for one in estimates], "reports": [one.to_json() for one in reports]}
 
@@ -57,6 +62,9 @@ def command(
             console.print("There are no judgments: run `imarena judge` or `battle`.")
         for one in found:
             _show(console, one)
+        if words is not None and words.read + words.unread:
+            console.print("\n[bold]Words in the pictures[/]")
+            show_findings(console, words)
 
     if probe:
         asking.finish(context, document, reports, dry_run, more=show)

@@ -35,6 +35,10 @@ def _show(console: Console, found: WorkspaceStatus) -> None:
         _counts(console, "votes by rater", found.votes)
     if found.missing:
         _counts(console, "not ok: retried when the same command runs again", found.missing)
+    if found.words:
+        flagged, read = found.words["flagged"], found.words["read"]
+        told = f"{flagged:,} of {read:,} pictures read hold words that address a judge"
+        console.print(f"{told}: see `imarena health`" if flagged else told, style="yellow" if flagged else "")
     for line in found.unfinished:
         console.print(f"unfinished: {line}; run the same command again", style="yellow", markup=False)
     for line in found.interrupted:

@@ -3,52 +3,42 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
 
 import cv2
 import numpy as np
+import yaml
 
 from imarena.vision.difference import Difference
 from imarena.vision.frame import Frame
 from imarena.vision.ocr import Line
 
-# OCR often loses spaces: every pattern is matched on words with all spaces taken out.
-_PATTERNS = {
-    "override": (
-        r"(?:ignore|disregard|forget|override)(?:all|any|the|your)*(?:previous|prior|above|"
-        r"earlier|other|system)?(?:instructions?|prompts?|rules?|criteria|guidelines?)"
-    ),
-    "score": (
-        r"(?:give|rate|score|award|assign|grade)(?:this|it|me|the|left|right|first|second|"
-        r"image|picture|output|a|an|with|as|is)*(?:10|100|1000|ten|full|max|maximum|perfect|"
-        r"highest|top|best|five|5)"
-    ),
-    "score_claim": (
-        r"(?:score|rating)(?:is|of|:|=|should be)*(?:10(?:/10|outof10)?|100|1000|max|perfect)|"
-        r"\b10/10\b|(?:fullmarks|perfectscore|highestscore|topscore)"
-    ),
-    "choose": (
-        r"(?:choose|pick|prefer|select|votefor|favou?r|rate)(?:this|the|image|picture|output|"
-        r"option|left|right|first|second|a|b|1|2|one)+(?:best|better|winner|wins?|asbest)?"
-    ),
-    "winner": (
-        r"(?:this|left|right|first|second|image[ab12]?|output[ab12]?)(?:image|picture|output|"
-        r"one)?(?:is|=)?(?:the)?(?:best|better|winner|superior|perfectlyedited)"
-    ),
-    "address": (
-        r"(?:attention|note|message|hey|dear|hello|to)(?:to|for|the|all)*(?:judge|evaluator|"
-        r"grader|rater|vlm|ai|llm|assistant|model|gpt|reviewer)s?"
-    ),
-    "role": (
-        r"(?:youare|actas|asan?)(?:a|an|the|now)*(?:judge|evaluator|ai|assistant|"
-        r"languagemodel|helpful)|systemprompt|asanai"
-    ),
-    "claim": (
-        r"(?:edit|instruction|task|request)(?:was|is|has|been)*(?:perfectly|successfully|"
-        r"fully)(?:followed|done|completed|executed|applied)"
-    ),
-}
-_COMPILED = {name: re.compile(pattern) for name, pattern in _PATTERNS.items()}
-_WEAK = frozenset({"choose", "address", "winner"})
+_GAP = r"[\s,.!'\"“”’·-]*"
+_WRAPPED = 3
+"""Lines that are read as one, because sentences wrap."""
+
+
+@dataclass(frozen=True)
+class _Words:
+    version: str
+    patterns: dict[str, re.Pattern[str]]
+
+
+@lru_cache(maxsize=1)
+def _words() -> _Words:
+    raw = yaml.safe_load((files("imarena.vision") / "injection_words.yaml").read_text(encoding="utf-8"))
+    patterns = {}
+    for strength in ("strong", "weak"):
+        for kind, found in raw[strength].items():
+            joined = "|".join(f"(?:{pattern})" for pattern in found).replace(" ", _GAP)
+            patterns[kind] = re.compile(rf"\b(?:{joined})\b" if strength == "weak" else joined)
+    return _Words(str(raw["version"]), patterns)
+
+
+def injection_words_version() -> str:
+    """The version of the words: another one may flag other pictures."""
+    return _words().version
 
 
 @dataclass(frozen=True)
@@ -61,21 +51,18 @@ class Injection:
 
 
 def find_injections(lines: Sequence[Line]) -> tuple[Injection, ...]:
-    """Lines that address a judge. Adjoining lines are also read as one, because sentences wrap."""
+    """Lines that address a judge, each kind once. Adjoining lines are also read as one."""
     found: dict[str, Injection] = {}
-    texts = [line.text for line in lines]
-    spans = [(i, i + 1) for i in range(len(lines))] + [(i, min(i + 3, len(lines))) for i in range(len(lines) - 1)]
+    spans = [(i, i + 1) for i in range(len(lines))]
+    spans += [(i, i + size) for size in range(2, _WRAPPED + 1) for i in range(len(lines) - size + 1)]
     for start, end in spans:
-        joined = " ".join(texts[start:end])
-        squeezed = re.sub(r"[\s,.!'\"-]", "", joined.lower())
-        for kind, pattern in _COMPILED.items():
-            if kind in found or not pattern.search(squeezed):
-                continue
-            if kind in _WEAK and len(squeezed) < 10:
-                continue
-            boxes = np.array([line.box for line in lines[start:end]])
-            low, high = boxes.min(axis=0), boxes.max(axis=0)
-            found[kind] = Injection(kind, joined, (float(low[0]), float(low[1]), float(high[2]), float(high[3])))
+        joined = " ".join(line.text for line in lines[start:end])
+        lowered = joined.lower()
+        for kind, pattern in _words().patterns.items():
+            if kind not in found and pattern.search(lowered):
+                boxes = np.array([line.box for line in lines[start:end]])
+                low, high = boxes.min(axis=0), boxes.max(axis=0)
+                found[kind] = Injection(kind, joined, (float(low[0]), float(low[1]), float(high[2]), float(high[3])))
     return tuple(found.values())
 
 

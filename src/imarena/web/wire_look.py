@@ -236,6 +236,17 @@ class OutputOut(Wire):
     """An agent's trace; empty for other editors."""
 
 
+class WordsOut(Wire):
+    """Words in a picture that address a judge."""
+
+    output_id: str | None
+    """None: in a source."""
+    kinds: list[str]
+    text: str
+    excuse: str
+    """Where the words were before, if the editor did not bring them in."""
+
+
 class ItemDetail(Wire):
     """An item with all that was made for it."""
 
@@ -245,6 +256,7 @@ class ItemDetail(Wire):
     sources: list[Picture]
     references: list[Picture]
     outputs: list[OutputOut]
+    words: list[WordsOut]
 
 
 class HeatMap(Wire):

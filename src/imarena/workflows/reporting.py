@@ -13,10 +13,12 @@ from imarena.reports.page import Exhibit, Grid, Page, Picture, Section, write_ht
 from imarena.reports.rank_plots import ratings_chart, wins_chart
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, boards
+from imarena.workflows.scanning_findings import findings
 from imarena.workflows.status import WorkspaceStatus, status
 
 THUMBNAIL_PX = 320
 GALLERY_ITEMS = 12
+WORDS_TOLD = 50
 
 
 def report(
@@ -39,7 +41,7 @@ def report(
         *(_board_section(board, folder, index) for index, board in enumerate(made)),
     ]
     tell("report", 2, 4)
-    sections += [*extra, _gallery(workspace, folder, gallery)]
+    sections += [*extra, _words(workspace), _gallery(workspace, folder, gallery)]
     lead = (
         f"{stands.totals['item']:,} items, {len(stands.outputs)} editors, {stands.totals['output']:,} outputs,"
         f" {stands.totals['judgment']:,} judgments, {stands.totals['vote']:,} votes."
@@ -116,6 +118,19 @@ def standings_grid(ranking: Ranking) -> Grid:
 
 def _span(rank: int, low: int | None, high: int | None) -> str:
     return str(rank) if low is None or high is None or low == high else f"{rank} ({low} to {high})"
+
+
+def _words(workspace: Workspace) -> Section | None:
+    """Pictures that speak to a judge; nothing where `imarena scan` never ran."""
+    found = findings(workspace)
+    if not found.read:
+        return None
+    rows = tuple((one.item, one.editor, one.kinds, one.text, one.excuse) for one in found.found[:WORDS_TOLD])
+    more = (f"The first {WORDS_TOLD} of {len(found.found):,} are listed.",) if len(found.found) > WORDS_TOLD else ()
+    brought = {one.image for one in found.found if one.output_id is not None and not one.excuse}
+    warned = (f"{len(brought):,} outputs hold such words that neither source nor instruction has.",) if brought else ()
+    grid = Grid(("item", "editor", "trick", "words", "excuse"), rows)
+    return Section("Words that address a judge", (found.in_words(), *more), warned, grids=(grid,) if rows else ())
 
 
 def _gallery(workspace: Workspace, folder: Path, count: int) -> Section | None:

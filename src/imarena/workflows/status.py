@@ -20,6 +20,7 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
+from imarena.workflows.scanning import TEXT, flags_of
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class WorkspaceStatus:
     missing: dict[str, int]
     """What a run would still have to do: failures by status that a resume retries."""
     interrupted: list[str]
+    words: dict[str, int]
+    """Pictures that were read for words that address a judge (`read`), and those that hold some (`flagged`)."""
     unfinished: list[str]
     """Judging runs that ended before their work was done, and how much of it was missing then."""
 
@@ -79,6 +82,7 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         image_bytes=sum(row["size_bytes"] for row in images),
         missing=missing,
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
+        words=_words(workspace),
         unfinished=_unfinished(workspace),
     )
 
@@ -113,10 +117,17 @@ def _unanswered(workspace: Workspace) -> dict[str, int]:
 def _unfinished(workspace: Workspace) -> list[str]:
     """The last run with each settings, where it left something out."""
     latest = {}
-    for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe"]):
+    for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
         latest[run.command, canonical_json(run.settings)] = run
     return [
-        f"{run.command} by {run.settings.get('judge', '')}: {run.counts['missing']:,} missing"
+        f"{run.command} by {run.settings.get('judge') or run.settings.get('reader', '')}: "
+        f"{run.counts['missing']:,} missing"
         for run in latest.values()
         if run.counts.get("missing") and run.state != "running"
     ]
+
+
+def _words(workspace: Workspace) -> dict[str, int]:
+    """What `imarena scan` read and found; empty where it never ran."""
+    read = workspace.store.count(Evidence, kind=TEXT, status=Status.OK.value).get((), 0)
+    return {"read": read, "flagged": len(flags_of(workspace))} if read else {}

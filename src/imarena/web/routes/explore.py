@@ -12,9 +12,10 @@ from imarena.web.asking import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPa
 from imarena.web.callers import Caller, LookCaller
 from imarena.web.problems import Refused
 from imarena.web.routes.pictures import JPEG, PNG, Level, Place
-from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage
+from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
 from imarena.workflows import exploring
 from imarena.workflows.looking import Filters
+from imarena.workflows.scanning_findings import Finding, item_findings
 
 router = APIRouter(prefix="/api", tags=["explore"])
 
@@ -115,7 +116,12 @@ def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDet
         sources=showing.item_pictures(arena, item_id, "source", item.sources),
         references=showing.item_pictures(arena, item_id, "reference", item.references),
         outputs=[showing_look.output(arena, made, shown, words=caller.inside) for made in shown.outputs],
+        words=[_words(one) for one in item_findings(arena.workspace, item, shown.outputs)],
     )
+
+
+def _words(found: Finding) -> WordsOut:
+    return WordsOut(output_id=found.output_id, kinds=found.kinds.split(", "), text=found.text, excuse=found.excuse)
 
 
 @router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)
