@@ -132,6 +132,7 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
     judge = job.wired.judge
     report = JudgeReport(judge.name, planned=len(job.asks), done_before=job.done_before)
     with noted(workspace, "probe", {"judge": judge.name, "params": judge.params}) as ongoing:
+        ongoing.plan(report.planned)
         _copy_known(workspace, job)
         try:
             tally = asyncio.run(_asked(workspace, job, report, ongoing.run_id, watch)) if job.asks else Tally()

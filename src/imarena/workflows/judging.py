@@ -112,6 +112,7 @@ def judge_cases(
     with noted(workspace, chosen.command, noting) as ongoing:
         planned = plan_cases(workspace, judge, cases, before)
         report.planned, report.done_before, report.unfit = len(planned.work), planned.done_before, planned.unfit
+        ongoing.plan(report.planned)
         workspace.store.add(copies_of(workspace, planned.copies, ongoing.run_id))
         try:
             tally = _run(workspace, judge, planned.work, before, chosen, report, ongoing, progress)
@@ -162,6 +163,8 @@ def _run(
                 exhibit = exhibit_of(workspace, one.case.item, one.case.left, one.case.right, parents)
             except ImarenaError as error:  # a picture was withdrawn, or its file is gone: `verify` tells which
                 return counted(one, Verdict(Status.INVALID_IMAGE, error=str(error)))
+            if one.case.expected_objects:
+                exhibit = replace(exhibit, expected_objects=one.case.expected_objects)
             if one.case.order is not None:
                 exhibit = shown(exhibit, one.case.order)
             started = time.monotonic()

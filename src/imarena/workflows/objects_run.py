@@ -98,6 +98,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     report = JudgeReport(lister.name, planned=len(job.asks), done_before=job.done_before)
     noting: JsonDict = {"judge": lister.name, "params": lister.params}
     with noted(workspace, "objects", noting) as ongoing:
+        ongoing.plan(report.planned)
 
         def counted(ask: Ask, verdict: Verdict) -> tuple[Ask, Verdict]:
             report.add(verdict)

@@ -70,6 +70,7 @@ def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanRepor
     report.planned, report.done_before = len(work), len(wanted) - len(work)
     noting: JsonDict = {"reader": READER, "version": _reader_version()}
     with noted(workspace, "scan", noting) as ongoing:
+        ongoing.plan(report.planned)
         try:
             if work:
                 tally = asyncio.run(_read_all(workspace, work, attempts, report, progress))
