@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from imarena.core.errors import UserError
 
@@ -29,27 +30,29 @@ PASSING = frozenset(
 """Faults that a second try can get past."""
 
 
+F = TypeVar("F", bound=StrEnum)
+
+
 @dataclass(frozen=True)
-class Faults:
+class Rates(Generic[F]):
     """Rates by fault (their sum is at most 1) and how each behaves.
 
     The draw depends on the seed, the request's bytes and how often these were seen, not on the order of arrival: the
     same work meets the same faults in any schedule, and a repeated request draws anew.
     """
 
-    rates: Mapping[Fault, float] = field(default_factory=dict)
+    rates: Mapping[F, float] = field(default_factory=dict)
     seed: int = 0
     retry_after: str = "0.05"
     """Sent as it stands with 429: seconds, an HTTP date, or "" for none."""
     hang_s: float = 3600.0
-    slow_s: float = 0.2
 
     def __post_init__(self) -> None:
         total = sum(self.rates.values())
         if any(rate < 0 for rate in self.rates.values()) or total > 1 + 1e-9:
             raise UserError(f"Fault rates are zero or more and add up to at most 1, not {total:g}.")
 
-    def draw(self, digest: str, seen: int) -> Fault | None:
+    def by_rate(self, digest: str, seen: int) -> F | None:
         """The fault for the request with this digest, seen so often before; None for a good reply."""
         if not self.rates:
             return None
@@ -62,14 +65,21 @@ class Faults:
         return None
 
 
-def parse_rates(texts: list[str]) -> dict[Fault, float]:
+@dataclass(frozen=True)
+class Faults(Rates[Fault]):
+    """The chat server's faults."""
+
+    slow_s: float = 0.2
+
+
+def parse_rates(texts: list[str], kind: type[F]) -> dict[F, float]:
     """Rates from words like `rate_limited=0.2`."""
     rates = {}
     for text in texts:
         name, _, value = text.partition("=")
         try:
-            rates[Fault(name)] = float(value)
+            rates[kind(name)] = float(value)
         except ValueError as error:
-            known = ", ".join(Fault)
+            known = ", ".join(kind)
             raise UserError(f"'{text}' is not a fault with a rate.", hint=f"Write name=0.1; names: {known}.") from error
     return rates

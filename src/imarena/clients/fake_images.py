@@ -8,17 +8,16 @@ import argparse
 import asyncio
 import base64
 import hashlib
-import signal
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
+from imarena.clients.fake_faults import parse_rates
 from imarena.clients.fake_image_words import Asked, Speak, from_data_url, gemini_error, openai_error
-from imarena.clients.fake_pictures import ImageFault, ImageFaults, drawn, in_base64, parse_image_rates
+from imarena.clients.fake_listen import Listening, serve
+from imarena.clients.fake_pictures import ImageFault, ImageFaults, drawn, in_base64
 
 _HTML = "<!doctype html><html><body><h1>404 Not Found</h1></body></html>"
 _WORDS = "I can describe this picture, but I did not make a new one."
@@ -38,7 +37,7 @@ class ImageCounts:
 
 
 @dataclass
-class FakeImages:
+class FakeImages(Listening):
     """Settings of the server; as an async context manager it listens on a free port of the loopback interface."""
 
     faults: ImageFaults = field(default_factory=ImageFaults)
@@ -48,33 +47,11 @@ class FakeImages:
     """OpenAI's endpoints answer with addresses instead of base64."""
     polls: int = 1
     """So many polls find a job unfinished."""
-    host: str = "127.0.0.1"
-    port: int = 0
     counts: ImageCounts = field(default_factory=ImageCounts)
     _seen: Counter[str] = field(default_factory=Counter)
     _answered: set[str] = field(default_factory=set)
     _files: dict[str, bytes] = field(default_factory=dict)
     _jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _runner: web.AppRunner | None = None
-
-    @property
-    def root(self) -> str:
-        """Where it listens; protocols live below it."""
-        return f"http://{self.host}:{self.port}"
-
-    async def __aenter__(self) -> Self:
-        self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self.host, self.port, backlog=1024)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
 
     def app(self) -> web.Application:
         """The application, for a runner of your own."""
@@ -327,17 +304,6 @@ class FakeImages:
         return {"id": job["id"], "status": status, "output": output, "error": None, "urls": {"get": at}}
 
 
-async def _serve(server: FakeImages) -> None:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    async with server:
-        sys.stdout.write(f"{server.root}\n")
-        sys.stdout.flush()
-        await stopped.wait()
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Serve until interrupted; the first line on stdout is the address."""
     parser = argparse.ArgumentParser(prog="python -m imarena.clients.fake_images", description=__doc__)
@@ -348,9 +314,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--api-key", default=None)
     parser.add_argument("--urls", action="store_true", help="OpenAI's endpoints answer with addresses")
     chosen = parser.parse_args(arguments)
-    faults = ImageFaults(parse_image_rates(chosen.fault), seed=chosen.seed)
+    faults = ImageFaults(parse_rates(chosen.fault, ImageFault), seed=chosen.seed)
     asyncio.run(
-        _serve(FakeImages(faults, reply_s=chosen.reply_s, api_key=chosen.api_key, urls=chosen.urls, port=chosen.port))
+        serve(FakeImages(faults, reply_s=chosen.reply_s, api_key=chosen.api_key, urls=chosen.urls, port=chosen.port))
     )
 
 

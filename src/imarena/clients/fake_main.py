@@ -3,12 +3,11 @@
 import argparse
 import asyncio
 import os
-import signal
-import sys
 from importlib import import_module
 
 from imarena.clients.fake_answers import AnswerFunction, answer_by_hash
-from imarena.clients.fake_faults import Faults, parse_rates
+from imarena.clients.fake_faults import Fault, Faults, parse_rates
+from imarena.clients.fake_listen import serve
 from imarena.clients.fake_server import FakeServer
 
 
@@ -16,7 +15,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Serve until interrupted; the first line on stdout is the base URL."""
     options = _parser().parse_args(arguments)
     faults = Faults(
-        parse_rates(options.fault),
+        parse_rates(options.fault, Fault),
         seed=options.seed,
         retry_after=options.retry_after,
         hang_s=options.hang_s,
@@ -33,18 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
         host=options.host,
         port=options.port,
     )
-    asyncio.run(_serve(server))
-
-
-async def _serve(server: FakeServer) -> None:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
-    async with server:
-        sys.stdout.write(f"{server.base_url}\n")
-        sys.stdout.flush()
-        await stopped.wait()
+    asyncio.run(serve(server, "/v1"))
 
 
 def _load(path: str) -> AnswerFunction:

@@ -4,13 +4,12 @@ import base64
 import hashlib
 import io
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from PIL import Image, ImageChops, UnidentifiedImageError
 
-from imarena.core.errors import UserError
+from imarena.clients.fake_faults import Rates
 
 
 class ImageFault(StrEnum):
@@ -41,40 +40,16 @@ _NAMED = re.compile(r"\[fault: ?(\w+)\]")
 
 
 @dataclass(frozen=True)
-class ImageFaults:
-    """Rates by fault, drawn from the request's words and pictures and how often they came; or named in the prompt."""
-
-    rates: Mapping[ImageFault, float] = field(default_factory=dict)
-    seed: int = 0
-    retry_after: str = "0.05"
-    hang_s: float = 3600.0
+class ImageFaults(Rates[ImageFault]):
+    """The image servers' faults, by rate or named in the prompt."""
 
     def draw(self, prompt: str, digest: str, seen: int) -> ImageFault | None:
         """The fault for a request; a prompt that says `[fault: html]` gets that one."""
         named = _NAMED.search(prompt)
-        if named:
-            fault = ImageFault(named[1])
-            return None if fault in PASSING and seen > 0 else fault
-        value = hashlib.sha256(f"{self.seed}:{seen}:{digest}".encode()).digest()
-        point = int.from_bytes(value[:8], "big") / 2**64
-        for fault in sorted(self.rates):
-            point -= self.rates[fault]
-            if point < 0:
-                return fault
-        return None
-
-
-def parse_image_rates(texts: list[str]) -> dict[ImageFault, float]:
-    """Rates from words like `refusal=0.05`."""
-    rates = {}
-    for text in texts:
-        name, _, value = text.partition("=")
-        try:
-            rates[ImageFault(name)] = float(value)
-        except ValueError as error:
-            known = ", ".join(ImageFault)
-            raise UserError(f"'{text}' is not a fault with a rate.", hint=f"Write name=0.1; names: {known}.") from error
-    return rates
+        if named is None:
+            return self.by_rate(digest, seen)
+        fault = ImageFault(named[1])
+        return None if fault in PASSING and seen > 0 else fault
 
 
 def drawn(prompt: str, pictures: tuple[bytes, ...], fault: ImageFault | None) -> list[bytes]:

@@ -11,13 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from aiohttp import web
 
 from imarena.clients.fake_answers import AnswerFunction, Query, answer_by_hash, read_query
 from imarena.clients.fake_faults import Fault, Faults
+from imarena.clients.fake_listen import Listening
 
 FAULT_HEADER = "x-fake-fault"
 """Names a fault for one request, whatever the rates say; `none` for a good reply."""
@@ -37,7 +37,7 @@ class Counts:
 
 
 @dataclass
-class FakeServer:
+class FakeServer(Listening):
     """Settings of the server; as an async context manager it listens on a free port of the loopback interface."""
 
     answer: AnswerFunction = answer_by_hash
@@ -50,30 +50,13 @@ class FakeServer:
     """Other names are answered with 404; empty accepts all."""
     parse: bool = True
     """False reads and drops the body and sends one constant answer: the least work, for benchmarks."""
-    host: str = "127.0.0.1"
-    port: int = 0
     counts: Counts = field(default_factory=Counts)
     _seen: Counter[str] = field(default_factory=Counter)
-    _runner: web.AppRunner | None = None
 
     @property
     def base_url(self) -> str:
         """Where an endpoint finds it."""
-        return f"http://{self.host}:{self.port}/v1"
-
-    async def __aenter__(self) -> Self:
-        self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self.host, self.port, backlog=1024)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        return f"{self.root}/v1"
 
     def app(self) -> web.Application:
         """The application, for a runner of your own."""
@@ -170,7 +153,7 @@ class FakeServer:
             return None if named == "none" else Fault(named)
         seen = self._seen[digest]
         self._seen[digest] += 1
-        return self.faults.draw(digest, seen)
+        return self.faults.by_rate(digest, seen)
 
 
 def completion(query: Query, text: str | None, digest: str, *, refusal: str | None = None) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def true_end(request: ChatRequest, settings: Endpoint, faults: Faults) -> End:
     digest = hashlib.sha256(body_of(request, settings)).hexdigest()
     failed = timeouts = throttled = 0
     for seen in range(1000):
-        fault = faults.draw(digest, seen)
+        fault = faults.by_rate(digest, seen)
         if fault in {None, Fault.SLOW, Fault.EMPTY}:
             return End(Status.OK, seen + 1, empty=fault is Fault.EMPTY)
         if fault in {Fault.REFUSAL, Fault.FILTERED}:

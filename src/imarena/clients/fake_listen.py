@@ -1,0 +1,54 @@
+"""What the fake servers share: listening on a free port, and serving from a command line until interrupted."""
+
+import asyncio
+import signal
+import sys
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+
+
+@dataclass(kw_only=True)
+class Listening:
+    """A server; as an async context manager it listens, without a port on a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    _runner: web.AppRunner | None = None
+
+    @property
+    def root(self) -> str:
+        """Where it listens."""
+        return f"http://{self.host}:{self.port}"
+
+    def app(self) -> web.Application:
+        """The application, for a runner of your own."""
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Self:
+        self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self.host, self.port, backlog=1024)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+
+async def serve(server: Listening, path: str = "") -> None:
+    """Serve until interrupted; the first line on stdout is the address."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    async with server:
+        sys.stdout.write(f"{server.root}{path}\n")
+        sys.stdout.flush()
+        await stopped.wait()
