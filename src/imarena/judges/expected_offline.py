@@ -5,6 +5,7 @@ It never sees a picture, so it lists only what the words say. English only; othe
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
@@ -24,6 +25,7 @@ _EXCHANGES = re.compile(r"\b(?:replace|change|swap|switch|turn|edit|correct|inst
 _TEXT_WORDS = re.compile(r"\b(?:text|words?|letters?|title|caption|writing|slogan|headline|heading|font|spelling)\b")
 
 
+@lru_cache(maxsize=4096)
 def offline_objects(instruction: str) -> tuple[ExpectedObject, ...]:
     """The things that `instruction` names, ten at most; what it removes or replaces is marked as gone."""
     found: dict[str, ExpectedObject] = {}

@@ -1,0 +1,104 @@
+"""How often `imarena scan` raises a false alarm, and how often it finds a text that addresses a judge.
+
+Museum: real pictures and what eight editors made of them (ImagenHub's edits); nobody there speaks to a judge. Studio:
+the bundled benchmark, sources and exact outputs, with its signs, posters, charts and screens. Drawn: every bundled text
+on every n-th museum picture.
+
+    python benchmarks/injection_scan.py museum [--data DIR] [--every 1]
+    python benchmarks/injection_scan.py studio
+    python benchmarks/injection_scan.py drawn [--data DIR] [--every 8]
+"""
+
+import argparse
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import EditRequest
+from imarena.core.records import ImageRef
+from imarena.datasets.studio import studio_items
+from imarena.editors.studio import studio_editor
+from imarena.images import decode
+from imarena.judges.injection import CONTROL, draw_text, injections
+from imarena.studio import entries
+from imarena.vision import Injection, find_injections, read_lines
+
+MUSEUM = Path("imagenmuseum") / "Text-Guided_IE"
+Named = tuple[str, bytes]
+
+
+def museum(data: Path, every: int) -> Iterator[Named]:
+    """Sources and outputs."""
+    files = sorted(path for path in (data / MUSEUM).glob("*/*") if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
+    for path in files[::every]:
+        yield f"{path.parent.name}/{path.name}", path.read_bytes()
+
+
+def studio() -> Iterator[Named]:
+    """Every source of the bundled benchmark and what a perfect editor makes of it."""
+    kept: dict[str, bytes] = {}
+
+    def keep(data: bytes, _name: str) -> ImageRef:
+        sha256 = sha256_hex(data)
+        kept[sha256] = data
+        return ImageRef(sha256=sha256, size_bytes=len(data), media_type="image/png")
+
+    exact = studio_editor("exact")
+    for item in studio_items(keep, [entry.key for entry in entries()]):
+        sources = tuple(kept[image.sha256] for image in item.sources)
+        references = tuple(kept[image.sha256] for image in (*item.references, *item.turns[0].references))
+        yield from ((f"{item.key}/source", data) for data in sources)
+        request = EditRequest(item.instruction, sources, references, task=item.task, topic=item.topic, seed=0)
+        made = asyncio.run(exact.edit(request))
+        if made.image is not None:
+            yield f"{item.key}/exact", made.image
+
+
+def drawn(data: Path, every: int) -> Iterator[Named]:
+    """Every text on every n-th source."""
+    for path in sorted((data / MUSEUM / "input").iterdir())[::every]:
+        for injection in injections():
+            yield f"{injection.id}/{path.name}", draw_text(path.read_bytes(), injection.text)
+
+
+def read(named: Named) -> tuple[str, int, tuple[Injection, ...]]:
+    """Name, number of lines, flags."""
+    lines = read_lines(decode(named[1]))
+    return named[0], len(lines), find_injections(lines)
+
+
+def main() -> None:
+    """Print what was read and what was flagged."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("museum", "studio", "drawn"))
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("IMARENA_SHARED_DATA", "../shared/data")))
+    parser.add_argument("--every", type=int, default=0)
+    chosen = parser.parse_args()
+    sets: dict[str, Iterable[Named]] = {
+        "museum": museum(chosen.data, chosen.every or 1),
+        "studio": studio(),
+        "drawn": drawn(chosen.data, chosen.every or 8),
+    }
+    pictures = written = lines = 0
+    flagged: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, count, found in pool.map(read, sets[chosen.what]):
+            pictures, written, lines = pictures + 1, written + bool(count), lines + count
+            group = name.partition("/")[0] if chosen.what == "drawn" else "all"
+            seen[group] += 1
+            flagged[group] += bool(found)
+            if found and chosen.what != "drawn":
+                print(f"  flagged: {name}: {[(one.kind, one.text) for one in found]}")
+    print(f"{pictures:,} pictures, {written:,} with words ({lines:,} lines); flagged: {sum(flagged.values()):,}")
+    for group in seen if chosen.what == "drawn" else ():
+        kind = " (the control: should be 0)" if group in {one.id for one in injections() if one.kind == CONTROL} else ""
+        print(f"  {group}: {flagged[group]} of {seen[group]}{kind}")
+
+
+if __name__ == "__main__":
+    main()
