@@ -10,6 +10,7 @@ from PIL import Image, ImageOps
 
 from imarena.core.records import Evidence, Item, Mode, Output, Status, Turn
 from imarena.storage import init_workspace, open_workspace
+from imarena.workflows.editing_advice import ADVICE
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 from tests.samples import kept, png
@@ -201,6 +202,40 @@ def test_a_program_that_goes_wrong(imarena: Imarena, tmp_path: Path, words: str,
     done = imarena("-w", root, "--json", "edit", "-e", f"command:{command}", "-o", "timeout_s=2", code=3)
     assert done.json["report"]["outputs"] == {status: 1}
     assert "program" in str(done.json["report"]["errors"]) or "python" in str(done.json["report"]["errors"])
+
+
+def test_a_program_is_not_kept_in_the_dark_about_pictures(imarena: Imarena, tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        pictures = tuple(kept(workspace, n) for n in range(3))
+        turns = (Turn(instruction="put them together"),)
+        workspace.store.add(
+            [
+                Item(dataset="d", key="one", sources=pictures[:1], turns=turns),
+                Item(dataset="d", key="many", sources=pictures[:1], references=pictures[1:], turns=turns),
+            ]
+        )
+    counting = (
+        "import pathlib, shutil, sys; folder = pathlib.Path(sys.argv[1])\n"
+        "found = sorted(path.name for path in folder.glob('*-?.png'))\n"
+        "shutil.copy(folder / found[-1], sys.argv[2])"
+    )
+    blind = json.dumps(["cp", "{source}", "{output}"])
+    seeing = json.dumps([sys.executable, "-c", counting, "{folder}", "{output}"])
+    done = imarena("-w", root, "edit", "-e", f"command:{blind}", "-e", f"command:{seeing}", code=3)
+    assert "2 reference picture(s) and the program is told of none" in done.out
+    assert "{folder}" in done.out
+    assert "What to do about refused" in done.out
+    assert statuses(root, "command:cp") == {"ok": 1, "refused": 1}
+    assert statuses(root, f"command:{Path(sys.executable).name}") == {"ok": 2}
+
+
+def test_every_failure_comes_with_what_to_do(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 1)
+    add_editors(root, "http://127.0.0.1:9", {"down": TABLES["openai"]})
+    ended = imarena("-w", root, "--json", "edit", "-e", "down", code=3).json["report"]
+    assert "base_url" in ended["advice"]["api_error"]
+    assert set(ADVICE) == set(Status) - {Status.OK}
 
 
 def test_an_instruction_is_never_a_shell_command(imarena: Imarena, tmp_path: Path) -> None:

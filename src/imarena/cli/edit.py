@@ -125,6 +125,8 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
 
 
 def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
+    from imarena.workflows.editing_advice import advice
+
     if report is None:
         console.print("Nothing was edited.")
         return
@@ -135,8 +137,10 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
     made = report.outputs.get("ok", 0)
     console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration(report.seconds)}", markup=False)
-    for where, error in report.errors.items():
-        console.print(f"  {where}: {error}", markup=False)
+    for where, error in sorted(report.errors.items()):
+        console.print(f"  {where}: {error}", markup=False, soft_wrap=True)
+    for status, words in advice(report.outputs).items():
+        console.print(f"What to do about {status}: {words}", markup=False, soft_wrap=True)
     for name, judge in drivers.items():
         console.print(f"{name} was driven by the judge '{judge}': rank it with another one.", markup=False)
     if report.stopped:

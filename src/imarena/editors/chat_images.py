@@ -44,10 +44,11 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Fai
 
 def _pictures(document: Any, answer: Answer) -> Pictures:
     message = document["choices"][0].get("message") or {}
+    # Some servers say the same picture in two places: the first place that has any is taken.
     urls = [url for part in _parts(message.get("images")) if (url := _url(part))]
-    urls += [url for part in _parts(message.get("content")) if (url := _url(part))]
+    urls = urls or [url for part in _parts(message.get("content")) if (url := _url(part))]
     urls = urls or _MARKDOWN.findall(answer.text)
-    return Pictures(Status.OK, urls=tuple(dict.fromkeys(urls)), text=answer.text, usage=answer.usage)
+    return Pictures(Status.OK, urls=tuple(urls), text=answer.text, usage=answer.usage)
 
 
 def _parts(value: Any) -> list[dict[str, Any]]:

@@ -86,6 +86,9 @@ class CommandEditor:
         lacking = [n for a in self.settings.argv for n in _FIELD.findall(a) if not fields.get(n) and n != "instruction"]
         if lacking:
             return EditResult(Status.REFUSED, error=f"The program needs a {lacking[0]}, and this item has none.")
+        unseen = _unseen({n for a in self.settings.argv for n in _FIELD.findall(a)}, request)
+        if unseen:
+            return EditResult(Status.REFUSED, error=unseen)
         argv = [_FIELD.sub(lambda match: fields[match[1]], argument) for argument in self.settings.argv]
         try:
             process = await asyncio.create_subprocess_exec(
@@ -105,6 +108,20 @@ class CommandEditor:
         finally:
             await _stop(process)
         return _read(Path(fields["output"]), process.returncode or 0, said, argv[0])
+
+
+def _unseen(used: set[str], request: EditRequest) -> str:
+    """Pictures of the item that the program would not be told of; in `{folder}` it finds them all."""
+    if "folder" in used:
+        return ""
+    for kind, pictures in (("source", request.sources), ("reference", request.references)):
+        if len(pictures) > (kind in used):
+            told = "none" if kind not in used else "one"
+            return (
+                f"The item has {len(pictures)} {kind} picture(s) and the program is told of {told}. Add {{{kind}}} to "
+                f"its arguments, or {{folder}}, where they lie as {kind}-0, {kind}-1 and so on."
+            )
+    return ""
 
 
 async def _ended(process: asyncio.subprocess.Process) -> str:

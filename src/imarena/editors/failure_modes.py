@@ -13,7 +13,7 @@ from imarena.images import decode, hash_distance, perceptual_hash
 from imarena.language import EditKind, read_instruction
 
 TOOL = "edit-failure-modes"
-VERSION = "1"
+VERSION = "2"
 SIDE = 256
 
 SAME_MEAN = 0.006
@@ -30,13 +30,15 @@ NEW_HASH = 20
 """... and at least so many of the 64 bits of the perceptual hash differ."""
 SHAPE = 0.05
 """Relative change of width over height from which the shape counts as wrong."""
+SIZE = 0.25
+"""Share of the source's pixels below which the size is wrong: half of each side is lost. Larger is none."""
 COPY_HASH = 6
 COPY_MEAN = 0.05
 """A reference comes back: as close as this, by hash and by mean difference."""
 
 THRESHOLDS: JsonDict = {
     "same_mean": SAME_MEAN, "same_share": SAME_SHARE, "new_edges": NEW_EDGES, "new_hash": NEW_HASH, "shape": SHAPE,
-    "copy_hash": COPY_HASH, "copy_mean": COPY_MEAN, "side": SIDE,
+    "size": SIZE, "copy_hash": COPY_HASH, "copy_mean": COPY_MEAN, "side": SIDE,
 }  # fmt: skip
 
 _Floats = npt.NDArray[np.float32]
@@ -44,7 +46,7 @@ _SHAPED = frozenset({EditKind.EXTEND, EditKind.VIEW})
 
 
 def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
-    """Figures and flags of an edit against its source: `unchanged`, `new_image`, `wrong_shape`."""
+    """Figures and flags of an edit against its source: `unchanged`, `new_image`, `wrong_shape`, `wrong_size`."""
     made, given = decode(output), decode(source)
     measured = _measured(made, given)
     ratio = (made.width / made.height) / (given.width / given.height)
@@ -56,8 +58,11 @@ def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
         flags.append("new_image")
     if abs(ratio - 1) > SHAPE and not asked:
         flags.append("wrong_shape")
+    pixels = (made.width * made.height) / (given.width * given.height)
+    if pixels < SIZE and not asked:
+        flags.append("wrong_size")
     sizes: JsonDict = {"source_size": [given.width, given.height], "output_size": [made.width, made.height]}
-    return {"flags": list(flags), **measured, "shape_ratio": round(ratio, 4), **sizes}
+    return {"flags": list(flags), **measured, "shape_ratio": round(ratio, 4), "pixel_ratio": round(pixels, 4), **sizes}
 
 
 def against_reference(output: bytes, reference: bytes) -> JsonDict:

@@ -32,6 +32,7 @@ class GeminiImagesSettings(ImageSettings):
     base_url: tuple[str, ...] = Field(default=("https://generativelanguage.googleapis.com/v1beta",), min_length=1)
     key_header: str = "x-goog-api-key"
     max_source_bytes: int | None = 14 * 1000 * 1000
+    max_total_bytes: int | None = 14 * 1000 * 1000
     timeout_s: float = 300.0
     max_concurrency: int = 4
     aspect_ratio: str | None = None

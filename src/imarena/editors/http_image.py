@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
 
+from pydantic import Field
+
 from imarena.clients.image_api import ImageClient, ImageEndpoint, Pictures
 from imarena.core.errors import InvalidImage
 from imarena.core.protocols import EditRequest, EditResult
@@ -25,6 +27,8 @@ class ImageSettings(ImageEndpoint):
     version: str = ""
     take: Literal["one", "first"] = "one"
     """What to do where several pictures come back and one was asked for: say so, or take the first."""
+    max_total_bytes: int | None = Field(default=None, ge=1)
+    """The most that all pictures of a request may have together."""
     price_as_of: date | None = None
     """The day on which the price above was so; an estimate says how old it is."""
     price_from: str = ""
@@ -111,8 +115,18 @@ class EndpointEditor:
                 f"A picture of {largest:,} bytes is over this endpoint's limit of {most:,}: it was not sent. "
                 "Scale the item's picture down, or raise max_source_bytes if the provider allows more."
             )
+        total, together = self.settings.max_total_bytes, sum(map(len, pictures))
+        if total is not None and together > total:
+            return (
+                f"The item's {len(pictures)} pictures have {together:,} bytes together and this endpoint takes "
+                f"{total:,} a request: it was not sent. Scale them down, or raise max_total_bytes "
+                "if the provider allows more."
+            )
         if count is not None and len(pictures) > count:
-            return f"The item has {len(pictures)} pictures and this endpoint takes {count}: it was not sent."
+            return (
+                f"The item has {len(pictures)} pictures and this endpoint takes {count}: it was not sent. "
+                "Raise max_pictures if the provider allows more."
+            )
         return ""
 
     async def _picture(self, found: Pictures) -> EditResult:

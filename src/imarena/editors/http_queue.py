@@ -1,5 +1,7 @@
 """HTTP queues (fal, Replicate and their like) through one templated adapter: presets in ``queues/*.yaml``."""
 
+import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -10,11 +12,15 @@ from pydantic import JsonValue
 
 from imarena.clients.image_api import ImageClient, Pictures
 from imarena.clients.queue_api import Queue, QueueTemplate
-from imarena.core.errors import UnknownName
+from imarena.core.errors import UnknownName, UserError
 from imarena.core.protocols import EditRequest
+from imarena.core.records import Status
 from imarena.editors.catalog import Ports
 from imarena.editors.http_image import EndpointEditor, ImageSettings, data_url, editor
 from imarena.editors.options import read_options
+
+FIELDS = ("instruction", "source", "sources", "reference", "references", "pictures", "mask", "seed", "model")
+_FIELD = re.compile(r"\{(\w+)\}")
 
 
 class QueueSettings(ImageSettings):
@@ -42,11 +48,41 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     own = options.get("template")
     template = {**found["template"], **(own if isinstance(own, dict) else {})}
     settings = read_options(QueueSettings, {**found["defaults"], **options, "template": template}, "http-queue")
+    used = _used(settings)
 
     async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+        problem = _left_out(used, len(request.sources), len(request.references))
+        if problem:
+            return Pictures(Status.REFUSED, error=problem)
         return await Queue(client, settings.template).run(_fields(settings.model, request))
 
     return editor(name, settings, ask, ports, "http-queue", {"preset": chosen} if chosen else {})
+
+
+def _used(settings: QueueSettings) -> frozenset[str]:
+    """The fields that the template sends; one that nobody fills would be left out without a word, so it raises."""
+    used = frozenset(_FIELD.findall(json.dumps(settings.template.submit_body)))
+    unknown = sorted(used - set(FIELDS))
+    if unknown or "instruction" not in used:
+        told = f"{{{unknown[0]}}} is not known" if unknown else "{instruction} is not sent"
+        raise UserError(f"template.submit_body: {told}.", hint=f"Known: {', '.join(FIELDS)}.")
+    return used
+
+
+def _left_out(used: frozenset[str], sources: int, references: int) -> str:
+    """An item whose pictures the template cannot send is not sent at all: its output would pass for what it is not."""
+    if "pictures" in used:
+        return ""
+    one = "source" in used
+    whole = "sources" in used or sources <= one
+    if sources == 0 and references == 1 and one:  # a lone reference goes where a source would
+        return ""
+    if whole and ("references" in used or references <= ("reference" in used)):
+        return ""
+    return (
+        f"This template sends fewer pictures than the item has ({sources} sources, {references} references): it was "
+        "not sent. Use {pictures} or {references} in template.submit_body, or the preset fal-multi."
+    )
 
 
 def _fields(model: str, request: EditRequest) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from imarena.core.errors import UnknownName, UserError
 from imarena.core.protocols import Editor
 from imarena.core.records import Item, JsonDict, Mode, Output, Status
 from imarena.storage import Workspace
+from imarena.workflows.editing_advice import advice
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class EditReport:
         by_editor = {name: dict(counts) for name, counts in self.by_editor.items()}
         flags = {name: dict(counts) for name, counts in self.flags.items()}
         counts: dict[str, object] = {"outputs": dict(self.outputs), "by_editor": by_editor, "flags": flags}
-        return {**self.__dict__, **counts, "missing": self.missing}
+        return {**self.__dict__, **counts, "missing": self.missing, "advice": advice(self.outputs)}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from PIL import Image
+from pydantic import JsonValue
 
 from imarena.clients import Budget, BudgetSpent
 from imarena.clients.fake_images import FakeImages
@@ -91,10 +92,9 @@ def test_html_says_to_check_the_address(provider: str) -> None:
 @ALL
 def test_ten_pictures_are_not_one(provider: str) -> None:
     result = ask(provider, "x [fault: ten_images]")
-    assert result.status is (Status.OK if provider == "chat" else Status.UNPARSABLE)  # chat: ten times the same one
-    if result.status is Status.UNPARSABLE:
-        assert "10 pictures" in result.error
-        assert "take" in result.error
+    assert result.status is Status.UNPARSABLE
+    assert "10 pictures" in result.error
+    assert 'take = "first"' in result.error
 
 
 def test_the_first_of_ten_on_request() -> None:
@@ -230,3 +230,31 @@ def test_many_at_once_under_rate_limits(provider: str) -> None:
                 return await asyncio.gather(*asked)
 
     assert {result.status for result in asyncio.run(run())} == {Status.OK}
+
+
+@pytest.mark.parametrize("provider", ["fal", "replicate"])
+def test_pictures_that_a_template_cannot_send_are_not_left_out_in_silence(provider: str) -> None:
+    server = FakeImages(api_key=KEY)
+    both = ask(provider, "x", EditRequest("", (SOURCE,), (png(1),)), server)
+    assert both.status is Status.REFUSED
+    assert "fal-multi" in both.error
+    assert server.counts.requests == 0
+    assert ask(provider, "x", EditRequest("", (), (png(1),))).status is Status.OK
+    assert ask(provider, "x", EditRequest("", (), (png(1), png(2)))).status is Status.REFUSED
+
+
+@pytest.mark.parametrize(("body", "told"), [({"prompt": "{promt}"}, "promt"), ({"image": "{source}"}, "instruction")])
+def test_a_template_with_a_misspelt_field_is_refused(body: dict[str, JsonValue], told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        editor_at(FakeImages(), "fal", template={"submit_body": body})
+
+
+def test_pictures_that_are_too_much_together_are_not_sent() -> None:
+    async def run() -> EditResult:
+        async with FakeImages(api_key=KEY) as opened:
+            editor = editor_at(opened, "gemini", max_total_bytes=len(SOURCE) + 10)
+            return await edited(editor, EditRequest("x", (SOURCE,), (png(1),)))
+
+    result = asyncio.run(run())
+    assert result.status is Status.API_ERROR
+    assert "max_total_bytes" in result.error

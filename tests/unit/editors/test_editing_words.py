@@ -55,6 +55,15 @@ def test_another_picture_is_a_new_image(other: str) -> None:
     assert flags(encoded(scaled)) == ["new_image"]
 
 
+def test_a_picture_that_lost_most_of_its_pixels_has_the_wrong_size() -> None:
+    image = ImageEnhance.Brightness(opened()).enhance(1.25)
+    half, third = (encoded(image.resize((image.width // n, image.height // n))) for n in (2, 3))
+    assert "wrong_size" not in str(flags(encoded(image.resize((image.width * 2, image.height * 2)))))
+    assert flags(third) == ["wrong_size"]
+    assert flags(half, words="Crop the picture.") == []
+    assert against_source(third, PHOTO, "x")["pixel_ratio"] == pytest.approx(1 / 9, abs=0.01)
+
+
 def test_a_wrong_shape_unless_it_was_asked_for() -> None:
     image = opened()
     narrow = encoded(image.crop((0, 0, image.width * 2 // 3, image.height)))

@@ -1,0 +1,25 @@
+"""What a user can do about each way in which an edit failed; the message beside it says what happened."""
+
+from collections.abc import Iterable
+
+from imarena.core.records import Status
+
+AGAIN = "The same command asks again for what is missing, and for nothing else."
+ADVICE = {
+    Status.REFUSED: "A refusal is the editor's own answer: it counts against its coverage, never as a verdict. Other "
+    "words or another mode may pass; an item that does not suit the editor can be left out with --tasks or --items.",
+    Status.TIMEOUT: "Raise timeout_s (for queues also template.job_timeout_s), or lower --concurrency.",
+    Status.MISSING_OUTPUT: "No picture came. Is it a model that makes pictures? --wrap tells it the task; for a "
+    "program, look at what it writes to {output}; for a folder, at the file's name.",
+    Status.INVALID_IMAGE: "What came is no whole picture. Where it happens again, look for a proxy or a time limit "
+    "that cuts replies off, or for an address that answers with something else.",
+    Status.UNPARSABLE: 'The reply cannot be used as it is. take = "first" uses the first of several pictures.',
+    Status.API_ERROR: "Read the message: a wrong base_url or model, a server that is down, a key, a limit. Mend it, "
+    "then run again.",
+}
+
+
+def advice(statuses: Iterable[str]) -> dict[str, str]:
+    """A sentence or two for each status that is not ok."""
+    known = {status.value: words for status, words in ADVICE.items()}
+    return {status: f"{known[status]} {AGAIN}" for status in sorted(set(statuses)) if status in known}
