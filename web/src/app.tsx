@@ -1,6 +1,7 @@
 // Which page stands at which address.
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
+import { AccessPage } from "./pages/access";
 import { BattlesPage } from "./pages/battles";
 import { BoardPage } from "./pages/board";
 import { CampaignPage } from "./pages/campaign";
@@ -40,6 +41,7 @@ const FRAMED: [string, Page][] = [
   ["/items/:id", ({ id = "" }) => <ItemPage id={id} />],
   ["/runs", () => <RunsPage />],
   ["/judges", () => <JudgesPage />],
+  ["/access", () => <AccessPage />],
   ["/lead", () => <LeadPage />],
   ["/lead/:id", ({ id = "" }) => <CampaignPage id={id} />],
 ];
@@ -66,6 +68,7 @@ export function App() {
 function Frame({ path, children }: { path: string; children: ReactNode }) {
   const { me, enter } = useSession();
   const leads = me.role === "admin" || me.role === "lead";
+  const inside = leads || me.role === "viewer";
   const page = (to: string, text: string) => (
     <Link to={to} current={path === to || path.startsWith(`${to}/`)}>{text}</Link>
   );
@@ -86,8 +89,9 @@ function Frame({ path, children }: { path: string; children: ReactNode }) {
           {me.can_look && page("/battles", strings.pages.battles)}
           {me.can_look && page("/items", strings.pages.items)}
           {me.can_look && page("/judges", strings.pages.judges)}
-          {me.can_look && page("/runs", strings.pages.runs)}
+          {inside && page("/runs", strings.pages.runs)}
           {leads && page("/lead", strings.pages.lead)}
+          {leads && page("/access", strings.pages.access)}
         </nav>
         <span className="spacer" />
         <ThemeButton />

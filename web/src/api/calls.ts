@@ -40,13 +40,19 @@ export const revokeInvitation = (id: string) => remove<w.Done>(`/api/lead/invita
 
 export const facets = () => get<w.Facets>("/api/facets");
 export const board = (query: Filters) => get<w.Board>("/api/board", query);
-export const history = () => get<w.BoardHistory>("/api/board/history", { limit: 50 });
-export const headToHead = (left: string, right: string, source: string) =>
-  get<w.HeadToHead>("/api/head-to-head", { left, right, source: source || "all" });
+export const history = (query: Filters) => get<w.RatingHistory>("/api/board/history", query);
+export const headToHead = (query: Filters) => get<w.HeadToHead>("/api/head-to-head", query);
 export const battles = (query: Filters) => get<w.BattlePage>("/api/battles", query);
 export const battle = (id: string) => get<w.BattleDetail>(`/api/battles/${part(id)}`);
 export const items = (query: Filters) => get<w.ItemPage>("/api/items", query);
 export const item = (id: string) => get<w.ItemDetail>(`/api/items/${part(id)}`);
-export const heatMap = (editor: string) => get<w.HeatMap>("/api/heat-map", { editor });
-export const runs = () => get<w.RunPage>("/api/runs", { limit: 50 });
-export const judges = () => get<w.JudgePage>("/api/judges");
+export const heatMap = (query: Filters) => get<w.HeatMap>("/api/heat-map", query);
+export const runs = (query: Filters) => get<w.RunPage>("/api/runs", query);
+export const judges = (query: Filters) => get<w.JudgePage>("/api/judges", query);
+
+export const tokens = (query: Filters) => get<w.TokenPage>("/api/tokens", query);
+export const makeToken = (body: w.TokenIn) => post<w.TokenMade>("/api/tokens", body);
+export const revokeToken = (id: string) => remove<w.Done>(`/api/tokens/${part(id)}`);
+export const sessions = (query: Filters) => get<w.SessionPage>("/api/sessions", query);
+export const endSession = (id: string) => remove<w.Done>(`/api/sessions/${part(id)}`);
+export const allInvitations = (query: Filters) => get<w.InvitationPage>("/api/lead/invitations", query);

@@ -65,7 +65,7 @@ function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"
       {one.reply !== null && (
         <details>
           <summary>{t.reply}</summary>
-          <pre>{one.reply}</pre>
+          <pre tabIndex={0} aria-label={t.reply}>{one.reply}</pre>
         </details>
       )}
     </article>

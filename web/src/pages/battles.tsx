@@ -1,59 +1,40 @@
 // The battle explorer: every pair that was compared, by whom, with which verdicts.
-import { useEffect, useState } from "react";
 import * as calls from "../api/calls";
+import { usePages } from "../api/pages";
 import { useLoaded } from "../api/use";
 import type { Battle } from "../api/wire";
-import { Select } from "../parts/fields";
 import { tally } from "../parts/figures";
+import { chosen, Filters, useFilters, VERDICTS } from "../parts/filters";
 import { Link } from "../parts/link";
+import { Save } from "../parts/save";
 import { Empty, Shown } from "../parts/state";
-import { go, usePlace, withQuery } from "../router";
 import { strings } from "../strings";
 
-const FILTERS = ["left", "right", "task", "dataset"];
+const FILTERS = ["left", "right", ...VERDICTS];
 
 export function BattlesPage() {
-  const { path, query } = usePlace();
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
-  const key = JSON.stringify(filters);
+  const { query } = useFilters();
+  const filters = chosen(query, FILTERS);
   const facets = useLoaded("facets", calls.facets);
-  const loaded = useLoaded(`battles ${key}`, () => calls.battles(filters));
-  const [more, setMore] = useState<{ battles: Battle[]; cursor: string | null } | null>(null);
-  useEffect(() => setMore(null), [key]);
-  const set = (changes: Record<string, string>) => go(withQuery(path, query, changes), { replace: true });
+  const loaded = usePages(`battles ${JSON.stringify(filters)}`, (cursor) => calls.battles({ ...filters, cursor }));
   const t = strings.explore;
-  const pick = (name: string, label: string, options: readonly string[]) => (
-    <Select label={label} value={query.get(name) ?? ""} options={options} any={strings.look.any} onChange={(value) => set({ [name]: value })} />
-  );
-  async function grow(cursor: string): Promise<void> {
-    const page = await calls.battles({ ...filters, cursor });
-    setMore({ battles: [...(more?.battles ?? []), ...page.battles], cursor: page.next_cursor });
-  }
   return (
     <div className="page wide">
       <div className="page-head">
         <h1>{t.battles}</h1>
         <span className="spacer" />
-        <a className="button small" href="/api/battles.csv" download>{strings.look.export}</a>
+        <Save table="battles" query={filters} />
       </div>
-      {facets.value && (
-        <section className="filters" aria-label={strings.look.filters}>
-          {pick("left", t.left, facets.value.editors)}
-          {pick("right", t.right, facets.value.editors)}
-          {pick("task", t.task, facets.value.tasks)}
-          {pick("dataset", strings.look.names.dataset ?? "", facets.value.datasets)}
-        </section>
-      )}
+      {facets.value && <Filters facets={facets.value} names={FILTERS} />}
       <Shown loaded={loaded}>
-        {(page) => {
-          const battles = [...page.battles, ...(more?.battles ?? [])];
-          const cursor = more ? more.cursor : page.next_cursor;
+        {(pages) => {
+          const battles = pages.flatMap((page) => page.battles);
           if (!battles.length) return <Empty>{t.nothing}</Empty>;
           return (
             <>
-              <p className="muted">{t.count(page.total)}</p>
+              <p className="muted">{t.count(pages[0]?.total ?? 0)}</p>
               <BattleTable battles={battles} />
-              {cursor && <button type="button" onClick={() => void grow(cursor)}>{t.more}</button>}
+              {loaded.more && <button type="button" onClick={loaded.more}>{t.more}</button>}
             </>
           );
         }}

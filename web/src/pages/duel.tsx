@@ -3,22 +3,29 @@ import * as calls from "../api/calls";
 import { useLoaded } from "../api/use";
 import type { Board, Cell, HeadToHead } from "../api/wire";
 import { Select } from "../parts/fields";
+import { keep } from "../parts/filters";
 import { Link } from "../parts/link";
 import { Empty, Shown } from "../parts/state";
-import { withQuery } from "../router";
 import { strings } from "../strings";
 
 interface Props {
   board: Board;
-  source: string;
+  filters: Record<string, string>;
   query: URLSearchParams;
   set: (changes: Record<string, string>) => void;
 }
 
-export function DuelView({ board, source, query, set }: Props) {
+/** The two models that are compared: those of the address, else the first two of the board. */
+export function duelOf(board: Board, query: URLSearchParams): Record<string, string> {
   const models = board.standings.map((one) => one.model);
   const left = query.get("left") ?? models[0] ?? "";
-  const right = query.get("right") ?? models[1] ?? "";
+  const right = query.get("right") ?? models.find((one) => one !== left) ?? "";
+  return left && right && left !== right ? { left, right } : {};
+}
+
+export function DuelView({ board, filters, query, set }: Props) {
+  const models = board.standings.map((one) => one.model);
+  const { left = query.get("left") ?? "", right = query.get("right") ?? "" } = duelOf(board, query);
   const t = strings.look;
   if (models.length < 2) return <Empty>{board.reason || t.noBoard}</Empty>;
   return (
@@ -26,15 +33,16 @@ export function DuelView({ board, source, query, set }: Props) {
       <div className="filters">
         <Select label={t.duelLeft} value={left} options={models} onChange={(value) => set({ left: value })} />
         <Select label={t.duelRight} value={right} options={models} onChange={(value) => set({ right: value })} />
-        <Link to={withQuery("/battles", new URLSearchParams(), { left, right })} className="button small">{strings.explore.battles}</Link>
+        <Link to={keep("/battles", query, { left, right })} className="button small">{strings.explore.battles}</Link>
       </div>
-      {left !== right && <Duel left={left} right={right} source={source} />}
+      {left !== right && <Duel left={left} right={right} filters={filters} />}
     </>
   );
 }
 
-function Duel({ left, right, source }: { left: string; right: string; source: string }) {
-  const loaded = useLoaded(`duel ${left} ${right} ${source}`, () => calls.headToHead(left, right, source));
+function Duel({ left, right, filters }: { left: string; right: string; filters: Record<string, string> }) {
+  const asked = { ...filters, left, right };
+  const loaded = useLoaded(`duel ${JSON.stringify(asked)}`, () => calls.headToHead(asked));
   return <Shown loaded={loaded}>{(found) => <Bars found={found} />}</Shown>;
 }
 

@@ -1,5 +1,4 @@
 // Where raters found something wrong, as a heat map.
-import { useState } from "react";
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/use";
 import type { HeatMap } from "../api/wire";
@@ -7,13 +6,21 @@ import { Select } from "../parts/fields";
 import { Empty, Shown } from "../parts/state";
 import { strings } from "../strings";
 
-export function HeatView({ editors }: { editors: readonly string[] }) {
-  const [editor, setEditor] = useState("");
-  const loaded = useLoaded(`heat ${editor}`, () => calls.heatMap(editor));
+interface Props {
+  editors: readonly string[];
+  filters: Record<string, string>;
+  query: URLSearchParams;
+  set: (changes: Record<string, string>) => void;
+}
+
+export function HeatView({ editors, filters, query, set }: Props) {
+  const editor = query.get("editor") ?? "";
+  const asked = { ...filters, editor };
+  const loaded = useLoaded(`heat ${JSON.stringify(asked)}`, () => calls.heatMap(asked));
   return (
     <>
       <div className="filters">
-        <Select label={strings.look.model} value={editor} options={editors} any={strings.all} onChange={setEditor} />
+        <Select label={strings.look.model} value={editor} options={editors} any={strings.all} onChange={(value) => set({ editor: value })} />
       </div>
       <Shown loaded={loaded}>{(map) => <Heat map={map} />}</Shown>
     </>
@@ -28,9 +35,13 @@ function Heat({ map }: { map: HeatMap }) {
   return (
     <div className="heat">
       <figure>
-        <svg viewBox={`0 0 ${map.columns} ${map.rows}`} role="img" aria-label={t.heat}>
+        <svg viewBox={`0 0 ${map.columns} ${map.rows}`} role="img" aria-label={`${t.heat}: ${t.heatBoxes(map.boxes)}`}>
           {map.cells.flatMap((row, y) =>
-            row.map((value, x) => <rect key={`${x} ${y}`} x={x} y={y} width={1.02} height={1.02} opacity={value / most} />),
+            row.map((value, x) => (
+              <rect key={`${x} ${y}`} x={x} y={y} width={1.02} height={1.02} opacity={value / most}>
+                {value > 0 && <title>{t.heatBoxes(value)}</title>}
+              </rect>
+            )),
           )}
         </svg>
         <figcaption className="muted">{t.heat}: {t.heatBoxes(map.boxes)}</figcaption>

@@ -1,53 +1,87 @@
-// How ratings moved from one stored board to the next.
+// How ratings moved as battles came in.
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/use";
-import type { BoardPast } from "../api/wire";
-import { figure, moment } from "../parts/figures";
+import type { BoardThen, RatingHistory } from "../api/wire";
+import { count, figure, moment } from "../parts/figures";
 import { Empty, Shown } from "../parts/state";
 import { strings } from "../strings";
+import { spread } from "./spread";
 
 const WIDTH = 900;
-const HEIGHT = 320;
-const LABELS = 160;
+const HEIGHT = 340;
+const LABELS = 190;
+const LINE = 14;
 
-export function HistoryView() {
-  const loaded = useLoaded("history", calls.history);
+export function HistoryView({ filters }: { filters: Record<string, string> }) {
+  const loaded = useLoaded(`history ${JSON.stringify(filters)}`, () => calls.history(filters));
+  return <Shown loaded={loaded}>{(history) => (history.points.length ? <Past history={history} /> : <Empty>{strings.look.noHistory}</Empty>)}</Shown>;
+}
+
+function Past({ history }: { history: RatingHistory }) {
+  const t = strings.look;
+  const { points } = history;
+  const newest = points[points.length - 1]!;
+  const models = newest.ratings.map((one) => one.model);
   return (
-    <Shown loaded={loaded}>
-      {({ boards }) => (boards.length ? <Past boards={[...boards].reverse()} /> : <Empty>{strings.look.noHistory}</Empty>)}
-    </Shown>
+    <>
+      <p className="muted">{t.historyHint}</p>
+      <figure className="history">
+        <Lines points={points} models={models} />
+        <figcaption className="muted">
+          {moment(points[0]!.moment)} ({t.made(history.method, points[0]!.n_battles)}) – {moment(newest.moment)} ({t.made(history.method, newest.n_battles)})
+        </figcaption>
+      </figure>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t.moment}</th>
+            <th scope="col" className="number">{t.battles}</th>
+            {models.map((model) => <th key={model} scope="col" className="number">{model}</th>)}
+          </tr>
+        </thead>
+        <tbody>
+          {[...points].reverse().map((point) => (
+            <tr key={point.moment}>
+              <th scope="row">{moment(point.moment)}</th>
+              <td className="number">{count(point.n_battles)}</td>
+              {models.map((model) => <td key={model} className="number">{figure(ratingOf(point, model), 0)}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 
-function Past({ boards }: { boards: readonly BoardPast[] }) {
-  const newest = boards[boards.length - 1]!;
-  const models = newest.standings.map((one) => one.model);
-  const values = boards.flatMap((board) => board.standings.map((one) => one.rating));
+function ratingOf(point: BoardThen, model: string): number | null {
+  return point.ratings.find((one) => one.model === model)?.rating ?? null;
+}
+
+function Lines({ points, models }: { points: readonly BoardThen[]; models: readonly string[] }) {
+  const values = points.flatMap((point) => point.ratings.map((one) => one.rating));
   const low = Math.min(...values);
   const high = Math.max(...values);
-  const x = (index: number) => 20 + ((WIDTH - LABELS - 40) * index) / Math.max(boards.length - 1, 1);
+  const first = points[0]!.n_battles;
+  const all = points[points.length - 1]!.n_battles - first;
+  const x = (point: BoardThen) => 20 + (WIDTH - LABELS - 40) * (all ? (point.n_battles - first) / all : 1);
   const y = (value: number) => 20 + ((HEIGHT - 40) * (high - value)) / Math.max(high - low, 1e-9);
-  const line = (model: string) =>
-    boards.flatMap((board, index) => {
-      const found = board.standings.find((one) => one.model === model);
-      return found ? [`${x(index)},${y(found.rating)}`] : [];
-    });
+  const last = points[points.length - 1]!;
+  const labels = spread(models.map((model) => y(ratingOf(last, model) ?? low)), LINE);
   return (
-    <figure className="history">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={strings.look.tabs[3][1]}>
-        {models.map((model, index) => {
-          const points = line(model);
-          const last = newest.standings.find((one) => one.model === model);
-          return (
-            <g key={model} className={`series series-${index % 8}`}>
-              <polyline points={points.join(" ")} />
-              {points.map((point) => <circle key={point} cx={point.split(",")[0]} cy={point.split(",")[1]} r={3} />)}
-              {last && <text x={WIDTH - LABELS} y={y(last.rating) + 4}>{model} {figure(last.rating, 0)}</text>}
-            </g>
-          );
-        })}
-      </svg>
-      <figcaption className="muted">{moment(boards[0]!.created_at)} – {moment(newest.created_at)}</figcaption>
-    </figure>
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={strings.look.tabs[3][1]}>
+      {models.map((model, index) => {
+        const line = points.flatMap((point) => {
+          const rating = ratingOf(point, model);
+          return rating === null ? [] : [[x(point), y(rating)] as const];
+        });
+        return (
+          <g key={model} className={`series series-${index % 8}`}>
+            <polyline points={line.map((at) => at.join(",")).join(" ")} />
+            {line.map(([cx, cy]) => <circle key={cx} cx={cx} cy={cy} r={3} />)}
+            <text x={WIDTH - LABELS} y={(labels[index] ?? 0) + 4}>{model} {figure(ratingOf(last, model), 0)}</text>
+          </g>
+        );
+      })}
+    </svg>
   );
 }

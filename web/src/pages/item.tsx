@@ -2,7 +2,7 @@
 import { useMemo, useState } from "react";
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/use";
-import type { ItemDetail, OutputOut } from "../api/wire";
+import type { ItemDetail, OutputOut, StepOut, WordsOut } from "../api/wire";
 import { useKeys } from "../keys";
 import { Choices } from "../parts/fields";
 import { Shown } from "../parts/state";
@@ -36,6 +36,9 @@ function Detail({ detail }: { detail: ItemDetail }) {
         {[detail.item.dataset, detail.item.key, detail.item.family, detail.item.task, detail.item.topic, detail.licence].filter(Boolean).join(" · ")}
       </p>
       {detail.instructions.map((text, index) => <h1 key={index} className="instruction-title">{text}</h1>)}
+      {detail.words.filter((said) => said.output_id === null).map((said) => (
+        <p key={said.text} className="warning" data-testid="judge-words">{t.sourceWords(said.text)}</p>
+      ))}
       <div className="page-head sticky">
         <Tools group={group} lens={lens} onLens={() => setLens(!lens)} />
         {kinds.length > 1 && <Choices label={t.outputs} value={kind} options={kinds.map((one) => [one, one] as const)} onChange={setKind} />}
@@ -43,9 +46,43 @@ function Detail({ detail }: { detail: ItemDetail }) {
       </div>
       <div className="gallery">
         {contextOf(detail).map((one) => <Pane key={one.picture.tiles_url} {...panes} name={one.name} picture={one.picture} className="context" />)}
-        {detail.outputs.filter((one) => kindOf(one) === kind).map((one) => <Made key={one.output_id} one={one} panes={panes} marks={marks} />)}
+        {detail.outputs.filter((one) => kindOf(one) === kind).map((one) => <Made key={one.output_id} one={one} words={detail.words.filter((said) => said.output_id === one.output_id)} panes={panes} marks={marks} />)}
       </div>
+      {detail.outputs.filter((one) => kindOf(one) === kind && one.steps.length > 0).map((one) => <Trace key={one.output_id} one={one} />)}
     </>
+  );
+}
+
+/** How an agent came to its picture: what it understood, planned, tried and chose. */
+function Trace({ one }: { one: OutputOut }) {
+  const t = strings.explore;
+  return (
+    <section className="trace" aria-label={t.trace(one.editor ?? t.unnamed)}>
+      <h2>{t.trace(one.editor ?? t.unnamed)}</h2>
+      <ol>{one.steps.map((step, index) => <Step key={index} step={step} />)}</ol>
+    </section>
+  );
+}
+
+function Step({ step }: { step: StepOut }) {
+  const t = strings.explore;
+  const more = Object.entries(step.details);
+  return (
+    <li className="verdict">
+      {step.picture && <img src={step.picture.url} alt="" loading="lazy" />}
+      <div>
+        <strong>{t.stages[step.stage] ?? step.stage}</strong>
+        <span className="muted">
+          {step.by && ` ${step.by}`}{step.status && ` · ${step.status}`}{step.score !== null && ` · ${t.score} ${step.score.toFixed(2)}`}
+        </span>
+        {step.text && <p>{step.text}</p>}
+        {more.length > 0 && (
+          <dl>
+            {more.map(([name, value]) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd>{value}</dd></div>)}
+          </dl>
+        )}
+      </div>
+    </li>
   );
 }
 
@@ -56,7 +93,7 @@ interface Panes {
   onSpot: (spot: Spot | null) => void;
 }
 
-function Made({ one, panes, marks }: { one: OutputOut; panes: Panes; marks: boolean }) {
+function Made({ one, words, panes, marks }: { one: OutputOut; words: WordsOut[]; panes: Panes; marks: boolean }) {
   const t = strings.explore;
   const name = one.editor ?? t.unnamed;
   const { picture } = one;
@@ -66,6 +103,9 @@ function Made({ one, panes, marks }: { one: OutputOut; panes: Panes; marks: bool
     <span className="muted">
       {said.map(([what, value]) => `${what} ${value.toFixed(2)}`).join(" · ")}
       {one.issues.length > 0 && ` · ${t.issues(one.issues.length)}`}
+      {words.map((said) => (
+        <strong key={said.text} className="warning" data-testid="judge-words">{t.words(said.text)}{said.excuse && t.wordsExcuse(said.excuse)}</strong>
+      ))}
     </span>
   );
   if (!picture) {

@@ -1,51 +1,35 @@
-import { useEffect, useState } from "react";
 import * as calls from "../api/calls";
+import { usePages } from "../api/pages";
 import { useLoaded } from "../api/use";
 import type { ItemLine } from "../api/wire";
-import { Select } from "../parts/fields";
+import { chosen, Filters, ITEMS, useFilters } from "../parts/filters";
 import { Link } from "../parts/link";
+import { Save } from "../parts/save";
 import { Empty, Shown } from "../parts/state";
-import { go, usePlace, withQuery } from "../router";
 import { strings } from "../strings";
-
-const FILTERS = ["dataset", "task", "topic"];
 
 /** All items, as small pictures. */
 export function ItemsPage() {
-  const { path, query } = usePlace();
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.get(name) ?? ""]));
-  const key = JSON.stringify(filters);
+  const { query } = useFilters();
+  const filters = chosen(query, ITEMS);
   const facets = useLoaded("facets", calls.facets);
-  const loaded = useLoaded(`items ${key}`, () => calls.items(filters));
-  const [more, setMore] = useState<{ items: ItemLine[]; cursor: string | null } | null>(null);
-  useEffect(() => setMore(null), [key]);
-  const pick = (name: string, options: readonly string[]) => (
-    <Select label={strings.look.names[name] ?? name} value={query.get(name) ?? ""} options={options} any={strings.look.any}
-      onChange={(value) => go(withQuery(path, query, { [name]: value }), { replace: true })} />
-  );
-  async function grow(cursor: string): Promise<void> {
-    const page = await calls.items({ ...filters, cursor });
-    setMore({ items: [...(more?.items ?? []), ...page.items], cursor: page.next_cursor });
-  }
+  const loaded = usePages(`items ${JSON.stringify(filters)}`, (cursor) => calls.items({ ...filters, cursor }));
   return (
     <div className="page wide">
-      <h1>{strings.explore.items}</h1>
-      {facets.value && (
-        <section className="filters" aria-label={strings.look.filters}>
-          {pick("dataset", facets.value.datasets)}
-          {pick("task", facets.value.tasks)}
-          {pick("topic", facets.value.topics)}
-        </section>
-      )}
+      <div className="page-head">
+        <h1>{strings.explore.items}</h1>
+        <span className="spacer" />
+        <Save table="items" query={filters} />
+      </div>
+      {facets.value && <Filters facets={facets.value} names={ITEMS} />}
       <Shown loaded={loaded}>
-        {(page) => {
-          const items = [...page.items, ...(more?.items ?? [])];
-          const cursor = more ? more.cursor : page.next_cursor;
+        {(pages) => {
+          const items = pages.flatMap((page) => page.items);
           if (!items.length) return <Empty>{strings.explore.noItems}</Empty>;
           return (
             <>
               <ul className="thumbs">{items.map((one) => <Thumb key={one.item_id} one={one} />)}</ul>
-              {cursor && <button type="button" onClick={() => void grow(cursor)}>{strings.explore.more}</button>}
+              {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
             </>
           );
         }}

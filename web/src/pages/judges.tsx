@@ -1,24 +1,29 @@
 // How each judge behaves: failures, position bias, agreement with people.
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
+import { usePages } from "../api/pages";
 import { count, dollars, share, tally } from "../parts/figures";
+import { Save } from "../parts/save";
 import { Empty, Shown } from "../parts/state";
 import { strings } from "../strings";
 
 export function JudgesPage() {
-  const loaded = useLoaded("judges", calls.judges);
+  const loaded = usePages("judges", (cursor) => calls.judges({ cursor }));
   const t = strings.judges;
   const heads = [strings.explore.judge, strings.explore.dimension, t.ok, t.failed, t.orders, t.first, t.ties, t.people, t.cost];
   return (
     <div className="page wide">
-      <h1>{t.title}</h1>
+      <div className="page-head">
+        <h1>{t.title}</h1>
+        <span className="spacer" />
+        <Save table="judges" />
+      </div>
       <Shown loaded={loaded}>
-        {({ judges }) =>
-          judges.length ? (
+        {(pages) =>
+          pages.some((page) => page.judges.length) ? (
             <table>
               <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
               <tbody>
-                {judges.map((one) => (
+                {pages.flatMap((page) => page.judges).map((one) => (
                   <tr key={`${one.judge} ${one.dimension}`}>
                     <th scope="row">{one.judge}</th>
                     <td>{one.dimension}</td>
@@ -28,7 +33,7 @@ export function JudgesPage() {
                     <td>{share(one.first_share)}</td>
                     <td>{share(one.tie_share)}</td>
                     <td>{share(one.with_people)} {one.people_pairs > 0 && <span className="muted">{t.pairs(one.people_pairs)}</span>}</td>
-                    <td className="number">{dollars(one.cost_usd)}</td>
+                    <td className="number">{one.cost_usd === null ? strings.none : dollars(one.cost_usd)}</td>
                   </tr>
                 ))}
               </tbody>
@@ -38,6 +43,7 @@ export function JudgesPage() {
           )
         }
       </Shown>
+      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
     </div>
   );
 }

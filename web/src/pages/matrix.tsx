@@ -1,12 +1,14 @@
 import type { CSSProperties } from "react";
 import type { Board } from "../api/wire";
 import { share } from "../parts/figures";
+import { keep } from "../parts/filters";
+import { Link } from "../parts/link";
 import { Empty } from "../parts/state";
 import { strings } from "../strings";
 import { winShare } from "./winshare";
 
 /** Who beats whom, best first. */
-export function MatrixView({ board }: { board: Board }) {
+export function MatrixView({ board, query }: { board: Board; query: URLSearchParams }) {
   const t = strings.look;
   const models = board.standings.map((one) => one.model);
   if (!models.length) return <Empty>{board.reason || t.noBoard}</Empty>;
@@ -31,7 +33,7 @@ export function MatrixView({ board }: { board: Board }) {
                   return (
                     <td key={column} className={met.share >= 0.5 ? "won" : "lost"} title={t.against(row, column, share(met.share), met.count)}
                       style={{ "--strength": `${Math.round(Math.abs(met.share - 0.5) * 200)}%` } as CSSProperties}>
-                      {Math.round(100 * met.share)}
+                      <Link to={keep("/battles", query, { left: row, right: column })}>{String(Math.round(100 * met.share))}</Link>
                     </td>
                   );
                 })}

@@ -1,55 +1,94 @@
-// What is at work, what it did and cost, and what failed.
+// What is at work, what it did and cost, and what failed. The server pushes what changes; else the page asks every few seconds.
+import { useCallback } from "react";
 import * as calls from "../api/calls";
-import { useEvery, useLoaded } from "../api/use";
+import { usePages } from "../api/pages";
+import { useStream } from "../api/stream";
+import { useEvery } from "../api/use";
+import type { RunOut, RunPage } from "../api/wire";
+import { Meter } from "../parts/fields";
 import { count, dollars, duration, moment, tally } from "../parts/figures";
+import { Save } from "../parts/save";
 import { Empty, Shown } from "../parts/state";
 import { strings } from "../strings";
 
 const EVERY_MS = 4000;
 
 export function RunsPage() {
-  const loaded = useLoaded("runs", calls.runs);
-  useEvery(EVERY_MS, loaded.reload);
+  const loaded = usePages("runs", (cursor) => calls.runs({ cursor }));
+  const pushed = useStream<RunPage>("/api/runs/stream");
+  const { reload } = loaded;
+  const ask = useCallback(() => (pushed.live ? undefined : reload()), [pushed.live, reload]);
+  useEvery(EVERY_MS, ask);
   const t = strings.runs;
   return (
     <div className="page wide">
-      <h1>{t.title}</h1>
+      <div className="page-head">
+        <h1>{t.title}</h1>
+        <span className="badge" data-live={pushed.live}>{pushed.live ? t.live : t.polled}</span>
+        <span className="spacer" />
+        <Save table="runs" />
+      </div>
       <Shown loaded={loaded}>
-        {(page) => (
-          <>
-            <div className="tiles" aria-label={t.totals}>
-              {Object.entries(page.totals).filter(([, value]) => value > 0).map(([name, value]) => (
-                <div key={name} className="tile"><strong>{count(value)}</strong><span>{name}</span></div>
-              ))}
-            </div>
-            <h2>{t.failures}</h2>
-            {Object.keys(page.failures).length ? <p className="warning">{tally(page.failures)}</p> : <p className="muted">{t.noFailures}</p>}
-            <h2>{t.title}</h2>
-            {page.runs.length === 0 ? (
-              <Empty>{t.nothing}</Empty>
-            ) : (
-              <table>
-                <thead>
-                  <tr>{[t.command, t.state, t.started, t.took, t.counts, t.cost].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
-                </thead>
-                <tbody>
-                  {page.runs.map((run) => (
-                    <tr key={run.run_id}>
-                      <th scope="row">{run.command}</th>
-                      <td><span className={`badge state-${run.state}`}>{run.state}</span></td>
-                      <td>{moment(run.created_at)}</td>
-                      <td>{duration(run.created_at, run.finished_at)}</td>
-                      <td>{tally(run.counts)}</td>
-                      <td className="number">{dollars(run.cost_usd)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            )}
-            <p className="muted">{t.live}</p>
-          </>
-        )}
+        {(pages) => {
+          const first = (pushed.live ? pushed.value : null) ?? pages[0]!;
+          const later = pages.slice(1).flatMap((page) => page.runs);
+          const known = new Set(first.runs.map((run) => run.run_id));
+          return <Runs page={first} runs={[...first.runs, ...later.filter((run) => !known.has(run.run_id))]} />;
+        }}
       </Shown>
+      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
     </div>
+  );
+}
+
+function Runs({ page, runs }: { page: RunPage; runs: readonly RunOut[] }) {
+  const t = strings.runs;
+  const cost = runs.reduce((sum, run) => sum + run.cost_usd, 0);
+  return (
+    <>
+      <div className="tiles" role="group" aria-label={t.totals}>
+        {Object.entries(page.totals).filter(([, value]) => value > 0).map(([name, value]) => (
+          <div key={name} className="tile"><strong>{count(value)}</strong><span>{name}</span></div>
+        ))}
+        <div className="tile"><strong>{dollars(cost)}</strong><span>{t.allCost}</span></div>
+      </div>
+      <h2>{t.failures}</h2>
+      {Object.keys(page.failures).length ? <p className="warning">{tally(page.failures)}</p> : <p className="muted">{t.noFailures}</p>}
+      <h2>{t.title}</h2>
+      {runs.length === 0 ? (
+        <Empty>{t.nothing}</Empty>
+      ) : (
+        <table>
+          <thead>
+            <tr>{[t.command, t.state, t.started, t.took, t.counts, t.cost].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
+          </thead>
+          <tbody>
+            {runs.map((run) => (
+              <tr key={run.run_id}>
+                <th scope="row">{run.command}</th>
+                <td><span className={`badge state-${run.state}`}>{run.state}</span></td>
+                <td>{moment(run.created_at)}</td>
+                <td>{duration(run.created_at, run.finished_at)}</td>
+                <td><Done run={run} /></td>
+                <td className="number">{dollars(run.cost_usd)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  );
+}
+
+/** What a run has done; how far it is, where it said how much there is to do. */
+function Done({ run }: { run: RunOut }) {
+  const { planned, ...counts } = run.counts;
+  if (run.state !== "running" || planned === undefined) return <>{tally(run.counts)}</>;
+  const done = Object.values(counts).reduce((sum, value) => sum + value, 0);
+  return (
+    <>
+      <Meter label={strings.runs.progress} value={done} most={planned} /> {count(done)} / {count(planned)}
+      {done > 0 && <span className="muted"> {tally(counts)}</span>}
+    </>
   );
 }

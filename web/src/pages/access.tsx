@@ -1,0 +1,188 @@
+// Who and what may come in: tokens for machines, links for leads and viewers, and who is signed in.
+import { useState, type FormEvent, type ReactNode } from "react";
+import * as calls from "../api/calls";
+import type { ApiError } from "../api/client";
+import { usePages } from "../api/pages";
+import { asApiError } from "../api/use";
+import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/wire";
+import { moment } from "../parts/figures";
+import { Empty, Problem, Shown } from "../parts/state";
+import { useSession } from "../session";
+import { strings } from "../strings";
+
+export function AccessPage() {
+  const { me } = useSession();
+  const admin = me.role === "admin";
+  return (
+    <div className="page wide">
+      <h1>{strings.pages.access}</h1>
+      <Tokens admin={admin} />
+      <People admin={admin} />
+      {admin && <Sessions />}
+    </div>
+  );
+}
+
+function Tokens({ admin }: { admin: boolean }) {
+  const t = strings.access;
+  const loaded = usePages("tokens", (cursor) => calls.tokens({ cursor }));
+  const [secret, setSecret] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const failed = (reason: unknown) => setError(asApiError(reason));
+  function send(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const role = String(form.get("role")) as NonNullable<TokenIn["role"]>;
+    calls.makeToken({ name: String(form.get("name")), role, days: Number(form.get("days")) }).then((made) => {
+      setSecret(made.secret);
+      setError(null);
+      loaded.reload();
+    }, failed);
+  }
+  const row = (one: TokenOut) => (
+    <tr key={one.token_id}>
+      <th scope="row">{one.name}</th>
+      <td>{t.roles[one.role] ?? one.role}</td>
+      <td>{moment(one.created_at)}</td>
+      <td>{moment(one.expires_at)}</td>
+      <td>{one.last_used_at ? moment(one.last_used_at) : t.never}</td>
+      <td><Ended gone={one.revoked ? t.revoked : past(one.expires_at) ? t.expired : ""} name={`${t.revoke} ${one.name}`} text={t.revoke}
+        act={() => void calls.revokeToken(one.token_id).then(loaded.reload, failed)} /></td>
+    </tr>
+  );
+  return (
+    <section aria-label={t.tokens}>
+      <h2>{t.tokens}</h2>
+      <p className="muted">{t.tokensHint}</p>
+      <form className="invite-form" onSubmit={send}>
+        <label className="field"><span>{t.name}</span><input name="name" required maxLength={200} /></label>
+        <Roles roles={admin ? ["viewer", "lead", "admin"] : ["viewer"]} />
+        <label className="field"><span>{t.days}</span><input name="days" type="number" min={1} max={3650} defaultValue={90} required /></label>
+        <button type="submit" className="primary">{t.makeToken}</button>
+      </form>
+      {error && <Problem error={error} />}
+      {secret && <Once label={t.once} value={secret} />}
+      <Shown loaded={loaded}>
+        {(pages) => <Table heads={[t.name, t.role, t.made, t.expires, t.used, t.end]} nothing={t.noTokens} rows={pages.flatMap((page) => page.tokens).map(row)} />}
+      </Shown>
+      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+    </section>
+  );
+}
+
+function People({ admin }: { admin: boolean }) {
+  const t = strings.access;
+  const loaded = usePages("invitations", (cursor) => calls.allInvitations({ cursor }));
+  const [link, setLink] = useState("");
+  const [error, setError] = useState<ApiError | null>(null);
+  const failed = (reason: unknown) => setError(asApiError(reason));
+  function send(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const role = String(form.get("role")) as "lead" | "viewer";
+    calls.invite({ role, name: String(form.get("name")), days: Number(form.get("days")), max_people: 1, person_param: "" }).then((made) => {
+      setLink(new URL(made.path, window.location.origin).href);
+      setError(null);
+      loaded.reload();
+    }, failed);
+  }
+  const row = (one: InvitationOut) => (
+    <tr key={one.invitation_id}>
+      <th scope="row">{one.name || strings.none}</th>
+      <td>{t.roles[one.role] ?? one.role}</td>
+      <td>{moment(one.created_at)}</td>
+      <td>{moment(one.expires_at)}</td>
+      <td>{one.people} / {one.max_people}</td>
+      <td><Ended gone={one.revoked ? t.revoked : past(one.expires_at) ? t.expired : ""} name={`${t.revoke} ${one.name}`} text={t.revoke}
+        act={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, failed)} /></td>
+    </tr>
+  );
+  return (
+    <section aria-label={t.people}>
+      <h2>{t.people}</h2>
+      <p className="muted">{t.peopleHint}</p>
+      <form className="invite-form" onSubmit={send}>
+        <label className="field"><span>{strings.lead.inviteName}</span><input name="name" maxLength={500} /></label>
+        <Roles roles={admin ? ["viewer", "lead"] : ["viewer"]} />
+        <label className="field"><span>{t.days}</span><input name="days" type="number" min={1} max={365} defaultValue={14} required /></label>
+        <button type="submit" className="primary">{t.makeLink}</button>
+      </form>
+      {error && <Problem error={error} />}
+      {link && <Once label={strings.lead.link} value={link} />}
+      <Shown loaded={loaded}>
+        {(pages) => <Table heads={[t.name, t.role, t.made, t.expires, strings.lead.used, t.end]} nothing={t.noPeople} rows={pages.flatMap((page) => page.invitations).map(row)} />}
+      </Shown>
+      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+    </section>
+  );
+}
+
+function Sessions() {
+  const t = strings.access;
+  const loaded = usePages("sessions", (cursor) => calls.sessions({ cursor }));
+  const [error, setError] = useState<ApiError | null>(null);
+  const row = (one: SessionOut) => (
+    <tr key={one.session_id}>
+      <th scope="row">{one.name || strings.none}</th>
+      <td>{t.roles[one.role] ?? one.role}</td>
+      <td>{moment(one.created_at)}</td>
+      <td>{moment(one.expires_at)}</td>
+      <td><Ended gone={one.mine ? t.mine : ""} name={`${t.signOut} ${one.name}`} text={t.signOut}
+        act={() => void calls.endSession(one.session_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))} /></td>
+    </tr>
+  );
+  return (
+    <section aria-label={t.sessions}>
+      <h2>{t.sessions}</h2>
+      {error && <Problem error={error} />}
+      <Shown loaded={loaded}>
+        {(pages) => <Table heads={[t.name, t.role, t.since, t.expires, t.end]} nothing="" rows={pages.flatMap((page) => page.sessions).map(row)} />}
+      </Shown>
+      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+    </section>
+  );
+}
+
+function Roles({ roles }: { roles: readonly string[] }) {
+  const t = strings.access;
+  return (
+    <label className="field">
+      <span>{t.role}</span>
+      <select name="role">{roles.map((role) => <option key={role} value={role}>{t.roles[role] ?? role}</option>)}</select>
+    </label>
+  );
+}
+
+function Table({ heads, rows, nothing }: { heads: readonly string[]; rows: ReactNode[]; nothing: string }) {
+  if (!rows.length) return <Empty>{nothing}</Empty>;
+  return (
+    <table>
+      <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+      <tbody>{rows}</tbody>
+    </table>
+  );
+}
+
+/** A button that ends something, or why it has ended. */
+function Ended({ gone, name, text, act }: { gone: string; name: string; text: string; act: () => void }) {
+  if (gone) return <span className="badge">{gone}</span>;
+  return <button type="button" className="small" aria-label={name} onClick={act}>{text}</button>;
+}
+
+function Once({ label, value }: { label: string; value: string }) {
+  const [copied, setCopied] = useState("");
+  const t = strings.lead;
+  return (
+    <div className="made-link" role="status">
+      <label className="field">
+        <span>{label}</span>
+        <input readOnly value={value} onFocus={(event) => event.target.select()} />
+      </label>
+      <button type="button" onClick={() => void navigator.clipboard?.writeText(value).then(() => setCopied(value))}>{copied === value ? t.copied : t.copy}</button>
+    </div>
+  );
+}
+
+function past(moment: string): boolean {
+  return Date.parse(moment) < Date.now();
+}

@@ -1,0 +1,69 @@
+// The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
+import type { Facets } from "../api/wire";
+import { go, usePlace, withQuery } from "../router";
+import { strings } from "../strings";
+import { Choices, Select } from "./fields";
+
+/** Which verdicts count. */
+export const VERDICTS = ["source", "judge", "dimension", "dataset", "family", "task", "topic", "track", "mode", "since", "until"];
+export const ITEMS = ["dataset", "family", "task", "topic", "track"];
+
+const FACETS: Record<string, keyof Facets> = {
+  task: "tasks", topic: "topics", family: "families", track: "tracks", dataset: "datasets", dimension: "dimensions", judge: "judges",
+  mode: "modes", left: "editors", right: "editors",
+};
+const LISTS = ["left", "right", "task", "topic", "family", "track", "dataset", "dimension", "judge", "mode"];
+
+/** The filters with a value, of those named. */
+export function chosen(query: URLSearchParams, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
+}
+
+/** The address of another page with the same filters. */
+export function keep(path: string, query: URLSearchParams, changes: Record<string, string> = {}): string {
+  return withQuery(path, new URLSearchParams(chosen(query, VERDICTS)), changes);
+}
+
+export function useFilters(): { query: URLSearchParams; set: (changes: Record<string, string>) => void } {
+  const { path, query } = usePlace();
+  return { query, set: (changes) => go(withQuery(path, query, changes), { replace: true }) };
+}
+
+interface Props {
+  facets: Facets;
+  names: readonly string[];
+  methods?: boolean;
+}
+
+export function Filters({ facets, names, methods }: Props) {
+  const { query, set } = useFilters();
+  const t = strings.look;
+  const value = (name: string) => query.get(name) ?? "";
+  const shown = LISTS.filter((name) => names.includes(name));
+  const all = methods ? [...names, "method"] : names;
+  return (
+    <section className="filters" aria-label={t.filters}>
+      {names.includes("source") && (
+        <Choices label={t.source} value={value("source") || "all"} options={t.sources}
+          onChange={(found) => set({ source: found === "all" ? "" : found })} />
+      )}
+      {shown.map((name) => (
+        <Select key={name} label={t.names[name] ?? name} value={value(name)} options={facets[FACETS[name]!]} any={t.any}
+          onChange={(found) => set({ [name]: found })} />
+      ))}
+      {methods && (
+        <Select label={t.method} value={value("method") || "bt"} options={t.methods}
+          onChange={(found) => set({ method: found === "bt" ? "" : found })} />
+      )}
+      {["since", "until"].filter((name) => names.includes(name)).map((name) => (
+        <label key={name} className="field">
+          <span>{t.names[name]}</span>
+          <input type="date" value={value(name)} onChange={(event) => set({ [name]: event.target.value })} />
+        </label>
+      ))}
+      {all.some((name) => query.get(name)) && (
+        <button type="button" className="small" onClick={() => set(Object.fromEntries(all.map((name) => [name, ""])))}>{t.clear}</button>
+      )}
+    </section>
+  );
+}
