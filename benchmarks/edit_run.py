@@ -19,6 +19,9 @@ from typing import Any
 
 from imarena.core.records import Output, Status
 from imarena.storage import open_workspace
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # the fake server's process is started by the tests' helper
+
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 
 KINDS = ("openai", "gemini", "chat")

@@ -186,8 +186,13 @@ def test_commands_of_a_workspace_need_trust(imarena: Imarena, tmp_path: Path) ->
     argv = [sys.executable, str(tmp_path / "program.py"), "{source}", "{instruction}", "{output}"]
     with (root / "imarena.toml").open("a") as file:
         file.write(f'\n[editors.mirror]\nkind = "command"\nargv = {json.dumps(argv)}\n')
-    refused = imarena("-w", root, "edit", "-e", "mirror", code=2)
-    assert "--trust" in refused.err
+        inner = json.dumps(f"command:{json.dumps(argv)}")
+        file.write(f'\n[editors.inside]\nkind = "agent"\neditor = {inner}\n')
+        file.write('\n[editors.deeper]\nkind = "best-of-2"\neditor = "agent:function:os:getcwd"\n')
+        file.write('\n[editors.around]\nkind = "agent"\neditor = "mirror"\n')
+    for name in ("mirror", "inside", "deeper", "around", "agent:mirror"):
+        refused = imarena("-w", root, "edit", "-e", name, code=2)
+        assert "--trust" in refused.err, name
     assert outputs(root) == []
     assert imarena("-w", root, "--json", "edit", "-e", "mirror", "--trust").json["report"]["outputs"] == {"ok": 1}
 

@@ -16,7 +16,7 @@ from imarena.core.protocols import Editor, Judge
 from imarena.core.records import Evidence, ImageRef
 from imarena.core.settings import Settings
 from imarena.editors.catalog import EDITORS, KINDS, Ports
-from imarena.editors.model_cards import card_of, card_of_endpoint, model_cards
+from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards
 from imarena.editors.prices import PRICE_FIELDS
 from imarena.editors.studio import RECIPES
 from imarena.images import inspect
@@ -51,9 +51,14 @@ class EditorWiring:
     def _settings(self) -> Settings:
         return self.workspace.settings
 
-    def wire(self, text: str) -> Editor:
-        """The editor called `text`; a name that nothing answers to raises and suggests."""
-        editor = self._of_table(text) if text in self._settings.editors else self._of_text(text)
+    def wire(self, text: str, *, of_file: bool = False) -> Editor:
+        """The editor called `text`; a name that nothing answers to raises and suggests.
+
+        `of_file` says that the workspace's file gave the name: what it would run then needs trust.
+        """
+        if of_file and text not in self._settings.editors:
+            self._need_trust(text, text.partition(":")[0])
+        editor = self._of_table(text) if text in self._settings.editors else self._of_text(text, of_file=of_file)
         budget = self.ports.budget
         if budget is not None and getattr(editor, "usd_per_image", 0.0) is None:
             raise UserError(
@@ -68,7 +73,7 @@ class EditorWiring:
         if not kind:
             raise UserError(f"[editors.{name}] names no kind.", hint=f"Known: {', '.join([*KINDS, *_STAGED])}.")
         if kind in _STAGED or _BEST.fullmatch(kind):
-            return self._of_agent(kind, name, table, str(table.pop("editor", "")))
+            return self._of_agent(kind, name, table, str(table.pop("editor", "")), of_file=True)
         self._need_trust(name, kind)
         options = {**table, **self.wish.options}
         return self._made(kind, name, {**_told(kind, options), **options})
@@ -76,14 +81,14 @@ class EditorWiring:
     def _need_trust(self, name: str, kind: str) -> None:
         if kind in KINDS and KINDS[kind].needs == "trust" and not self.wish.trust:
             raise UserError(
-                f"The editor '{name}' would run a {kind} that the workspace's imarena.toml names.",
+                f"The editor '{name[:120]}' would run a {kind} that the workspace's imarena.toml names.",
                 hint="Read that table; if you trust it, run the same command with --trust.",
             )
 
-    def _of_text(self, text: str) -> Editor:
+    def _of_text(self, text: str, *, of_file: bool = False) -> Editor:
         kind, colon, rest = text.partition(":")
         if colon and (kind in _STAGED or _BEST.fullmatch(kind)):
-            return self._of_agent(kind, text, {}, rest)
+            return self._of_agent(kind, text, {}, rest, of_file=of_file)
         options = dict(self.wish.options)
         if colon and kind in EDITORS:
             argument = KINDS[kind].argument if kind in KINDS else "argument"
@@ -116,12 +121,14 @@ class EditorWiring:
         plain = {key: value for key, value in options.items() if key not in agents_only}
         return EDITORS.get(kind)(name, plain, self.ports)
 
-    def _of_agent(self, kind: str, name: str, table: dict[str, JsonValue], inner: str) -> Editor:
+    def _of_agent(
+        self, kind: str, name: str, table: dict[str, JsonValue], inner: str, *, of_file: bool = False
+    ) -> Editor:
         if not inner:
             raise UserError(f"'{name}' does not say which editor to wrap.", hint=f"Write {kind}:EDITOR.")
         said = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
         shown = str(said.pop("name", "")) or name
-        editor = self.wire(inner)
+        editor = self.wire(inner, of_file=of_file)
         judge, doors = self._judge(str(said.pop("judge", "builtin")))
         best = _BEST.fullmatch(kind)
         if best:
@@ -208,8 +215,20 @@ def editor_names(settings: Settings) -> dict[str, str]:
     named["classical"] = KINDS["classical"].about
     named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}
     named |= {"agent:EDITOR": "CV-Agent around an editor", "best-of-4:EDITOR": "the judge's choice of four"}
-    named |= {card.name: card.title for card in model_cards().values() if card.adapter}
+    named |= {card.name: _about(card) for card in model_cards().values() if card.adapter}
     return named
+
+
+def _about(card: ModelCard) -> str:
+    """A model in a line: what it is, what it costs or where it runs, whether it still lives."""
+    told = [card.title, card.kind]
+    if card.price is not None:
+        told.append(f"{card.price.per_image({}, card.native_size):g} USD a picture at most ({card.price.as_of})")
+    else:
+        told.append(card.no_price or "")
+    if card.withdrawn is not None:
+        told.append(f"switched off {card.withdrawn}")
+    return "; ".join(told)
 
 
 def _list(text: str) -> JsonValue:
