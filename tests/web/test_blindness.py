@@ -65,7 +65,11 @@ def look_at_everything(person: Person, task: Any) -> None:
 def test_no_byte_sent_to_a_rater_names_a_model(tmp_path: Path, kind: str) -> None:
     app = served(tmp_path / "arena", items=2)
     admin = administrator(app)
-    one = campaign(admin, kind=kind, gold_rate=0.3, repeat_rate=0.3)
+    answers = {"preference": "right,winner", "yes_no": "answer", "rating": "artifacts"}
+    row = {"preference": f"{EDITORS[1]},left", "yes_no": "yes", "rating": "5"}[kind]
+    table = f"item,left,{answers[kind]}\nentry-0,{EDITORS[0]},{row}\n"
+    gold = admin.post("/api/lead/known-tasks", {"kind": kind, "table": table})["tasks"][0]["task"]
+    one = campaign(admin, kind=kind, gold=[gold], gold_rate=0.5, repeat_rate=0.3)
     person = rater(app, admin, one)
     listener = Listener(person)
     ballots: dict[str, dict[str, Any]] = {
@@ -84,9 +88,15 @@ def test_no_byte_sent_to_a_rater_names_a_model(tmp_path: Path, kind: str) -> Non
         look_at_everything(person, task)
         if task["segments_url"]:
             assert person.get(task["segments_url"]).status_code == 200
+        ahead = person.post(f"/api/rating/campaigns/{one}/ahead")["task"]
+        if ahead is not None:
+            for picture in (ahead["left"], *ahead["sources"]):
+                assert person.get(f"{picture['tiles_url']}/0/0/0").status_code == 200
+            if done == 2:
+                person.post(f"/api/tasks/{ahead['address']}/give-back")
         person.vote(task, **ballots[kind])
         done += 1
-    assert done >= 6
+    assert done >= 5
     person.post(f"/api/rating/campaigns/{one}/undo")
     with open_workspace(tmp_path / "arena") as workspace:
         telling = secrets_of(workspace)
@@ -130,6 +140,6 @@ def test_items_of_an_open_campaign_are_closed_to_the_public_too(tmp_path: Path) 
 
 def test_a_blinded_type_has_no_field_that_could_name_a_model() -> None:
     forbidden = ("editor", "model", "output", "sha", "left_id", "right_id", "item_id", "judge")
-    for blinded in (wire.Task, wire.Picture, wire.Next, wire.Receipt, wire.Segments, wire.RaterCampaign):
+    for blinded in (wire.Task, wire.Picture, wire.Next, wire.Ahead, wire.Receipt, wire.Segments, wire.RaterCampaign):
         names = json.dumps(list(blinded.model_json_schema()["properties"]))
         assert not [word for word in forbidden if word in names], blinded

@@ -101,6 +101,21 @@ def accept(engine: Engine, secret: str, params: dict[str, str], days: float) -> 
         )  # fmt: skip
 
 
+def why_not(engine: Engine, secret: str, params: dict[str, str]) -> str:
+    """Why an invitation was not taken, for whoever has its secret: unknown, revoked, expired, no_person or full."""
+    query = select(invitations).where(invitations.c.secret_hash == hashed(secret))
+    with reading(engine) as connection:
+        row = connection.execute(query).mappings().first()
+    if row is None:
+        return "unknown"
+    if row["revoked_at"]:
+        return "revoked"
+    if row["expires_at"] < _later(0):
+        return "expired"
+    shared = row["max_people"] > 1 and row["person_param"]
+    return "no_person" if shared and not params.get(row["person_param"]) else "full"
+
+
 def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | None:
     """The rater behind the link: the same person on every visit; None where the link is full."""
     if row["max_people"] == 1:

@@ -6,7 +6,7 @@ from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, Vote
 from imarena.core.records import Ranking as RankingRecord
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
-from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Picture, RaterCampaign, Task
+from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, Task
 from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, Standing, VoteOut
 from imarena.workflows.ballots import Answer
 from imarena.workflows.exhibits import instruction_of
@@ -133,6 +133,13 @@ def answer_of(ballot: Ballot) -> Answer:
     return Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
 
 
+def nothing_left(arena: Arena, campaign_id: str, stage: str) -> Next:
+    """Why there is no task, and where to go from here."""
+    ended = stage in ("done", "quota", "not_qualified")
+    url = arena.voting.shelves.plan(campaign_id).completion_url if ended else None
+    return Next.model_validate({"stage": stage, "task": None, "completion_url": url})
+
+
 def rater_campaign(arena: Arena, campaign_id: str, place: Place, *, leads: bool) -> RaterCampaign | None:
     """A campaign as one of its raters sees it; leads may take part without an invitation."""
     campaign = arena.voting.shelves.campaign(campaign_id)
@@ -152,7 +159,6 @@ def rater_campaign(arena: Arena, campaign_id: str, place: Place, *, leads: bool)
         quota=place.quota,
         quota_left=place.quota_left,
         can_undo=place.done + place.practised + place.examined > 0,
-        completion_url=plan.completion_url if place.stage in ("done", "quota", "not_qualified") else None,
     )
 
 

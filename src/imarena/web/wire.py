@@ -110,8 +110,6 @@ class RaterCampaign(Wire):
     quota: int
     quota_left: int
     can_undo: bool
-    completion_url: str | None
-    """Where a crowd platform wants its people sent back to, once the stage is done, quota or not_qualified."""
 
 
 class Picture(Wire):
@@ -214,6 +212,8 @@ class Next(Wire):
 
     stage: Stage
     task: Task | None
+    completion_url: str | None = None
+    """Where a crowd platform wants its people sent back to, once the stage is done, quota or not_qualified."""
 
 
 class Ahead(Wire):

@@ -88,6 +88,7 @@ function Head({ found, onChange, reload }: HeadProps) {
 
 function AgreementTable({ found }: { found: AgreementReport }) {
   const t = strings.lead;
+  if (!found.criteria.length) return <Empty>{t.noAgreement}</Empty>;
   return (
     <table>
       <thead>
@@ -135,9 +136,10 @@ function RaterTable({ raters, onActive }: { raters: readonly RaterOut[]; onActiv
             <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
             <td className="number">{share(one.agreement)}</td>
             <td className="number">{share(one.left_share)}</td>
-            <td>{one.flags.join("; ") || strings.none}</td>
+            <td>{one.flags.map((flag) => t.flagNames[flag] ?? flag.replaceAll("_", " ")).join("; ") || strings.none}</td>
             <td>
-              <button type="button" className="small" onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
+              <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
+                onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
             </td>
           </tr>
         ))}

@@ -24,7 +24,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
     };
     calls.invite(body).then(
       (made) => {
-        setLink(new URL(made.path, window.location.origin).href);
+        setLink(linkFor(new URL(made.path, window.location.origin), body.person_param));
         setError(null);
         loaded.reload();
       },
@@ -56,7 +56,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
                     <td>{one.people} / {one.max_people}</td>
                     <td>
                       {one.revoked ? <span className="badge">{t.revoked}</span> : (
-                        <button type="button" className="small"
+                        <button type="button" className="small" aria-label={one.name ? `${t.revoke}: ${one.name}` : t.revoke}
                           onClick={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))}>
                           {t.revoke}
                         </button>
@@ -75,6 +75,13 @@ export function Invitations({ campaignId }: { campaignId: string }) {
   );
 }
 
+/** The link with a place for who opens it, where a platform fills that in. The secret stays behind the #. */
+export function linkFor(link: URL, param: string): string {
+  if (!param) return link.href;
+  const value = param === "PROLIFIC_PID" ? "{{%PROLIFIC_PID%}}" : "WHO";
+  return `${link.origin}${link.pathname}?${encodeURIComponent(param)}=${value}${link.hash}`;
+}
+
 function MadeLink({ link }: { link: string }) {
   const [copied, setCopied] = useState(false);
   const t = strings.lead;
@@ -83,6 +90,7 @@ function MadeLink({ link }: { link: string }) {
       <label className="field">
         <span>{t.link}</span>
         <input readOnly value={link} onFocus={(event) => event.target.select()} />
+        {link.includes("?") && <small className="muted">{t.linkParam}</small>}
       </label>
       <button type="button" onClick={() => void navigator.clipboard?.writeText(link).then(() => setCopied(true))}>{copied ? t.copied : t.copy}</button>
     </div>

@@ -31,6 +31,9 @@ export function RatePage({ campaignId }: { campaignId: string }) {
 
 const SEEN = "imarena.seen";
 
+/** The focus goes to the heading of a page that took the place of a task, so that it is heard. */
+const heard = (heading: HTMLHeadingElement | null) => heading?.focus();
+
 /** Consent where it is asked for; guidelines and keys before the first task. */
 function Begin({ campaign, reload }: { campaign: RaterCampaign; reload: () => void }) {
   const [seen, setSeen] = useState(() => campaign.done > 0 || window.sessionStorage.getItem(SEEN) === campaign.campaign_id);
@@ -55,10 +58,10 @@ function Work({ campaign }: { campaign: RaterCampaign }) {
   const [title, text] = strings.stages[desk.stage] ?? strings.stages.done!;
   return (
     <main className="narrow card" data-stage={desk.stage}>
-      <h1>{title}</h1>
+      <h1 ref={heard} tabIndex={-1}>{title}</h1>
       <p>{text}</p>
       <div className="row">
-        {campaign.completion_url && <a className="button primary" href={campaign.completion_url} rel="noreferrer">{strings.finish}</a>}
+        {desk.completionUrl && <a className="button primary" href={desk.completionUrl} rel="noreferrer">{strings.finish}</a>}
         {desk.canUndo && <button type="button" onClick={desk.undo}>{strings.vote.undo}</button>}
         <Link to="/" className="button">{strings.home.title}</Link>
       </div>

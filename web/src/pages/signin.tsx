@@ -50,7 +50,6 @@ function Opening({ sign }: { sign: () => Promise<Me> }) {
         <>
           <h1>{strings.signIn.badLink}</h1>
           <Problem error={error} retry={attempt} />
-          <p>{strings.signIn.badLinkHint}</p>
         </>
       ) : (
         <p role="status">{strings.signIn.opening}</p>

@@ -1,5 +1,5 @@
 // Before the first task: consent, guidelines, keys.
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
 import { asApiError } from "../api/use";
@@ -24,16 +24,19 @@ export function Welcome({ campaign, onReady }: Props) {
   const [error, setError] = useState<ApiError | null>(null);
   const t = strings.start;
   const step = steps[at] ?? "keys";
+  const page = useRef<HTMLElement>(null);
+  // Who cannot see the page change hears the new heading.
+  useEffect(() => page.current?.querySelector("h1")?.focus(), [at]);
   function begin(): void {
     if (!asked) onReady();
     else calls.giveConsent(campaign.campaign_id).then(onReady, (reason: unknown) => setError(asApiError(reason)));
   }
   return (
-    <main className="narrow card welcome" data-step={step}>
+    <main ref={page} className="narrow card welcome" data-step={step}>
       <p className="muted">{campaign.name} · {t.step(at + 1, steps.length)}</p>
       {step === "consent" && (
         <>
-          <h1>{t.consent}</h1>
+          <h1 tabIndex={-1}>{t.consent}</h1>
           <Prose text={campaign.consent || t.consentDefault} />
           <label className="check">
             <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.target.checked)} />
@@ -43,13 +46,13 @@ export function Welcome({ campaign, onReady }: Props) {
       )}
       {step === "guidelines" && (
         <>
-          <h1>{t.guidelines}</h1>
+          <h1 tabIndex={-1}>{t.guidelines}</h1>
           <Prose text={campaign.guidelines || t.guidelinesDefault} />
         </>
       )}
       {step === "keys" && (
         <>
-          <h1>{t.keys}</h1>
+          <h1 tabIndex={-1}>{t.keys}</h1>
           <p>{t.keysLead}</p>
           <KeyTable kind={campaign.kind} />
           <p className="muted">{t.practice}</p>

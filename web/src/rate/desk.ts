@@ -17,6 +17,8 @@ export interface Desk {
   /** Counts the tasks that were shown: a task that comes back after an undo is shown anew. */
   showing: number;
   stage: Stage | null;
+  /** Where a crowd platform wants its people sent back to. */
+  completionUrl: string | null;
   busy: boolean;
   error: ApiError | null;
   /** Why it takes longer than usual: the server or its database is away, and is asked again. */
@@ -34,6 +36,7 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   const [task, setTask] = useState<Task | null>(null);
   const [showing, setShowing] = useState(0);
   const [stage, setStage] = useState<Stage | null>(null);
+  const [completionUrl, setCompletionUrl] = useState<string | null>(null);
   const [busy, setBusy] = useState(true);
   const [error, setError] = useState<ApiError | null>(null);
   const [notice, setNotice] = useState("");
@@ -78,6 +81,7 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
     setFeedback(null);
     const found = await sure(() => calls.takeNext(campaignId));
     setStage(found.stage);
+    setCompletionUrl(found.completion_url ?? null);
     if (early && found.task?.address === early.address) setTask(found.task);
     else show(found.task);
   }, [campaignId, handOver, show, sure]);
@@ -144,5 +148,5 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
     });
   }
 
-  return { task, showing, stage, busy, error, waiting, notice, feedback, canUndo, cast, skip, undo, next };
+  return { task, showing, stage, completionUrl, busy, error, waiting, notice, feedback, canUndo, cast, skip, undo, next };
 }

@@ -13,7 +13,7 @@ from imarena.storage.schema import participants
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import Caller, RaterCaller
 from imarena.web.problems import Refused
-from imarena.web.showing import answer_of, rater_campaign, task
+from imarena.web.showing import answer_of, nothing_left, rater_campaign, task
 from imarena.web.wire import (
     NO_NUL,
     Ballot,
@@ -84,7 +84,7 @@ async def take_next(request: Request, caller: RaterCaller, campaign_id: Campaign
         return Next(stage=found.standing.stage, task=await run_in_threadpool(task, arena, found))
     if found.stage == "not_invited":
         raise Refused(403, "not_invited", "You do not take part in this campaign.")
-    return Next(stage=found.stage, task=None)
+    return nothing_left(arena, campaign_id, found.stage)
 
 
 @router.post("/rating/campaigns/{campaign_id}/undo")

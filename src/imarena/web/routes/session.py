@@ -22,6 +22,24 @@ def get_me(request: Request, caller: Anyone) -> Me:
     return me(arena_of(request), caller)
 
 
+_ASK = "Ask who sent it for a new one."
+_NOT_TAKEN = {
+    "unknown": ("This invitation link is not valid.", f"Was it copied whole, to its last letter? If so: {_ASK}"),
+    "revoked": ("This invitation was withdrawn.", _ASK),
+    "expired": ("This invitation has expired.", _ASK),
+    "no_person": ("The link does not say who you are.", "Open it from the platform that sent you here."),
+    "full": ("As many people as this link is for have come already.", _ASK),
+}
+"""Only who has the link's secret gets to know why it does not work."""
+
+
+@router.get("/health")
+def get_health(request: Request) -> Done:
+    """Can the server answer, and reach its database?"""
+    arena_of(request).looking.version()
+    return Done()
+
+
 @router.post("/session/invitation")
 def sign_in_by_invitation(request: Request, response: Response, body: Invitation) -> Me:
     """Open an invitation link."""
@@ -29,9 +47,8 @@ def sign_in_by_invitation(request: Request, response: Response, body: Invitation
     engine = arena.workspace.store.engine
     secret = access.accept(engine, body.token, dict(body.params), arena.settings.session_days)
     if secret is None:
-        raise Refused(
-            403, "invitation", "This invitation link is not valid, or no longer.", hint="Ask who sent it for a new one."
-        )
+        message, hint = _NOT_TAKEN[access.why_not(engine, body.token, dict(body.params))]
+        raise Refused(403, "invitation", message, hint=hint)
     return _signed_in(arena, request, response, secret)
 
 
