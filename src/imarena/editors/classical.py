@@ -20,60 +20,81 @@ from imarena.core.records import JsonDict, Status
 from imarena.editors import classical_frame as frame
 from imarena.editors import classical_light as light
 from imarena.editors import classical_things as things
+from imarena.editors.classical_find import Bools, target_mask
 from imarena.editors.classical_light import Floats
+from imarena.editors.classical_text import write_text
 from imarena.images import JPEG, PNG, decode, encode, media_type_of
 from imarena.language import Edit, EditKind, read_instruction
 
-VERSION = "1"
+VERSION = "2"
 _EXPOSURE = ("brighten", "darken", "contrast", "saturate", "desaturate", "white_balance", "enhance")
 
 
 @dataclass(frozen=True)
 class _Canvas:
+    """The picture as it is now, the masks that came with the request, and what "it" stands for."""
+
     rgb: Floats
     masks: tuple[bytes, ...]
+    last: Bools | None = None
 
 
-def _adjust(canvas: _Canvas, edit: Edit) -> Floats | None:
-    change = light.ADJUSTMENTS.get(edit.operation)
-    return change(canvas.rgb) if change else None
+@dataclass(frozen=True)
+class _Changed:
+    """The picture afterwards, and the thing that was changed where one was."""
+
+    rgb: Floats
+    thing: Bools | None = None
 
 
-def _tone(canvas: _Canvas, edit: Edit) -> Floats | None:
+def _adjust(canvas: _Canvas, edit: Edit) -> _Changed | None:
+    name = edit.operation
+    if name in ("deblur", "enhance") and re.search(r"\b(?:dark|dim|underexposed)\b", edit.clause):
+        name = "brighten"  # "make this dark picture clear" is about its light
+    change = light.ADJUSTMENTS.get(name)
+    return _Changed(change(canvas.rgb)) if change else None
+
+
+def _tone(canvas: _Canvas, edit: Edit) -> _Changed | None:
     words = [edit.value, *re.findall(r"[a-z]+", edit.value)]
     change = next((light.TONES[word] for word in words if word in light.TONES), None)
-    return change(canvas.rgb) if change else None
+    return _Changed(change(canvas.rgb)) if change else None
 
 
-def _recolour(canvas: _Canvas, edit: Edit) -> Floats | None:
-    mask = things.target_mask(canvas.rgb, edit, canvas.masks)
-    return things.recolour(canvas.rgb, mask, edit.colours[0]) if mask is not None and edit.colours else None
+def _recolour(canvas: _Canvas, edit: Edit) -> _Changed | None:
+    if not edit.colours:
+        return None
+    mask = target_mask(canvas.rgb, edit, canvas.masks, canvas.last)
+    return None if mask is None else _Changed(things.recolour(canvas.rgb, mask, edit.colours[0], edit.value), mask)
 
 
-def _remove(canvas: _Canvas, edit: Edit) -> Floats | None:
-    mask = things.target_mask(canvas.rgb, edit, canvas.masks)
-    return things.remove(canvas.rgb, mask) if mask is not None else None
+def _remove(canvas: _Canvas, edit: Edit) -> _Changed | None:
+    mask = target_mask(canvas.rgb, edit, canvas.masks, canvas.last)
+    return None if mask is None else _Changed(things.remove(canvas.rgb, mask))
 
 
-def _text(canvas: _Canvas, edit: Edit) -> Floats | None:
-    return frame.write_text(canvas.rgb, edit)
+def _text(canvas: _Canvas, edit: Edit) -> _Changed | None:
+    written = write_text(canvas.rgb, edit)
+    return None if written is None else _Changed(*written)
 
 
-def _background(canvas: _Canvas, edit: Edit) -> Floats | None:
-    return things.background(canvas.rgb, edit, canvas.masks)
+def _background(canvas: _Canvas, edit: Edit) -> _Changed | None:
+    behind = things.background(canvas.rgb, edit, canvas.masks)
+    return None if behind is None else _Changed(behind)
 
 
-def _view(canvas: _Canvas, edit: Edit) -> Floats | None:
+def _view(canvas: _Canvas, edit: Edit) -> _Changed | None:
     if edit.kind is EditKind.EXTEND:
-        return frame.extend(canvas.rgb, edit.places)
+        return _Changed(frame.extend(canvas.rgb, edit.places))
     if edit.operation == "level":
-        return frame.level(canvas.rgb)
+        level = frame.level(canvas.rgb)
+        return None if level is None else _Changed(level)
     if re.match(r"crop\b", edit.clause):
-        return frame.crop(canvas.rgb, edit.places)
-    return frame.flip(canvas.rgb) if re.match(r"(?:flip|mirror)\b", edit.clause) else None
+        return _Changed(frame.crop(canvas.rgb, edit))
+    return _Changed(frame.flip(canvas.rgb)) if re.match(r"(?:flip|mirror)\b", edit.clause) else None
 
 
-_Change = Callable[[_Canvas, Edit], Floats | None]
+_Change = Callable[[_Canvas, Edit], _Changed | None]
 OPERATIONS: Mapping[str, tuple[_Change, Callable[[Edit], bool]]] = {
     "exposure": (_adjust, lambda e: e.kind is EditKind.ENHANCE and e.operation in _EXPOSURE),
     "denoise": (_adjust, lambda e: e.kind is EditKind.ENHANCE and e.operation == "denoise"),
@@ -128,10 +149,12 @@ class ClassicalEditor:
             return EditResult(Status.INVALID_IMAGE, error=str(error))
         done: list[str] = []
         left: list[str] = []
+        last: Bools | None = None
         for edit in read_instruction(request.instruction).edits:
-            changed = self._changed(_Canvas(rgb, request.masks), edit)
+            changed = self._changed(_Canvas(rgb, request.masks, last), edit)
             (left if changed is None else done).append(edit.clause)
-            rgb = rgb if changed is None else changed
+            if changed is not None:
+                rgb, last = changed.rgb, changed.thing
         if not done:
             what = "; ".join(left) or request.instruction
             return EditResult(Status.REFUSED, error=f"{self.name} has no operation for: {what[:300]}")
@@ -139,7 +162,7 @@ class ClassicalEditor:
         steps: tuple[JsonDict, ...] = ({"stage": "classical", "done": list(done), "left": list(left)},) if left else ()
         return EditResult(Status.OK, encode(picture, JPEG if kind == JPEG else PNG, quality=95), steps=steps)
 
-    def _changed(self, canvas: _Canvas, edit: Edit) -> Floats | None:
+    def _changed(self, canvas: _Canvas, edit: Edit) -> _Changed | None:
         for name in self.operations:
             change, fits = OPERATIONS[name]
             if fits(edit):

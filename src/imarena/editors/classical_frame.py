@@ -1,104 +1,89 @@
-"""Classical changes of the frame: words on the picture, crop, extend, level, flip."""
+"""Classical changes of the frame: crop, extend, level, flip. Arrays are (height, width, 3), 0 to 1."""
 
 import re
 
 import cv2
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
 
+from imarena.editors.classical_fill import fill
+from imarena.editors.classical_find import grown_to, shrunk, standing_out, subject_mask
 from imarena.editors.classical_light import Floats
-from imarena.editors.classical_things import remove
-from imarena.language import Edit, lexicon
+from imarena.language import Edit
 
 EXTENDED = 0.35
 """How much wider or higher an extended picture is."""
 
 
-def write_text(rgb: Floats, edit: Edit) -> Floats | None:
-    """Put words on the picture, in place of the old ones where those are named and can be read."""
-    box = _old_text_box(rgb, edit.old_text) if edit.old_text else None
-    if edit.old_text and box is None:
-        return None
-    if box is not None:
-        rgb = remove(rgb, _box_mask(rgb, box))
-    if not edit.text:
-        return rgb if box is not None else None
-    return _drawn(rgb, edit, box or _text_box(rgb, edit.places))
-
-
-def _old_text_box(rgb: Floats, text: str) -> tuple[int, int, int, int] | None:
-    from imarena.vision import read_lines, text_match
-
-    height, width = rgb.shape[:2]
-    lines = read_lines(Image.fromarray(np.asarray(np.clip(rgb * 255, 0, 255), np.uint8)))
-    best = max(lines, key=lambda line: text_match(text, (line,)), default=None)
-    if best is None or text_match(text, (best,)) < 0.6:
-        return None
-    left, top, right, bottom = best.box
-    return int(left * width), int(top * height), int(right * width), int(bottom * height)
-
-
-def _box_mask(rgb: Floats, box: tuple[int, int, int, int]) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    mask = np.zeros(rgb.shape[:2], np.bool_)
-    mask[box[1] : box[3], box[0] : box[2]] = True
-    return mask
-
-
-def _text_box(rgb: Floats, places: tuple[str, ...]) -> tuple[int, int, int, int]:
-    height, width = rgb.shape[:2]
-    tall = height * 0.14
-    top = height * 0.04 if "top" in places else (height * 0.82 if "bottom" in places else (height - tall) / 2)
-    left = width * 0.04 if "left" in places else (width * 0.5 if "right" in places else width * 0.1)
-    right = width * 0.5 if "left" in places else (width * 0.96 if "right" in places else width * 0.9)
-    x, y = min(round(left), width - 1), min(round(top), height - 1)
-    return x, y, max(x + 1, round(right)), max(y + 1, round(top + tall))
-
-
-def _drawn(rgb: Floats, edit: Edit, box: tuple[int, int, int, int]) -> Floats:
-    picture = Image.fromarray(np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8))
-    pen = ImageDraw.Draw(picture)
-    size = max(8, box[3] - box[1])
-    font = ImageFont.load_default(size)
-    while size > 8 and pen.textlength(edit.text, font=font) > box[2] - box[0]:
-        size = max(8, int(size * 0.92))
-        font = ImageFont.load_default(size)
-    named = [w for w in re.findall(r"[a-z]+", edit.clause) if w in lexicon().colours]
-    under = rgb[box[1] : box[3], box[0] : box[2]].mean()
-    colour = lexicon().colours[named[0]] if named else ("#101010" if under > 0.55 else "#f5f5f5")
-    pen.text(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), edit.text, fill=colour, font=font, anchor="mm")
-    return np.asarray(picture, np.float32) / np.float32(255)
-
-
 def extend(rgb: Floats, places: tuple[str, ...]) -> Floats:
-    """A larger canvas; the new part is the mirrored edge, softer with distance."""
+    """A larger canvas; the new part is made of pieces of the picture, starting from its mirrored edge."""
     height, width = rgb.shape[:2]
     sides = [place for place in places if place in ("left", "right", "top", "bottom")] or ["left", "right"]
     share = EXTENDED / (2 if len(sides) > 1 else 1)
     left, right = (round(width * share) if side in sides else 0 for side in ("left", "right"))
     top, bottom = (round(height * share) if side in sides else 0 for side in ("top", "bottom"))
-    wide = cv2.copyMakeBorder(rgb, top, bottom, left, right, cv2.BORDER_REFLECT_101)
-    soft = cv2.GaussianBlur(wide, (0, 0), max(height, width) / 90)
-    new = np.ones(wide.shape[:2], np.float32)
-    new[top : top + height, left : left + width] = 0
-    far = np.clip(cv2.GaussianBlur(new, (0, 0), max(height, width) / 60) * new, 0, 1)[..., None]
-    return np.asarray(wide * (1 - far) + soft * far, np.float32)
+    wide = np.asarray(cv2.copyMakeBorder(rgb, top, bottom, left, right, cv2.BORDER_REFLECT_101), np.float32)
+    new = np.ones(wide.shape[:2], np.bool_)
+    new[top : top + height, left : left + width] = False
+    things = (
+        cv2.copyMakeBorder(standing_out(rgb).astype(np.uint8), top, bottom, left, right, cv2.BORDER_REFLECT_101) > 0
+    )
+    return fill(wide, new, start=wide, avoid=np.asarray(things))
 
 
-def crop(rgb: Floats, places: tuple[str, ...]) -> Floats:
-    """Two thirds of the frame, at the named side; the middle where none is named."""
+def crop(rgb: Floats, edit: Edit) -> Floats:
+    """Around the subject, to a square, or two thirds of the frame at the named side; the middle where none is named."""
     height, width = rgb.shape[:2]
-    h, w = round(height * 2 / 3), round(width * 2 / 3)
-    x = 0 if "left" in places else (width - w if "right" in places else (width - w) // 2)
-    y = 0 if "top" in places else (height - h if "bottom" in places else (height - h) // 2)
-    return np.ascontiguousarray(rgb[y : y + h, x : x + w])
+    square = re.search(r"\bsquare\b", edit.clause) is not None
+    around = re.search(r"\b(?:to|around|on) (?:the|its|his|her) (?!left|right|top|bottom|middle|cent)", edit.clause)
+    if around or square:
+        subject = grown_to(subject_mask(shrunk(rgb)), rgb)
+        if subject.any():
+            return _around(rgb, subject, square)
+    h, w = (min(height, width),) * 2 if square else (round(height * 2 / 3), round(width * 2 / 3))
+    x = 0 if "left" in edit.places else (width - w if "right" in edit.places else (width - w) // 2)
+    y = 0 if "top" in edit.places else (height - h if "bottom" in edit.places else (height - h) // 2)
+    return np.ascontiguousarray(rgb[y : y + max(h, 1), x : x + max(w, 1)])
+
+
+def _around(rgb: Floats, subject: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], square: bool) -> Floats:
+    """The subject with some air; a square is as large as the frame allows."""
+    height, width = rgb.shape[:2]
+    rows, columns = np.nonzero(subject)
+    y, x = (rows.min() + rows.max()) / 2, (columns.min() + columns.max()) / 2
+    if square:
+        h = w = min(height, width)
+    else:
+        h = min(height, round((rows.max() - rows.min() + 1) * 1.25))
+        w = min(width, round((columns.max() - columns.min() + 1) * 1.25))
+    top, left = int(np.clip(y - h / 2, 0, height - h)), int(np.clip(x - w / 2, 0, width - w))
+    return np.ascontiguousarray(rgb[top : top + h, left : left + w])
 
 
 def level(rgb: Floats) -> Floats | None:
-    """Turn the picture so that its long, nearly level lines become level. None where there are none."""
-    grey = np.asarray(np.clip(rgb.mean(axis=2) * 255, 0, 255), np.uint8)
-    height, width = grey.shape
-    edges = cv2.Canny(cv2.GaussianBlur(grey, (0, 0), 2), 20, 60)
-    lines = cv2.HoughLinesP(edges, 1, np.pi / 720, 60, minLineLength=width // 5, maxLineGap=width // 25)
+    """Turn the picture so that its long, nearly level lines become level. None where there are none.
+
+    Nothing is cut off at the sides: the corners that come free are filled.
+    """
+    angle = _tilt(rgb)
+    if angle is None or abs(angle) < 0.3:
+        return None
+    height, width = rgb.shape[:2]
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
+    turned = cv2.warpAffine(rgb, matrix, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+    covered = cv2.warpAffine(np.ones((height, width), np.float32), matrix, (width, height))
+    free = np.asarray(covered < 0.999)
+    return np.asarray(
+        np.clip(fill(np.asarray(turned, np.float32), free, np.asarray(turned, np.float32)), 0, 1), np.float32
+    )
+
+
+def _tilt(rgb: Floats) -> float | None:
+    """The weighted median angle, in degrees, of long lines within 20 degrees of level."""
+    scale = min(1.0, 800 / max(rgb.shape[:2]))
+    size = (max(1, round(rgb.shape[1] * scale)), max(1, round(rgb.shape[0] * scale)))
+    small = cv2.resize(rgb.mean(axis=2), size, interpolation=cv2.INTER_AREA)
+    edges = cv2.Canny(cv2.GaussianBlur(np.asarray(np.clip(small * 255, 0, 255), np.uint8), (0, 0), 2), 20, 60)
+    lines = cv2.HoughLinesP(edges, 1, np.pi / 720, 60, minLineLength=size[0] // 5, maxLineGap=size[0] // 25)
     if lines is None:
         return None
     drawn = np.asarray(lines, np.float64).reshape(-1, 4)
@@ -109,13 +94,7 @@ def level(rgb: Floats) -> Floats | None:
         return None
     order = np.argsort(angles[near])
     weight = np.cumsum(lengths[near][order])
-    angle = float(angles[near][order][int(np.searchsorted(weight, weight[-1] / 2))])
-    if abs(angle) < 0.3:
-        return None
-    turn = np.radians(abs(angle))
-    zoom = np.cos(turn) + np.sin(turn) * max(width / height, height / width)  # so that no corner is empty
-    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), angle, float(zoom))
-    return np.asarray(cv2.warpAffine(rgb, matrix, (width, height), flags=cv2.INTER_CUBIC), np.float32)
+    return float(angles[near][order][int(np.searchsorted(weight, weight[-1] / 2))])
 
 
 def flip(rgb: Floats) -> Floats:

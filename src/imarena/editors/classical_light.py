@@ -80,7 +80,7 @@ def dehaze(rgb: Floats) -> Floats:
     far = dark >= np.percentile(dark, 99.8)
     air = np.maximum(rgb[far].mean(axis=0), 0.3)
     veil = cv2.erode((rgb / air).min(axis=2).astype(np.float32), kernel)
-    clear = _guided(_luminance(rgb), np.asarray(1.0 - 0.92 * veil, np.float32), 4 * side)
+    clear = _guided(_luminance(rgb), np.asarray(1.0 - 0.85 * veil, np.float32), 4 * side)
     return _clipped((rgb - air) / np.maximum(clear, 0.15)[..., None] + air)
 
 
@@ -138,9 +138,8 @@ def black_and_white(rgb: Floats) -> Floats:
 
 
 def sepia(rgb: Floats) -> Floats:
-    """The usual brown toning matrix."""
-    toned = np.array([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]], np.float32)
-    return _clipped(rgb @ toned.T)
+    """Luminance in shades of brown; no lighter than before, so that highlights keep their drawing."""
+    return _clipped(_luminance(rgb)[..., None] * np.array([1.07, 0.92, 0.70], np.float32) + np.float32(0.02))
 
 
 def golden(rgb: Floats) -> Floats:

@@ -209,3 +209,73 @@ def test_any_size_and_any_words_end_in_a_status(
     result = edit(" ".join(words), Image.new("RGB", size, (grey, 40, 90)), editor=editor)
     assert result.status in (Status.OK, Status.REFUSED)
     assert (result.image is None) == (result.status is Status.REFUSED)
+
+
+def card() -> Image.Image:
+    """A green button with a word on it, on white, with a title above."""
+    from PIL import ImageFont
+
+    image = Image.new("RGB", (480, 320), (250, 250, 250))
+    pen = ImageDraw.Draw(image)
+    pen.text((240, 60), "My Music", fill=(30, 60, 150), font=ImageFont.load_default(40), anchor="mm")
+    pen.rounded_rectangle((170, 200, 310, 260), 12, fill=(60, 150, 80))
+    pen.text((240, 230), "Save", fill=(255, 255, 255), font=ImageFont.load_default(30), anchor="mm")
+    return image
+
+
+def test_words_take_the_place_of_old_ones_and_it_stands_for_what_they_are_on() -> None:
+    from imarena.vision import read_lines, text_match
+
+    done = edit("Change the button to read 'Delete' and make it red.", card())
+    pixels = array(done)
+    lines = read_lines(Image.fromarray(pixels.astype(np.uint8)))
+    assert text_match("Delete", lines) > 0.85
+    assert text_match("Save", lines) < 0.6
+    assert text_match("My Music", lines) > 0.85
+    assert named(pixels, "red")[210, 190]
+    assert not named(pixels, "red")[100].any()
+
+
+def test_faded_words_become_legible() -> None:
+    from PIL import ImageFont
+
+    faded = Image.new("RGB", (420, 160), (200, 60, 60))
+    ImageDraw.Draw(faded).text(
+        (210, 80), "SUMMER FAIR", fill=(216, 90, 90), font=ImageFont.load_default(48), anchor="mm"
+    )
+    done = array(edit("Recover the faded headline 'SUMMER FAIR' on the banner.", faded))
+    assert done[..., 1].std() > 3 * np.asarray(faded, np.float64)[..., 1].std()
+    assert np.abs(done[5, 5] - np.array([200, 60, 60])).max() < 3
+
+
+def test_crop_keeps_the_subject_and_squares_are_square() -> None:
+    flower = photo("flower", 300)
+    close = array(edit("Crop the picture to the flower.", flower))
+    assert close.shape[0] * close.shape[1] < 0.6 * flower.width * flower.height
+    square = array(edit("Crop the picture to a square.", flower))
+    assert square.shape[0] == square.shape[1] == flower.height
+
+
+def test_a_shade_is_the_shade_that_was_said() -> None:
+    pale = array(edit("Replace the background with light blue.", photo("flower", 300)))[2, 2]
+    deep = array(edit("Replace the background with dark blue.", photo("flower", 300)))[2, 2]
+    assert pale.mean() > deep.mean() + 80
+    assert pale[2] > pale[0]
+    assert deep[2] > deep[0]
+
+
+def test_recolouring_keeps_the_shading() -> None:
+    import cv2
+
+    from imarena.editors.classical_things import recolour
+
+    good = np.asarray(photo("flower", 300), np.float32) / np.float32(255)
+    mask = np.zeros(good.shape[:2], np.bool_)
+    mask[60:160, 80:180] = True
+    done = recolour(good, mask, "blue")
+
+    def lightness(rgb: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2LAB)[..., 0][70:150, 90:170], np.float32)
+
+    assert np.corrcoef(lightness(good).ravel(), lightness(done).ravel())[0, 1] > 0.9
+    assert np.array_equal(done[:, 220:], good[:, 220:])
