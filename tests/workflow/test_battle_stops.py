@@ -96,6 +96,7 @@ def test_ctrl_c_ends_cleanly_with_code_3_and_status_tells(imarena: Imarena, root
         answered = server.counts()["answered"]
         assert running.returncode == 3, err
         assert "stopped by Ctrl-C" in out
+        assert err.count("finishing the requests under way; press Ctrl-C again to stop at once") == 1
         assert "Traceback" not in err
         with open_workspace(root) as workspace:
             stored = sum(workspace.store.count(Judgment, status="ok").values())

@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +17,12 @@ from imarena.cli.options import pairs
 Judges = Annotated[list[str] | None, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")]
 EndpointName = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml.")]
 BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
-Model = Annotated[str, typer.Option("--model", help="The model to ask, as the endpoint calls it.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model", help="The model, as the endpoint calls it; for a judge that runs here its folder or hub id."
+    ),
+]
 ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
 Editors = Annotated[list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
@@ -61,6 +67,78 @@ class Chosen:
         from imarena.clients import Budget
 
         return None if self.max_cost_usd is None else Budget(self.max_cost_usd)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options that `judge` and `battle` share, in the order in which their help shows them."""
+
+    judge: Judges = None
+    endpoint: EndpointName = ""
+    base_url: BaseUrl = None
+    model: Model = ""
+    api_key_env: ApiKeyEnv = None
+    editors: Editors = None
+    datasets: Datasets = None
+    tasks: Tasks = None
+    repeats: Repeats = 1
+    concurrency: Concurrency = None
+    max_cost_usd: MaxCost = None
+    option: Option = None
+    yes: Yes = False
+    dry_run: DryRun = False
+
+    @property
+    def chosen(self) -> Chosen:
+        """Those that are about the endpoint and the money."""
+        return Chosen(**{part.name: getattr(self, part.name) for part in fields(Chosen)})
+
+    @property
+    def what(self) -> dict[str, Any]:
+        """Those that are about what to show, for `plan_scores` and `plan_battles`."""
+        return {name: getattr(self, name) for name in ("datasets", "editors", "tasks", "repeats")}
+
+
+def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as typer sees it: its own options, then those of `Asked`, which it gets as one argument."""
+    context, _, *own = signature(command).parameters.values()
+    shared = [
+        Parameter(part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=part.type)
+        for part in fields(Asked)
+    ]
+    own = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own]
+
+    def wrapped(context: typer.Context, **given: Any) -> None:
+        together = Asked(**{part.name: given.pop(part.name) for part in fields(Asked)})
+        command(context, together, **given)
+
+    parameters = [context, *shared[:1], *own, *shared[1:]]
+    vars(wrapped)["__signature__"] = Signature(parameters)
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    wrapped.__doc__ = command.__doc__
+    return wrapped
+
+
+def run(context: typer.Context, asked: Asked, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool) -> None:
+    """Plan (workspace, words, budget in; jobs out), estimate, ask, and print what was done."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.asking import ask
+
+    with open_workspace(session(context).workspace) as workspace:
+        jobs = plan(workspace, asked.chosen.words(), asked.chosen.budget())
+        estimates = [job.estimate for job in jobs]
+        reports = []
+        if go_on(context, asked.chosen, estimates):
+            with watching() as watch:
+                reports = ask(workspace, jobs, watch=watch)
+    document = {
+        "dry_run": asked.dry_run,
+        "estimates": [found.to_json() for found in estimates],
+        "reports": [report.to_json() for report in reports],
+    }
+    if rounds:
+        document["rounds"] = [job.rounds for job in jobs]
+    finish(context, document, reports, asked.dry_run)
 
 
 def go_on(context: typer.Context, chosen: Chosen, estimates: list[Any]) -> bool:

@@ -6,6 +6,7 @@ batches as they come; whatever was written is not done again, because the caller
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import threading
@@ -24,6 +25,7 @@ from imarena.core.protocols import Progress
 W = TypeVar("W")
 R = TypeVar("R")
 
+_LOG = logging.getLogger(__name__)
 FLUSH_S = 2.0
 BATCH = 200
 FEW_CORES = 4
@@ -136,6 +138,8 @@ async def _interruptible(tally: Tally) -> AsyncIterator[None]:
     def stop() -> None:
         if tally.stopped and task is not None:
             task.cancel()
+        else:
+            _LOG.warning("finishing the requests under way; press Ctrl-C again to stop at once")
         tally.stopped = "stopped by Ctrl-C"
 
     with contextlib.suppress(NotImplementedError, ValueError):

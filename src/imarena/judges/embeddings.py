@@ -19,7 +19,7 @@ from imarena.core.errors import InvalidImage, UserError
 from imarena.core.protocols import Chat, Exhibit, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
-from imarena.judges.local_model import import_torch, load_pretrained, model_folder, weights_sha256
+from imarena.judges.local_model import import_torch, load_pretrained, model_folder, model_label, weights_sha256
 from imarena.judges.options import read_options
 
 Kind = Literal["clipscore", "clip-i", "dino"]
@@ -49,7 +49,7 @@ class EmbeddingJudge:
 
     @property
     def name(self) -> str:
-        return f"{self.kind}/{self.folder.name}"
+        return f"{self.kind}/{model_label(self.folder)}"
 
     @property
     def params(self) -> JsonDict:
@@ -74,7 +74,7 @@ class EmbeddingJudge:
         with self._lock:
             cosine = float((self._embed(shown) * self._embed(other)).sum())
         score = self.settings.scale * max(cosine, 0.0) if self.kind == "clipscore" else cosine
-        return Verdict(Status.OK, score=score, scores={"cosine": cosine}, model=self.folder.name)
+        return Verdict(Status.OK, score=score, scores={"cosine": cosine}, model=model_label(self.folder))
 
     @cached_property
     def _embed(self) -> Embedder:

@@ -1,20 +1,30 @@
 """Models that run here: a folder of safetensors, checked, hashed and loaded without running anybody's code."""
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import MissingExtra, UserError
 
+_HUB_ID = re.compile(r"^[\w.-]+/[\w.-]+(?:@[\w./-]+)?$")
+_FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]
+
 
 def model_folder(path: str, kind: str) -> Path:
-    """The folder of a model in Hugging Face form, with its weights as safetensors."""
-    folder = Path(path)
+    """The folder of a model in Hugging Face form, with its weights as safetensors; `path` may be a hub id.
+
+    A hub id (``owner/name``, or ``owner/name@revision``) is looked up among the downloaded models, then fetched:
+    safetensors, JSON and tokenizer files only.
+    """
+    folder = Path(path).expanduser()
+    if not folder.exists() and _HUB_ID.match(path):
+        folder = _from_hub(path, kind)
     if not path or not folder.is_dir() or not (folder / "config.json").is_file():
         raise UserError(
             f"The judge '{kind}' needs the folder of a model, and '{path}' is none.",
-            hint="Download its files (config.json, *.safetensors, tokenizer, preprocessor) and give the folder.",
+            hint="Give --model FOLDER with config.json, *.safetensors, tokenizer and preprocessor files, or a hub id.",
         )
     if not any(folder.glob("*.safetensors")):
         raise UserError(
@@ -22,6 +32,33 @@ def model_folder(path: str, kind: str) -> Path:
             hint="Weights that can run code (.bin, .pth, .pt) are not loaded: convert them to safetensors first.",
         )
     return folder
+
+
+def _from_hub(name: str, kind: str) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    except ImportError as error:
+        raise MissingExtra(f"The judge '{kind}'", "vision") from error
+    repository, _, revision = name.partition("@")
+    for here in (True, False):
+        try:
+            return Path(
+                snapshot_download(repository, revision=revision or None, allow_patterns=_FILES, local_files_only=here)
+            )
+        except (OSError, ValueError, HfHubHTTPError, HFValidationError) as error:
+            reason = " ".join(str(error).split())[:300]
+    raise UserError(
+        f"'{name}' is neither a folder here nor a model that can be fetched: {reason}",
+        hint="Check the spelling, or download the model's files and give their folder.",
+    )
+
+
+def model_label(folder: Path) -> str:
+    """What to call a model: its folder's name, or its hub id where it lies in the hub's cache."""
+    if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
+        return folder.parent.parent.name.removeprefix("models--").replace("--", "/")
+    return folder.name
 
 
 @cache

@@ -23,7 +23,7 @@ from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Chat, Exhibit, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
-from imarena.judges.local_model import import_torch, load_pretrained, model_folder, weights_sha256
+from imarena.judges.local_model import import_torch, load_pretrained, model_folder, model_label, weights_sha256
 from imarena.judges.options import read_options
 
 Kind = Literal["editreward", "hpsv3"]
@@ -62,7 +62,7 @@ class RewardJudge:
 
     @property
     def name(self) -> str:
-        return f"{self.kind}/{self.folder.name}"
+        return f"{self.kind}/{model_label(self.folder)}"
 
     @property
     def questions(self) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ class RewardJudge:
         scores = {f"reward_{number + 1}": mean for number, mean in enumerate(means)}
         scores |= {f"log_uncertainty_{n + 1}": head[1] for n, head in enumerate(heads) if len(head) > 1}
         score = min(means) if self.settings.reduce == "min" else sum(means) / len(means)
-        return Verdict(Status.OK, score=score, scores=scores, model=self.folder.name)
+        return Verdict(Status.OK, score=score, scores=scores, model=model_label(self.folder))
 
     @cached_property
     def _model(self) -> "RewardModel":

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
@@ -18,6 +19,7 @@ from imarena.core.records import JsonDict
 from imarena.core.settings import Settings
 from imarena.judges.catalog import CARDS, JUDGES, Card, Shape
 from imarena.judges.client_chat import chat_over, options_at
+from imarena.judges.local_model import model_folder, weights_sha256
 
 LOCAL = "local_model"
 """An endpoint table with this key names a model that runs here, through the `vision` extra."""
@@ -136,6 +138,8 @@ def wire_judge(settings: Settings, name: str, words: Words | None = None, budget
     if card.needs == "chat" or (kind not in CARDS and (at or said.endpoint or said.base_url)):
         door = _door(settings, at, said, kind, budget)
         options |= options_at(door.endpoint)
+    elif card.needs == "vision" and said.model:
+        options["model"] = said.model
     judge = make(options, door)
     return Wired(judge, kind, card.shape, str(getattr(judge, "dimension", card.dimension)), door)
 
@@ -164,11 +168,15 @@ def _door(settings: Settings, at: str, said: Words, kind: str, budget: Budget | 
         table: dict[str, JsonValue] = {"base_url": list(said.base_url)}
         where = "the command line's endpoint"
     else:
+        if said.model and not said.endpoint and (Path(said.model) / "config.json").is_file():
+            folder = model_folder(said.model, kind)
+            named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # two folders of one name are two models
+            return _local_door({LOCAL: said.model}, {"model": named}, "the command line's model")
         name = said.endpoint or at or (next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else "")
         if not name:
             raise UserError(
                 f"The judge '{kind}' asks a model and was given none.",
-                hint="Name an endpoint of imarena.toml with --endpoint NAME, or give --base-url URL --model NAME.",
+                hint="Give --endpoint NAME of imarena.toml, --base-url URL --model NAME, or --model FOLDER.",
             )
         if name not in settings.endpoints:
             raise UnknownName(f"There is no endpoint called '{name}'.", hint=_near(name, list(settings.endpoints)))
@@ -181,10 +189,13 @@ def _door(settings: Settings, at: str, said: Words, kind: str, budget: Budget | 
     if said.concurrency:
         table["max_concurrency"] = said.concurrency
     local = {key: table.pop(key) for key in (LOCAL, "device", "dtype", "revision") if key in table}
-    if LOCAL in local:
-        table = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
-        return Door(read_endpoint(table, where), None, local)
-    return Door(read_endpoint(table, where), budget)
+    return _local_door(local, table, where) if LOCAL in local else Door(read_endpoint(table, where), budget)
+
+
+def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> Door:
+    """A model that runs here; its endpoint says only how pictures are made ready."""
+    there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
+    return Door(read_endpoint(there, where), None, local)
 
 
 def _near(name: str, known: list[str]) -> str:

@@ -1,0 +1,88 @@
+"""`--model` for judges that run here: a folder or a hub id of a checkpoint. Needs the vision extra."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the vision extra")
+transformers = pytest.importorskip("transformers", reason="needs the vision extra")
+
+from imarena.core.errors import UserError  # noqa: E402
+from imarena.core.records import Judgment, Status  # noqa: E402
+from imarena.judges.local_model import model_folder, model_label  # noqa: E402
+from imarena.storage import open_workspace  # noqa: E402
+from tests.command import Imarena  # noqa: E402
+from tests.contract.clients import tiny_llava  # noqa: E402
+from tests.small_arena import make_arena  # noqa: E402
+
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("default")]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    make_arena(tmp_path / "a", items=1, habits=("exact",))
+    return tmp_path / "a"
+
+
+@pytest.fixture(scope="module")
+def dino(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "tiny-dino"
+    torch.manual_seed(3)
+    config = transformers.Dinov2Config(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, image_size=32, patch_size=8
+    )
+    transformers.Dinov2Model(config).save_pretrained(folder)
+    size = {"shortest_edge": 32}
+    transformers.BitImageProcessor(size=size, crop_size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def cache(dino: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A hub cache that holds one model, and no way to the hub."""
+    from huggingface_hub import constants
+
+    cache = tmp_path / "hub"
+    shutil.copytree(dino, cache / "models--tiny--dino" / "snapshots" / "abc123")
+    (cache / "models--tiny--dino" / "refs").mkdir()
+    (cache / "models--tiny--dino" / "refs" / "main").write_text("abc123")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return cache
+
+
+def test_a_folder_reaches_a_vision_judge(imarena: Imarena, root: Path, dino: Path) -> None:
+    (report,) = imarena("-w", "a", "--json", "judge", "--judge", "dino", "--model", str(dino)).json["reports"]
+    assert report["judgments"] == {"ok": 1}
+    with open_workspace(root) as workspace:
+        (judgment,) = workspace.store.records(Judgment)
+    assert judgment.judge == "dino/tiny-dino"
+    assert judgment.score is not None
+
+
+def test_a_folder_reaches_a_judge_that_asks(imarena: Imarena, root: Path, tmp_path: Path) -> None:
+    """Random words are no verdict: the reply is kept, the status is true, and the weights are in the name."""
+    folder = tiny_llava.make(tmp_path / "tiny-llava")
+    command = ("-w", "a", "--json", "judge", "--judge", "viescore", "--model", str(folder), "--option", "max_tokens=8")
+    (report,) = imarena(*command, code=3).json["reports"]
+    assert report["judgments"] == {"unparsable": 1}
+    with open_workspace(root) as workspace:
+        (judgment,) = workspace.store.records(Judgment)
+    assert judgment.judge.startswith("viescore/tiny-llava@")
+    assert judgment.status is Status.UNPARSABLE
+    assert judgment.reply_id is not None
+
+
+def test_a_hub_id_is_found_among_the_downloaded_models(cache: Path) -> None:
+    folder = model_folder("tiny/dino", "dino")
+    assert folder == cache / "models--tiny--dino" / "snapshots" / "abc123"
+    assert model_label(folder) == "tiny/dino"
+    assert model_folder("tiny/dino@abc123", "dino") == folder
+
+
+@pytest.mark.parametrize("name", ["tiny/other", "tiny/dino@elsewhere", "no-such-folder", "a/b/c", ""])
+def test_a_model_that_is_nowhere_is_told(cache: Path, name: str) -> None:
+    assert cache.is_dir()
+    with pytest.raises(UserError, match=r"neither a folder here|needs the folder of a model"):
+        model_folder(name, "dino")
