@@ -51,6 +51,7 @@ def measure(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         add_editors(root, server.root, tables)
         command = [sys.executable, "-m", "imarena", "-w", str(root), "--json", "edit", "--concurrency", "32"]
         command += [word for name in names for word in ("-e", name)]
+        at_first = _estimated(command)
         started = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while process.poll() is None and server.counts()["made"] < options.kill_at * total:
@@ -60,8 +61,7 @@ def measure(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         first_s = time.monotonic() - started
         stored = _stored(root)
         first = server.counts()
-        planned = json.loads(subprocess.run([*command, "--dry-run"], capture_output=True, check=True).stdout)
-        estimate = sum(found["cost_usd"] for found in planned["estimates"])
+        estimate = _estimated(command)
         started = time.monotonic()
         ended = subprocess.run(command, capture_output=True, check=False)
         report = json.loads(ended.stdout)["report"]
@@ -80,10 +80,22 @@ def measure(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         "made_by_the_resumed_run": after["made"] - first["made"],
         "asked_again_though_stored": after["made"] - first["made"] - (total - stored) + _refused(report),
         "lost_with_the_process": first["made"] - stored,
+        "estimate_before_all_usd": round(at_first, 4),
+        "stored_costs_usd": round(_spent(root), 4),
         "estimate_usd": round(estimate, 4),
         "spent_usd": round(report["cost_usd"], 4),
         "estimate_error": round(estimate / report["cost_usd"] - 1, 4),
     }
+
+
+def _estimated(command: list[str]) -> float:
+    planned = json.loads(subprocess.run([*command, "--dry-run"], capture_output=True, check=True).stdout)
+    return float(sum(found["cost_usd"] for found in planned["estimates"]))
+
+
+def _spent(root: Path) -> float:
+    with open_workspace(root) as workspace:
+        return sum(output.cost_usd or 0.0 for output in workspace.store.records(Output))
 
 
 def _stored(root: Path) -> int:
