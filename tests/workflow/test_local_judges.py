@@ -16,6 +16,7 @@ from tests.command import Imarena  # noqa: E402
 from tests.contract.clients import tiny_llava  # noqa: E402
 from tests.small_arena import make_arena  # noqa: E402
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("default")]
 
 
@@ -44,9 +45,9 @@ def cache(dino: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from huggingface_hub import constants
 
     cache = tmp_path / "hub"
-    shutil.copytree(dino, cache / "models--tiny--dino" / "snapshots" / "abc123")
+    shutil.copytree(dino, cache / "models--tiny--dino" / "snapshots" / COMMIT)
     (cache / "models--tiny--dino" / "refs").mkdir()
-    (cache / "models--tiny--dino" / "refs" / "main").write_text("abc123")
+    (cache / "models--tiny--dino" / "refs" / "main").write_text(COMMIT)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     return cache
@@ -76,9 +77,9 @@ def test_a_folder_reaches_a_judge_that_asks(imarena: Imarena, root: Path, tmp_pa
 
 def test_a_hub_id_is_found_among_the_downloaded_models(cache: Path) -> None:
     folder = model_folder("tiny/dino", "dino")
-    assert folder == cache / "models--tiny--dino" / "snapshots" / "abc123"
+    assert folder == cache / "models--tiny--dino" / "snapshots" / COMMIT
     assert model_label(folder) == "tiny/dino"
-    assert model_folder("tiny/dino@abc123", "dino") == folder
+    assert model_folder(f"tiny/dino@{COMMIT}", "dino") == folder
 
 
 @pytest.mark.parametrize("name", ["tiny/other", "tiny/dino@elsewhere", "no-such-folder", "a/b/c", ""])
