@@ -1,82 +1,184 @@
 """Table 11 of CV-Arena on the bundled benchmark: an editor alone, with each stage of CV-Agent, and best of N.
 
-    python benchmarks/agent_ablation.py --editor studio-timid --seeds 5
+    python benchmarks/agent_ablation.py --editor studio-timid --seeds 3
 
-The judge that drives the loop is `builtin`; the truth that ranks is the studio's own, which no judge sees.
+`--editor one-thing` is `studio-timid` made to do only the first thing that it is asked for, as weak models do with long
+instructions. The judge that drives the loop is `builtin`; the truth that ranks is the studio's, which no judge sees.
+Best of N makes N edits; it is also given with the agent's own rule for stopping (`best of N, stops`), and cut off after
+fewer edits (`best of 2`), so that settings can be compared at equal edits: each row says how many it made on average.
 Intervals are 95 % percentile bootstraps over items and seeds together (items are drawn, then seeds within them).
 """
 
 import argparse
 import asyncio
 import json
+import sys
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from imarena.agent import STAGES, Agent, AgentSettings, BestOf
-from imarena.core.protocols import Editor, EditRequest
+from imarena.agent.rules import requests_in
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Editor, EditRequest, EditResult, Judge
 from imarena.core.records import Mode, Status
 from imarena.editors.studio import studio_editor
 from imarena.judges.catalog import JUDGES
 from imarena.studio import DEMO_KEYS, Entry, entries, entry_of, picture, true_quality
 
 DRAWS = 2000
+Cell = tuple[float, float]
+"""True quality and number of edits."""
+
+
+@dataclass(frozen=True)
+class OneThing:
+    """An editor that does the first thing it is asked for and overlooks the rest."""
+
+    editor: Editor
+    name: str = "one-thing"
+    version: str = "1"
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """Only the first request of the instruction."""
+        return await self.editor.edit(replace(request, instruction=requests_in(request.instruction)[0]))
+
+
+@dataclass
+class Remembering:
+    """The same order on the same picture with the same seed is carried out once: settings share their first steps."""
+
+    editor: Editor
+    made: dict[tuple[str, str, int | None], EditResult] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The editor's own."""
+        return self.editor.name
+
+    @property
+    def version(self) -> str:
+        """The editor's own."""
+        return self.editor.version
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """As the editor does."""
+        key = (request.instruction, sha256_hex(b"".join(request.sources)), request.seed)
+        if key not in self.made:
+            self.made[key] = await self.editor.edit(request)
+        return self.made[key]
+
+
+@dataclass
+class Bench:
+    """What every setting is measured with."""
+
+    editor: Remembering
+    judge: Judge
+    steps: int
+    success_score: float
+    kept: dict[str, bytes] = field(default_factory=dict)
+
+    def keep(self, data: bytes) -> str:
+        """Keep a picture under its hash, so that every try can be measured."""
+        sha256 = sha256_hex(data)
+        self.kept[sha256] = data
+        return sha256
+
+    def agents(self) -> dict[str, Agent]:
+        """The four settings of table 11, and the loop as the paper has it, with and without going back."""
+        names = {"none": "editor only", "understand": "+ stage 1", "plan": "+ stages 1, 2", "full": "full agent"}
+        limits = {"steps": self.steps, "success_score": self.success_score}
+        made = {
+            names[stages]: Agent(
+                stages, self.editor, self.judge, settings=AgentSettings.model_validate({"stages": stages, **limits})
+            )
+            for stages in STAGES
+        }
+        others = {
+            "full, plan in order": {"whole_first": False},
+            "full, as the paper": {"whole_first": False, "go_back": False},
+        }
+        for name, said in others.items():
+            settings = AgentSettings.model_validate({"stages": "full", **said, **limits})
+            made[name] = Agent(name, self.editor, self.judge, settings=settings)
+        return made
 
 
 def main() -> None:
     """Run it and print JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--editor", default="timid", help="a studio editor's habit")
-    parser.add_argument("--seeds", type=int, default=5)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--editor", default="timid", help="a studio editor's habit, or one-thing")
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--success-score", type=float, default=950.0)
-    parser.add_argument("--all-items", action="store_true", help="the whole benchmark, not the demo's sample")
+    parser.add_argument(
+        "--all-items", action="store_true", help="the whole benchmark, not the demo's sample and chains"
+    )
     options = parser.parse_args()
     habit = options.editor.removeprefix("studio-")
-    chosen = [entry.key for entry in entries()] if options.all_items else list(DEMO_KEYS)
-    keys = [key for key in chosen if entry_of(key).scene is not None and key != "photo-mountains"]
+    editor: Editor = OneThing(studio_editor("timid")) if habit == "one-thing" else studio_editor(habit)
+    bench = Bench(Remembering(editor), JUDGES.get("builtin")({}, None), options.steps, options.success_score)
+    keys = item_keys(options.all_items)
     started = time.monotonic()
-    contenders = configurations(habit, options.steps, options.success_score)
-    scores = {
-        name: np.array([[quality(editor, key, seed) for seed in range(options.seeds)] for key in keys])
-        for name, editor in contenders.items()
-    }
+    cells: dict[str, list[list[Cell]]] = {}
+    for key in keys:
+        rows = [dict(settings_of(bench, key, seed)) for seed in range(options.seeds)]
+        for name in rows[0]:
+            cells.setdefault(name, []).append([row[name] for row in rows])
+        print(f"{key}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    found = {name: np.array(values) for name, values in cells.items()}
+    many = np.array([len(entry_of(key).steps) > 1 for key in keys])
     document = {
         "editor": habit, "driven_by": "builtin", "ranked_by": "the studio's truth", "items": len(keys),
-        "seeds": options.seeds, "steps": options.steps, "success_score": options.success_score,
-        "seconds": round(time.monotonic() - started), "settings": table(scores),
+        "complex_items": int(many.sum()), "seeds": options.seeds, "steps": options.steps,
+        "success_score": options.success_score, "seconds": round(time.monotonic() - started),
+        "settings": table(found), "complex": table({name: values[many] for name, values in found.items()}),
     }  # fmt: skip
     print(json.dumps(document, indent=2))
 
 
-def configurations(habit: str, steps: int, success_score: float) -> dict[str, Editor]:
-    """The four settings of table 11, and the baseline with as many edits."""
-    judge = JUDGES.get("builtin")({}, None)
-    names = {"none": "editor only", "understand": "+ stage 1", "plan": "+ stages 1, 2", "full": "full agent"}
-    made: dict[str, Editor] = {
-        names[stages]: Agent(
-            stages,
-            studio_editor(habit),
-            judge,
-            settings=AgentSettings(stages=stages, steps=steps, success_score=success_score),
-        )
-        for stages in STAGES
-    }
-    made[f"best of {steps}"] = BestOf("best", studio_editor(habit), judge, steps)
-    return made
+def item_keys(whole: bool) -> list[str]:
+    """Items with a source: the demo's sample and all chains of turns, or everything."""
+    chosen = [entry.key for entry in entries() if whole or entry.key in DEMO_KEYS or len(entry.steps) > 1]
+    return [key for key in chosen if entry_of(key).scene is not None and key != "photo-mountains"]
 
 
-def quality(editor: Editor, key: str, seed: int) -> float:
-    """True quality of one edit; a failure is no picture and counts as the source returned."""
+def settings_of(bench: Bench, key: str, seed: int) -> Iterator[tuple[str, Cell]]:
+    """Every setting on one item with one seed."""
     entry = entry_of(key)
-    request = request_for(entry)
-    result = asyncio.run(editor.edit(replace(request, seed=seed)))
-    many = len(entry.steps) > 1
-    shown = result.image if result.status is Status.OK and result.image is not None else request.sources[0]
-    return true_quality(key, shown, complex_mode=many).score
+    request = replace(request_for(entry), seed=seed)
+    for name, agent in bench.agents().items():
+        result = asyncio.run(agent.edit(request))
+        edits = sum(1 for step in result.steps if step["stage"] == "edit")
+        yield name, (quality(entry, request, result.image if result.status is Status.OK else None), edits)
+    yield from best_of(bench, entry, request)
+    bench.kept.clear()
+    bench.editor.made.clear()
+
+
+def best_of(bench: Bench, entry: Entry, request: EditRequest) -> Iterator[tuple[str, Cell]]:
+    """Best of N, of fewer, and of N with the agent's rule for stopping, all from the same N tries."""
+    result = asyncio.run(BestOf("best", bench.editor, bench.judge, bench.steps, bench.keep).edit(request))
+    tries = [step for step in result.steps if step["stage"] == "edit"]
+    given = [step.get("score") for step in tries]
+    scores = [float(score) if isinstance(score, float | int) else -1.0 for score in given]
+    truths = [quality(entry, request, bench.kept.get(str(step.get("image_sha256")))) for step in tries]
+    for many in range(2, bench.steps + 1):
+        best = max(range(many), key=lambda i: (scores[i], -i))
+        yield f"best of {many}", (truths[best], many)
+    stop = next((i + 1 for i, score in enumerate(scores) if score >= bench.success_score), bench.steps)
+    best = max(range(stop), key=lambda i: (scores[i], -i))
+    yield f"best of {bench.steps}, stops", (truths[best], stop)
+
+
+def quality(entry: Entry, request: EditRequest, image: bytes | None) -> float:
+    """True quality of one edit; a failure is no picture and counts as the source returned."""
+    shown = image if image is not None else request.sources[0]
+    return true_quality(entry.key, shown, complex_mode=len(entry.steps) > 1).score
 
 
 def request_for(entry: Entry) -> EditRequest:
@@ -87,18 +189,19 @@ def request_for(entry: Entry) -> EditRequest:
     return EditRequest(words, sources, references, mode=Mode.COMPLEX if len(entry.steps) > 1 else Mode.SINGLE)
 
 
-def table(scores: dict[str, npt.NDArray[np.float64]]) -> list[dict[str, object]]:
-    """Mean quality with its interval, and the gain over the editor alone with its own."""
-    base = scores["editor only"]
+def table(cells: dict[str, npt.NDArray[np.float64]]) -> list[dict[str, object]]:
+    """Mean quality with its interval, edits made, and the gain over the editor alone with its own interval."""
+    base = cells["editor only"][..., 0]
     rows: list[dict[str, object]] = []
-    for name, found in scores.items():
-        gain = found - base
+    for name, found in cells.items():
+        gain = found[..., 0] - base
         better, worse = int((gain > 0.005).sum()), int((gain < -0.005).sum())
         rows.append(
             {
                 "setting": name,
-                "quality": round(float(found.mean()), 4),
-                "interval": interval(found),
+                "quality": round(float(found[..., 0].mean()), 4),
+                "interval": interval(found[..., 0]),
+                "edits": round(float(found[..., 1].mean()), 2),
                 "gain": round(float(gain.mean()), 4),
                 "gain_interval": interval(gain),
                 "better_worse_same": [better, worse, gain.size - better - worse],

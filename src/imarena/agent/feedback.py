@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -12,13 +13,39 @@ _TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note"
 _NOT_DONE = 0.8
 
 
-def feedback_of(verdict: Verdict) -> str:
-    """The judge's own words where it has some, else its weakest dimension; "" where it says nothing."""
+@dataclass(frozen=True)
+class Feedback:
+    """What a judge says is wrong: in words, and where it tells the changes apart, which of them are missing."""
+
+    words: str = ""
+    missing: tuple[str, ...] = ()
+    """Clauses of the instruction, as the judge names them. Empty: it does not tell them apart, or all are there."""
+
+
+def feedback_of(verdict: Verdict) -> Feedback:
+    """What is missing where the judge checks each change, else its own words, else its weakest dimension."""
+    missing = _missing(verdict.reasons)
+    if missing:
+        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing)
     said = list(dict.fromkeys(_said(verdict.reasons)))
     if not said and verdict.scores:
         weakest = min(verdict.scores, key=lambda name: verdict.scores[name])
         said = [f"weakest: {weakest.replace('_', ' ')}"]
-    return "; ".join(said)[:LONGEST]
+    return Feedback("; ".join(said)[:LONGEST])
+
+
+def _missing(reasons: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """Judges that list what was asked (`asked`, with clauses) beside one check each (`checks`, with `done`)."""
+    asked, checks = reasons.get("asked"), reasons.get("checks")
+    if not isinstance(asked, list) or not isinstance(checks, list) or len(asked) != len(checks):
+        return ()
+    found: list[str] = []
+    for part, check in zip(asked, checks, strict=True):
+        if isinstance(part, dict) and isinstance(check, dict) and isinstance(check.get("done"), int | float):
+            clause = part.get("clause")
+            if not _done(check) and isinstance(clause, str) and clause:
+                found.append(clause)
+    return tuple(found)
 
 
 def _said(reasons: Mapping[str, JsonValue]) -> list[str]:

@@ -8,15 +8,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from imarena.agent.feedback import feedback_of, judged
-from imarena.agent.rules import RuleMind
+from imarena.agent.feedback import Feedback, feedback_of, judged
+from imarena.agent.rules import RuleMind, requests_about
 from imarena.agent.spec import EditPlan, Keep, Mind, Spec
+from imarena.agent.state import State
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
 
-VERSION = "1"
+VERSION = "2"
 Stages = Literal["none", "understand", "plan", "full"]
 STAGES: tuple[Stages, ...] = ("none", "understand", "plan", "full")
 """Table 11's four settings: the editor alone, with stage 1, with stages 1 and 2 (open loop), with all three."""
@@ -30,32 +31,17 @@ class AgentSettings(Noun):
     """T: edits at most."""
     success_score: float | None = None
     """A score from which the loop stops, beside the judge's own word for success."""
+    go_back: bool = True
+    """A step whose picture the judge likes no better than the one it started from is dropped: the next starts there
+    again, at first from the source. The paper always goes on from the current picture."""
+    whole_first: bool | None = None
+    """The closed loop first gives a plan of many steps as one order, and then asks for what the judge finds missing.
+    False: the plan's steps one after the other, as in the paper. Unset: as the plan says (rules do not know)."""
     from_best: bool = False
-    """Start each step from the best picture so far; the paper goes on from the current one."""
+    """Start each step from the best picture so far."""
     partial_answers: bool = False
     """Pictures made before the plan's last step may be the answer too, and may end the loop. The paper does not say;
     a judge that overlooks a missing change would otherwise stop after the first of several."""
-
-
-@dataclass
-class _State:
-    """Where a request stands."""
-
-    request: EditRequest
-    current: bytes | None = None
-    best: bytes | None = None
-    best_score: float | None = None
-    spare: bytes | None = None
-    """The last picture made before the plan's last step: the answer only where there is no other."""
-    failure: EditResult | None = None
-    cost_usd: float = 0.0
-    unpriced: bool = False
-    steps: list[JsonDict] = field(default_factory=list)
-
-    def pay(self, cost: float | None) -> None:
-        """Add what a part did cost; unknown makes the whole unknown."""
-        self.unpriced = self.unpriced or cost is None
-        self.cost_usd += cost or 0.0
 
 
 @dataclass(frozen=True)
@@ -110,16 +96,16 @@ class Agent:
     async def edit(self, request: EditRequest) -> EditResult:
         """Work on one request. The trace of every step comes with the result, whatever its status."""
         started = time.perf_counter()
-        state = _State(request)
+        state = State(request)
         spec = await self._understand(state)
         plan = await self._plan(state, spec)
         if self._closed:
             await self._closed_loop(state, spec, plan)
         else:
             await self._open_loop(state, plan)
-        return self._result(state, time.perf_counter() - started)
+        return state.result(time.perf_counter() - started)
 
-    async def _understand(self, state: _State) -> Spec:
+    async def _understand(self, state: State) -> Spec:
         if self.settings.stages == "none":
             return Spec(state.request.instruction)
         spec, thought = await self.mind.understand(state.request)
@@ -127,7 +113,7 @@ class Agent:
         state.steps.append({"stage": "understand", "by": self.mind.name, **spec.to_json(), "note": thought.note})
         return spec
 
-    async def _plan(self, state: _State, spec: Spec) -> EditPlan:
+    async def _plan(self, state: State, spec: Spec) -> EditPlan:
         if self.settings.stages in ("none", "understand"):
             return EditPlan((spec.instruction,), 1)
         plan, thought = await self.mind.plan(state.request, spec, self.settings.steps)
@@ -135,37 +121,56 @@ class Agent:
         state.steps.append({"stage": "plan", "by": self.mind.name, **plan.to_json(), "note": thought.note})
         return plan
 
-    async def _open_loop(self, state: _State, plan: EditPlan) -> None:
+    async def _open_loop(self, state: State, plan: EditPlan) -> None:
         for number, words in enumerate(plan.steps):
-            made = await self._edit_once(state, number, words)
-            state.steps.append(made)
-            if state.failure is not None:
+            told, image = await self._edit_once(state, number, words)
+            state.steps.append(told)
+            if image is None:
                 return
+            state.go_on(image, None)
         state.best = state.current
 
-    async def _closed_loop(self, state: _State, spec: Spec, plan: EditPlan) -> None:
-        feedback = ""
-        waiting = list(plan.steps)
-        for number in range(max(plan.budget, len(plan.steps))):
-            words = waiting[0] if waiting else corrected(spec, feedback)
-            made = await self._edit_once(state, number, words)
-            state.steps.append(made)
-            if state.failure is not None or state.current is None:
+    async def _closed_loop(self, state: State, spec: Spec, plan: EditPlan) -> None:
+        feedback = Feedback()
+        whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
+        waiting = [spec.instruction] if whole else list(plan.steps)
+        budget = max(plan.budget, len(plan.steps))
+        for number in range(budget):
+            again = spec.instruction if state.current is None else corrected(spec, state.request.instruction, feedback)
+            told, image = await self._edit_once(state, number, waiting[0] if waiting else again)
+            state.steps.append(told)
+            if image is None:
                 continue  # the step failed: try it again within the budget
-            waiting = waiting[1:]
-            verdict = await self._judged(state, state.current)
-            feedback = feedback_of(verdict)
-            made |= _told(verdict, feedback)
-            if waiting and not self.settings.partial_answers:
-                state.spare = state.current
+            verdict = await self._judged(state, image)
+            told |= _told(verdict, feedback := feedback_of(verdict))
+            score = _score(verdict)
+            if not waiting[1:] or self.settings.partial_answers:
+                state.remember(image, score)
+                if self._succeeded(verdict):
+                    told["stopped"] = "success"
+                    return
+            else:
+                state.spare = image
+            repeatable = not waiting or budget - number - 1 >= len(waiting)
+            if repeatable and not self._succeeded(verdict) and await self._got_worse(state, score):
+                told["dropped"] = True
                 continue
-            self._remember(state, verdict)
-            if self._succeeded(verdict):
-                made["stopped"] = "success"
-                return
+            waiting = waiting[1:]
+            state.go_on(image, score)
 
-    async def _edit_once(self, state: _State, number: int, words: str) -> JsonDict:
-        """One edit of the current picture. A failure is kept in the state; the picture stays what it was."""
+    async def _got_worse(self, state: State, score: float | None) -> bool:
+        """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
+        if not self.settings.go_back or score is None:
+            return False
+        if state.current is None and not state.source_asked and state.request.sources:
+            state.source_asked = True
+            verdict = await self._judged(state, state.request.sources[0])
+            state.current_score = _score(verdict)
+            state.steps.append({"stage": "judge", "of": "source", **_told(verdict, feedback_of(verdict))})
+        return state.current_score is not None and score <= state.current_score
+
+    async def _edit_once(self, state: State, number: int, words: str) -> tuple[JsonDict, bytes | None]:
+        """One edit of the current picture; None where it failed, and the failure is kept in the state."""
         given = state.request
         start = state.best if self.settings.from_best and state.best is not None else state.current
         sources = given.sources if start is None else (start, *given.sources[1:])
@@ -177,13 +182,14 @@ class Agent:
             "status": result.status.value, "error": result.error, "cost_usd": result.cost_usd,
             "latency_s": result.latency_s, "from_sha256": sha256_hex(sources[0]) if sources else None,
         }  # fmt: skip
-        state.failure = None if result.status is Status.OK and result.image is not None else result
-        if state.failure is None and result.image is not None:
-            state.current = result.image
-            told["image_sha256"] = self.keep(result.image) if self.keep else sha256_hex(result.image)
-        return told
+        if result.status is not Status.OK or result.image is None:
+            state.failure = result
+            return told, None
+        state.failure = None
+        told["image_sha256"] = self.keep(result.image) if self.keep else sha256_hex(result.image)
+        return told, result.image
 
-    async def _judged(self, state: _State, image: bytes) -> Verdict:
+    async def _judged(self, state: State, image: bytes) -> Verdict:
         """The judge sees the original source and instruction, never the plan."""
         if self.judge is None:
             return Verdict(Status.API_ERROR, error="the agent has no judge")
@@ -193,14 +199,6 @@ class Agent:
         state.pay(verdict.usage.cost_usd or 0.0)
         return verdict
 
-    def _remember(self, state: _State, verdict: Verdict) -> None:
-        """Keep the best-scored picture; one without a score stands only where there is no other."""
-        score = verdict.score if verdict.status is Status.OK else None
-        if score is None:
-            state.best = state.best if state.best_score is not None else state.current
-        elif state.best_score is None or score > state.best_score:
-            state.best, state.best_score = state.current, score
-
     def _succeeded(self, verdict: Verdict) -> bool:
         if verdict.status is not Status.OK:
             return False
@@ -209,29 +207,24 @@ class Agent:
             return verdict.score is not None and verdict.score >= wanted
         return verdict.success is True
 
-    def _result(self, state: _State, seconds: float) -> EditResult:
-        cost = None if state.unpriced else state.cost_usd
-        state.best = state.best if state.best is not None else state.spare
-        if state.best is None:
-            failed = state.failure or EditResult(Status.MISSING_OUTPUT, error="no step made a picture")
-            return replace(failed, image=None, cost_usd=cost, latency_s=seconds, steps=tuple(state.steps))
-        chosen: JsonDict = {
-            "stage": "choose", "image_sha256": sha256_hex(state.best), "score": state.best_score,
-            "edits": sum(1 for step in state.steps if step["stage"] == "edit"),
-        }  # fmt: skip
-        steps = (*state.steps, chosen)
-        return EditResult(Status.OK, state.best, cost_usd=cost, latency_s=seconds, steps=steps)
+
+def _score(verdict: Verdict) -> float | None:
+    return verdict.score if verdict.status is Status.OK else None
 
 
-def corrected(spec: Spec, feedback: str) -> str:
-    """The words of a correcting step: the whole order again, and what the judge found missing."""
-    if not feedback:
+def corrected(spec: Spec, instruction: str, feedback: Feedback) -> str:
+    """The words of a correcting step: what the judge found missing, where it tells that; else all, with its words."""
+    wanted = requests_about(instruction, feedback.missing)
+    if wanted:
+        return " ".join(wanted)
+    if not feedback.words:
         return spec.instruction
-    return f"{spec.instruction} The change is not complete yet. What a reviewer says: {feedback}"
+    return f"{spec.instruction} The change is not complete yet. What a reviewer says: {feedback.words}"
 
 
-def _told(verdict: Verdict, feedback: str) -> JsonDict:
+def _told(verdict: Verdict, feedback: Feedback) -> JsonDict:
     return {
-        "verdict": verdict.status.value, "score": verdict.score, "success": verdict.success, "feedback": feedback,
-        "scores": dict(verdict.scores), "judge_error": verdict.error,
+        "verdict": verdict.status.value, "score": verdict.score, "success": verdict.success,
+        "feedback": feedback.words, "missing": list(feedback.missing), "scores": dict(verdict.scores),
+        "judge_error": verdict.error,
     }  # fmt: skip

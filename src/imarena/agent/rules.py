@@ -6,8 +6,6 @@ from imarena.agent.spec import EditPlan, Spec, Thought, fitted
 from imarena.core.protocols import EditRequest
 from imarena.language import Edit, lexicon, read_instruction
 
-EXTRA_STEPS = 2
-"""Steps beyond the plan that a closed loop may take to correct what is missing."""
 _GAP = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["'”’])|(?<=;))\s+(?=[A-Z0-9"'“‘]|\w+ )""")
 _QUOTED = re.compile(r"""["“][^"”]*["”]|(?<!\w)['‘][^'’]*['’](?!\w)""")
 _COURTESY = re.compile(
@@ -40,8 +38,8 @@ class RuleMind:
         """One step for each sentence that asks for something; one step in all where there is only one."""
         steps = requests_in(request.instruction)
         if len(steps) < 2:
-            return EditPlan((spec.instruction,), min(most, 1 + EXTRA_STEPS)), Thought()
-        return EditPlan(fitted(steps, most), min(most, len(steps) + EXTRA_STEPS)), Thought()
+            return EditPlan((spec.instruction,), most), Thought()
+        return EditPlan(fitted(steps, most), most, tentative=True), Thought()
 
 
 def _told(edit: Edit) -> str:
@@ -63,6 +61,14 @@ def requests_in(instruction: str) -> tuple[str, ...]:
     if held:
         found = [*found[:-1], f"{found[-1]} {held}"] if found else [held]
     return tuple(found)
+
+
+def requests_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
+    """The requests of an instruction that hold these clauses; none where that is all of them, or nothing is known."""
+    requests = requests_in(instruction)
+    wanted = frozenset(clauses)
+    chosen = tuple(r for r in requests if wanted & {edit.clause for edit in read_instruction(r).edits})
+    return chosen if len(chosen) < len(requests) else ()
 
 
 def _sentences(words: str) -> list[str]:

@@ -27,10 +27,13 @@ class EditPlan:
 
     steps: tuple[str, ...]
     budget: int
+    tentative: bool = False
+    """Whoever planned cannot tell whether the editor does better with one order: try that first where a judge looks."""
 
     def to_json(self) -> JsonDict:
         """For the trace."""
-        return {"steps": list(self.steps), "budget": self.budget, "many": len(self.steps) > 1}
+        many = len(self.steps) > 1
+        return {"steps": list(self.steps), "budget": self.budget, "many": many, "tentative": self.tentative}
 
 
 @dataclass(frozen=True)

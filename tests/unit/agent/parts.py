@@ -42,6 +42,7 @@ class ScoreJudge:
     prompt_version: str = ""
     params: JsonDict = field(default_factory=dict)
     shown: list[Exhibit] = field(default_factory=list)
+    reasons: Callable[[bytes], JsonDict] | None = None
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         self.shown.append(exhibit)
@@ -50,12 +51,13 @@ class ScoreJudge:
             return Verdict(Status.UNPARSABLE, error="no number in the reply")
         words: dict[str, str] = {"feedback": "more red"} if value < self.success_from else {}
         cost = Usage(cost_usd=0.01)
-        return Verdict(Status.OK, score=value, success=value >= self.success_from, reasons=dict(words), usage=cost)
+        reasons: JsonDict = self.reasons(exhibit.left) if self.reasons else dict(words)
+        return Verdict(Status.OK, score=value, success=value >= self.success_from, reasons=reasons, usage=cost)
 
 
 def by_length(*scores: float | None) -> Callable[[bytes], float | None]:
-    """The n-th score for a picture that was edited n times (b"x" is the source)."""
-    return lambda image: scores[len(image) - 2]
+    """The n-th score for a picture that was edited n times; the source, b"x", has none of what was asked: 0."""
+    return lambda image: scores[len(image) - 2] if len(image) > 1 else 0.0
 
 
 @dataclass

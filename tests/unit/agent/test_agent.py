@@ -35,7 +35,7 @@ def test_the_four_settings_of_table_11() -> None:
     for stages in ("none", "understand", "plan", "full"):
         editor = StepEditor()
         judge = ScoreJudge(by_length(100, 200, 300, 400))
-        result = run(agent(editor, judge, stages=stages), TWO)
+        result = run(agent(editor, judge, stages=stages, whole_first=False), TWO)
         found[stages] = (result.image, [step["stage"] for step in result.steps], len(judge.shown))
         words = [asked.instruction for asked in editor.asked]
         if stages == "none":
@@ -48,7 +48,8 @@ def test_the_four_settings_of_table_11() -> None:
     assert found["none"] == (b"x1", ["edit", "choose"], 0)
     assert found["understand"] == (b"x1", ["understand", "edit", "choose"], 0)
     assert found["plan"] == (b"x12", ["understand", "plan", "edit", "edit", "choose"], 0)
-    assert found["full"] == (b"x1234", ["understand", "plan", "edit", "edit", "edit", "edit", "choose"], 4)
+    trace = ["understand", "plan", "edit", "judge", "edit", "edit", "edit", "choose"]
+    assert found["full"] == (b"x1234", trace, 5)  # four pictures, and the source once
 
 
 def test_it_stops_at_success_and_shows_the_judge_the_original() -> None:
@@ -65,16 +66,68 @@ def test_it_stops_at_success_and_shows_the_judge_the_original() -> None:
 
 
 def test_it_keeps_the_best_not_the_last() -> None:
-    result = run(agent(StepEditor(), ScoreJudge(by_length(400, 700, 300))))
+    result = run(agent(StepEditor(), ScoreJudge(by_length(400, 700, 300, 200)), go_back=False))
     assert result.image == b"x12"
     assert of_stage(result, "choose")[0]["score"] == 700
 
 
+def test_a_step_that_spoils_the_picture_is_dropped() -> None:
+    scores = {b"x": 400.0, b"x1": 300.0, b"x2": 600.0, b"x23": 500.0, b"x24": 900.0}
+    editor, judge = StepEditor(), ScoreJudge(lambda image: scores[image])
+    result = run(agent(editor, judge))
+    assert [asked.sources[0] for asked in editor.asked] == [b"x", b"x", b"x2", b"x2"]
+    assert result.image == b"x24"
+    assert [step.get("dropped", False) for step in of_stage(result, "edit")] == [True, False, True, False]
+    assert editor.asked[1].instruction == editor.asked[0].instruction  # back at the source: all of it again
+    assert [step["score"] for step in of_stage(result, "judge")] == [400.0]  # asked once
+    onward = StepEditor()
+    run(agent(onward, ScoreJudge(lambda _: 1.0), go_back=False))
+    assert [asked.sources[0] for asked in onward.asked] == [b"x", b"x1", b"x12", b"x123"]
+
+
+def test_a_spoilt_step_of_a_plan_is_repeated_only_while_the_rest_can_still_be_done() -> None:
+    editor = StepEditor()
+    run(agent(editor, ScoreJudge(lambda _: 1.0), steps=3, whole_first=False), TWO)
+    assert [asked.instruction for asked in editor.asked] == [
+        "Make the cup red.", "Make the cup red.", "Remove the spoon.",
+    ]  # fmt: skip
+    assert editor.asked[2].sources == (b"x2",)
+
+
+def test_a_picture_without_a_verdict_is_not_dropped() -> None:
+    editor = StepEditor()
+    run(agent(editor, ScoreJudge(lambda image: 100.0 if image == b"x" else None)))
+    assert [asked.sources[0] for asked in editor.asked] == [b"x", b"x1", b"x12", b"x123"]
+
+
+def test_the_next_step_asks_for_what_the_judge_found_missing() -> None:
+    def checked(image: bytes) -> JsonDict:
+        return {
+            "asked": [{"clause": "make the cup red"}, {"clause": "remove the spoon"}],
+            "checks": [{"done": 1.0, "note": "is red"}, {"done": 0.1, "note": "still there"}],
+        }
+
+    judge = ScoreJudge(lambda image: 100.0 * len(image), reasons=checked)
+    editor = StepEditor()
+    result = run(agent(editor, judge, steps=3, whole_first=False), TWO)
+    assert [asked.instruction for asked in editor.asked] == [
+        "Make the cup red.",
+        "Remove the spoon.",
+        "Remove the spoon.",
+    ]
+    assert of_stage(result, "edit")[0]["missing"] == ["remove the spoon"]
+    whole = StepEditor()
+    run(agent(whole, judge, steps=2), TWO)
+    assert whole.asked[0].instruction.startswith(TWO.instruction)
+    assert whole.asked[1].instruction == "Remove the spoon."
+
+
 def test_success_before_the_plan_is_done_does_not_end_it() -> None:
     judge = ScoreJudge(by_length(950, 920))
-    result = run(agent(StepEditor(), judge), TWO)
+    result = run(agent(StepEditor(), judge, whole_first=False), TWO)
     assert result.image == b"x12"
-    early = run(agent(StepEditor(), ScoreJudge(by_length(950, 920)), partial_answers=True), TWO)
+    judge = ScoreJudge(by_length(950, 920))
+    early = run(agent(StepEditor(), judge, partial_answers=True, whole_first=False), TWO)
     assert early.image == b"x1"
 
 
@@ -103,13 +156,13 @@ def test_a_judge_that_cannot_answer_gives_no_score() -> None:
     assert result.status is Status.OK
     assert all(step["score"] is None and step["verdict"] == "unparsable" for step in of_stage(result, "edit"))
     assert of_stage(result, "choose")[0]["score"] is None
-    mixed = run(agent(StepEditor(), ScoreJudge(by_length(300, None, None))))
+    mixed = run(agent(StepEditor(), ScoreJudge(by_length(300, None, None, None))))
     assert mixed.image == b"x1"
 
 
 def test_cost_is_the_sum_and_unknown_stays_unknown() -> None:
     result = run(agent(StepEditor(), ScoreJudge(by_length(1, 2, 950))))
-    assert result.cost_usd == pytest.approx(3 * 0.25 + 3 * 0.01)
+    assert result.cost_usd == pytest.approx(3 * 0.25 + 4 * 0.01)  # the source is judged too
     unknown = EditResult(Status.OK, b"xy", cost_usd=None)
     assert run(agent(StepEditor([unknown]), ScoreJudge(lambda _: 950.0))).cost_usd is None
 

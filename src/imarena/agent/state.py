@@ -1,0 +1,58 @@
+"""Where an agent stands with one request: the picture it goes on from, the best one, what it did and what that cost."""
+
+from dataclasses import dataclass, field
+
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import JsonDict, Status
+
+
+@dataclass
+class State:
+    """One request under way."""
+
+    request: EditRequest
+    current: bytes | None = None
+    """The picture that the next step edits; None: the source itself."""
+    current_score: float | None = None
+    """What the judge gave that picture, the source included; None where it was not asked or gave no score."""
+    best: bytes | None = None
+    best_score: float | None = None
+    spare: bytes | None = None
+    """The last picture made before the plan's last step: the answer only where there is no other."""
+    failure: EditResult | None = None
+    source_asked: bool = False
+    cost_usd: float = 0.0
+    unpriced: bool = False
+    steps: list[JsonDict] = field(default_factory=list)
+
+    def pay(self, cost: float | None) -> None:
+        """Add what a part did cost; unknown makes the whole unknown."""
+        self.unpriced = self.unpriced or cost is None
+        self.cost_usd += cost or 0.0
+
+    def go_on(self, image: bytes, score: float | None) -> None:
+        """The next step starts from this picture."""
+        self.current, self.current_score = image, score
+
+    def remember(self, image: bytes, score: float | None) -> None:
+        """Keep the best-scored picture; one without a score stands only where there is no other."""
+        if score is None:
+            self.best = self.best if self.best_score is not None else image
+        elif self.best_score is None or score > self.best_score:
+            self.best, self.best_score = image, score
+
+    def result(self, seconds: float) -> EditResult:
+        """The best picture with the trace; a failure with the trace where no step made one."""
+        cost = None if self.unpriced else self.cost_usd
+        chosen = self.best if self.best is not None else self.spare
+        if chosen is None:
+            failed = self.failure or EditResult(Status.MISSING_OUTPUT, error="no step made a picture")
+            return EditResult(
+                failed.status, None, failed.error, cost_usd=cost, latency_s=seconds, steps=tuple(self.steps)
+            )
+        last: JsonDict = {
+            "stage": "choose", "image_sha256": sha256_hex(chosen), "score": self.best_score,
+            "edits": sum(1 for step in self.steps if step["stage"] == "edit"),
+        }  # fmt: skip
+        return EditResult(Status.OK, chosen, cost_usd=cost, latency_s=seconds, steps=(*self.steps, last))
