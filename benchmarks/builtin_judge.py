@@ -4,10 +4,11 @@ Museum: 179 edits by eight editors from ImagenHub (pixels from the ImagenMuseum)
 sqrt(SC * PQ), pooled Spearman. What was tuned by looking at these pictures was tuned on the uids whose SHA-256 is even;
 the odd half was not looked at.
 
-Studio: the bundled benchmark with editors of known order; Kendall's tau of their mean scores and of their battles won.
+Studio: the bundled benchmark with editors of known order; Kendall's tau of their mean scores and of their battles won,
+and how many battles end as the true quality has it. `--others`: the items that the demo does not use.
 
     python benchmarks/builtin_judge.py museum [--data DIR]
-    python benchmarks/builtin_judge.py studio [--all]
+    python benchmarks/builtin_judge.py studio [--all | --others]
 """
 
 import argparse
@@ -21,22 +22,24 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from itertools import permutations
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 from scipy.stats import kendalltau, spearmanr
 
 from imarena.core.protocols import EditRequest, Exhibit
-from imarena.core.records import Status
+from imarena.core.records import Outcome, Status
 from imarena.editors.studio import QUALITY_ORDER, studio_editor
 from imarena.judges.builtin import BuiltinJudge
-from imarena.studio import DEMO_KEYS, entries, entry_of, picture
+from imarena.studio import DEMO_KEYS, entries, entry_of, picture, true_quality
 
 EDITORS = (
     "CycleDiffusion", "DiffEdit", "InstructPix2Pix", "MagicBrush",
     "Pix2PixZero", "Prompt2prompt", "SDEdit", "Text2Live",
 )  # fmt: skip
 Cell = tuple[str, str]
+WON = {Outcome.LEFT: 1.0, Outcome.RIGHT: 0.0, Outcome.TIE: 0.5, Outcome.BOTH_BAD: 0.5}
 
 
 def human_scores(folder: Path) -> dict[Cell, float]:
@@ -88,39 +91,54 @@ def museum(data: Path) -> None:
     print(f"{cpu / len(found):.3f} CPU seconds and {wall / len(found):.3f} seconds an output, text reading included")
 
 
+def exhibits_of(key: str) -> dict[str, Exhibit]:
+    """The outputs of the editors of known quality for one studio item, each as a judge sees it."""
+    entry = entry_of(key)
+    sources = () if entry.scene is None else (picture(entry.scene),)
+    references = tuple(picture(scene) for scene in entry.references)
+    step = entry.steps[0]
+    request = EditRequest(step.instruction, sources=sources, references=references, task=step.task, seed=0)
+    shown = {}
+    for habit in QUALITY_ORDER:
+        made = asyncio.run(studio_editor(habit).edit(request))
+        if made.image is not None:
+            shown[habit] = Exhibit(step.instruction, made.image, sources=sources, references=references)
+    return shown
+
+
 def studio(keys: tuple[str, ...]) -> None:
     judge = BuiltinJudge()
     totals: dict[str, list[float]] = defaultdict(list)
     wins: dict[str, float] = defaultdict(float)
+    right = decided = 0.0
     start, judged = time.process_time(), 0
     for key in keys:
-        entry = entry_of(key)
-        sources = () if entry.scene is None else (picture(entry.scene),)
-        references = tuple(picture(scene) for scene in entry.references)
-        step = entry.steps[0]
-        request = EditRequest(step.instruction, sources=sources, references=references, task=step.task, seed=0)
-        exhibits = {}
-        for habit in QUALITY_ORDER:
-            made = asyncio.run(studio_editor(habit).edit(request))
-            if made.image is not None:
-                exhibits[habit] = Exhibit(step.instruction, made.image, sources=sources, references=references)
-        scores = {}
-        for habit, exhibit in exhibits.items():
+        shown = exhibits_of(key)
+        truth = {habit: true_quality(key, exhibit.left).score for habit, exhibit in shown.items()}
+        for habit, exhibit in shown.items():
             verdict = asyncio.run(judge.judge(exhibit))
             judged += 1
             if verdict.score is not None:
-                scores[habit] = verdict.score
                 totals[habit].append(verdict.score)
-        for (left, ours), (_, theirs) in permutations(scores.items(), 2):
-            gap = round(ours - theirs, 6)
-            wins[left] += 0.5 if abs(gap) <= judge.settings.margin else float(gap > 0)
+        for ours, theirs in combinations(shown, 2):
+            verdict = asyncio.run(judge.judge(replace(shown[ours], right=shown[theirs].left)))
+            if verdict.preference is None:
+                continue
+            won = WON[verdict.preference]
+            wins[ours] += won
+            wins[theirs] += 1.0 - won
+            if abs(truth[ours] - truth[theirs]) > 0.02:
+                decided += 1
+                right += won if truth[ours] > truth[theirs] else 1.0 - won
     means = {habit: sum(values) / len(values) for habit, values in totals.items()}
     ranks = [-QUALITY_ORDER.index(habit) for habit in QUALITY_ORDER]
-    print(f"{len(keys)} items, {(time.process_time() - start) / max(judged, 1):.2f} CPU seconds an output with editing")
+    spent = (time.process_time() - start) / max(judged, 1)
+    print(f"{len(keys)} items, {spent:.2f} CPU seconds an output with editing, battles and truth")
     for habit in QUALITY_ORDER:
         print(f"  {habit:14s} mean {means[habit]:4.0f}   battles won {wins[habit]:.1f}")
     print(f"pointwise: Kendall tau {kendalltau([means[h] for h in QUALITY_ORDER], ranks).statistic:.3f}")
     print(f"pairwise:  Kendall tau {kendalltau([wins[h] for h in QUALITY_ORDER], ranks).statistic:.3f}")
+    print(f"battles decided as the truth has it (ties count half): {right / decided:.3f} of {decided:.0f}")
 
 
 def main() -> None:
@@ -128,9 +146,12 @@ def main() -> None:
     parser.add_argument("what", choices=["museum", "studio"])
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--all", action="store_true", help="every studio item, not the demo's sample")
+    parser.add_argument("--others", action="store_true", help="the studio items outside of the demo's sample")
     options = parser.parse_args()
     if options.what == "studio":
-        studio(tuple(entry.key for entry in entries()) if options.all else DEMO_KEYS)
+        every = tuple(entry.key for entry in entries())
+        others = tuple(key for key in every if key not in DEMO_KEYS)
+        studio(every if options.all else others if options.others else DEMO_KEYS)
         return
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     data = options.data or Path(os.environ.get("IMARENA_SHARED_DATA", beside))

@@ -4,6 +4,7 @@ says what it cannot see. Four dimensions and a score like CV-Judge's (CV-Arena, 
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -20,8 +21,18 @@ from imarena.judges.builtin_curves import mean
 from imarena.judges.builtin_dimensions import Dimensions, dimensions_of
 from imarena.judges.builtin_facts import as_evidence, measure
 from imarena.judges.builtin_generation import judge_generation
+from imarena.judges.builtin_pair import Change, change_of, duel
 from imarena.judges.builtin_rules import check
-from imarena.judges.cv_score import SUCCESS_THRESHOLD, WEIGHTS, CVScore, combine
+from imarena.judges.cv_score import (
+    EDITING,
+    PERCEPTUAL,
+    PROMPT,
+    SEMANTIC,
+    SUCCESS_THRESHOLD,
+    WEIGHTS,
+    CVScore,
+    combine,
+)
 from imarena.judges.options import read_options
 from imarena.language import EditKind, Reading, read_instruction
 from imarena.vision import (
@@ -36,9 +47,10 @@ from imarena.vision import (
     text_match,
 )
 
-VERSION = "1"
-_KEPT = 4096
+VERSION = "2"
+_KEPT = 2048
 _TOLD = 500
+_NOTHING_ASKED = "There is no instruction: builtin cannot say whether the right thing was done. Add it to the item."
 _BLIND = (
     "does not recognise objects: whether the right thing was added, replaced or moved is inferred from where and how"
     " the pixels changed",
@@ -64,6 +76,8 @@ class Assessment:
     score: CVScore
     confidence: float
     evidence: JsonDict
+    change: Change | None = None
+    """What it did to the source, small; None without one."""
 
 
 def _flags(lines: tuple[Line, ...] | None) -> list[JsonValue]:
@@ -101,7 +115,11 @@ class BuiltinJudge:
         return {**self.settings.model_dump(mode="json")}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, never a score."""
+        """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, an instruction without a
+        word `refused`: never a score.
+        """
+        if not any(letter.isalnum() for letter in exhibit.instruction):
+            return Verdict(status=Status.REFUSED, error=_NOTHING_ASKED)
         reading = read_instruction(exhibit.instruction)
         outputs = [data for data in (exhibit.left, exhibit.right) if data is not None]
         try:
@@ -131,8 +149,6 @@ class BuiltinJudge:
 
     def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
         cannot = list(_BLIND)
-        if not exhibit.instruction.strip():
-            cannot.append("there is no instruction: whether the right thing was done is not known")
         if reading.unread:
             cannot.append(f"did not understand: {'; '.join(reading.unread)}"[:_TOLD])
         if not exhibit.sources:
@@ -158,13 +174,19 @@ class BuiltinJudge:
         )
 
     def _pairwise(self, left: Assessment, right: Assessment, shared: JsonDict) -> Verdict:
-        gap = round(left.score.score - right.score.score, 6)
+        direct = None if left.change is None or right.change is None else duel(left.change, right.change)
+        gap = left.score.score - right.score.score
+        if direct is not None and direct.comparable:
+            gap = self._apart(left, right) + direct.points
+        gap = round(gap, 6)
         margin = self.settings.margin
         outcome = Outcome.TIE if abs(gap) <= margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
         scores = {"left.score": left.score.score, "right.score": right.score.score}
         for side, seen in (("left", left), ("right", right)):
             scores |= {f"{side}.{name}": value for name, value in seen.score.dimensions.items()}
         reasons: JsonDict = {**shared, "gap": gap, "left": left.evidence, "right": right.evidence}
+        if direct is not None:
+            reasons["direct"] = direct.evidence
         return Verdict(
             status=Status.OK,
             preference=outcome,
@@ -174,6 +196,16 @@ class BuiltinJudge:
             raw=json.dumps(reasons, sort_keys=True),
             model=f"builtin-{VERSION}",
         )
+
+    def _apart(self, left: Assessment, right: Assessment) -> float:
+        """The difference of the scores where both make the same change: the part about that change counts only as far
+        as the checks can be trusted, for they saw the same thing twice.
+        """
+        trust = min(left.confidence, right.confidence)
+        w_s, w_e, w_i, w_p = self.settings.weights
+        weights = {SEMANTIC: w_s, EDITING: trust * w_e, PROMPT: trust * w_i, PERCEPTUAL: w_p}
+        ours, theirs = left.score.dimensions, right.score.dimensions
+        return math.fsum(weight * (ours[name] - theirs[name]) for name, weight in weights.items())
 
     def _assess(self, reading: Reading, source: Image.Image, output: Image.Image) -> Assessment:
         difference = compare(frame_of(source), output)
@@ -190,7 +222,7 @@ class BuiltinJudge:
         }
         trust = mean(c.trust for c in checks) if checks else 0.1
         certain = max(trust, 0.9) if facts.returned_input else trust
-        return Assessment(self._combined(dimensions), round(certain, 3), evidence)
+        return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_of(difference))
 
     def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[Line, ...] | None:
         """Text in the output, and again enlarged where it changed if the asked words were not found at once."""

@@ -34,7 +34,7 @@ class Check:
 
 def visible_change(facts: Facts) -> float:
     """A change that stands out from the rest of the picture and that a person would notice."""
-    stands_out = floored(ramp(facts.structure_contrast, 0.1, 1.0), 0.05)
+    stands_out = floored(ramp(facts.structure_contrast, 0.1, 0.7), 0.05)
     alone = floored(ramp(facts.joint_contrast, 0.3, 1.2), 0.1)
     strong = floored(ramp(facts.colour_inside, 15.0, 35.0), 0.4)
     return stands_out * alone * strong * ramp(facts.colour_top, 3.0, 12.0)
@@ -53,20 +53,26 @@ def check_object(edit: Edit, scene: Scene) -> Check:
     return Check(done, trust, "sees that something changed in one place, not what it is", evidence)
 
 
+_SEEN = 0.001
+"""Less of the picture than this in the colour that the words point at: the thing is not known to be there."""
 # A visible change says less about a new pose, or about words that nobody understood, than about a new thing.
 _SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
 
 
 def aimed(edit: Edit, scene: Scene, evidence: JsonDict) -> float:
-    """Did the change hit the thing that the words point at by its colour? 0.3 to 1; 1 where they name none."""
+    """Did the change hit the thing that the words point at by its colour? 0.05 to 1; 1 where they name none, or one
+    that the source does not show.
+    """
     if not edit.old_colours or not scene.difference.mask.any():
         return 1.0
     difference = scene.difference
     pointed = is_named(difference.source, edit.old_colours[0])
+    if pointed.mean() < _SEEN:
+        return 1.0
     inside = float((pointed & difference.mask).sum()) / float(difference.mask.sum())
     reached = float((pointed & difference.mask).sum()) / max(1.0, float(pointed.sum()))
     evidence["aim"] = round(max(inside, reached), 3)
-    return floored(ramp(max(inside, reached), 0.02, 0.3), 0.3)
+    return floored(ramp(max(inside, reached), 0.02, 0.3), 0.05)
 
 
 def _gained(difference: Difference, colour: str) -> float:
@@ -101,7 +107,9 @@ def check_colour(edit: Edit, scene: Scene) -> Check:
         "way": round(way, 3),
     }
     named = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2)
-    done = max(named, 0.5 * way) * aimed(edit, scene, evidence)
+    # Paint follows the lines of what it covers; where they are gone, another thing stands there.
+    painted = floored(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
+    done = max(named, 0.5 * way) * painted * aimed(edit, scene, evidence)
     return Check(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
 
 
@@ -112,8 +120,9 @@ def check_remove(edit: Edit, scene: Scene) -> Check:
     if inside.sum() > 60:
         after, before = scene.difference.output.slope[inside].mean(), scene.difference.source.slope[inside].mean()
         busier = float(np.log((after + 1.0) / (before + 1.0)))
-    evidence: JsonDict = {"busier": round(busier, 3)}
-    done = visible_change(scene.facts) * floored(fall(busier, 0.25, 0.1), 0.15) * aimed(edit, scene, evidence)
+    evidence: JsonDict = {"busier": round(busier, 3), "detail": round(scene.facts.detail_inside, 3)}
+    calm = floored(fall(busier, 0.25, 0.1), 0.15) * floored(1.0 - ramp(scene.facts.detail_inside, -0.2, 0.5), 0.1)
+    done = visible_change(scene.facts) * calm * aimed(edit, scene, evidence)
     return Check(done, 0.4, "sees whether the changed place became calmer, not what is gone", evidence)
 
 

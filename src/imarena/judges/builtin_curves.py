@@ -9,6 +9,11 @@ def ramp(value: float, low: float, high: float) -> float:
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
+def within(value: float, limit: float) -> float:
+    """`value`, cut off at plus and minus `limit`."""
+    return min(limit, max(-limit, value))
+
+
 def fall(value: float, middle: float, width: float) -> float:
     """1 well below `middle`, 0 well above: a logistic step."""
     return 1.0 / (1.0 + math.exp(min(50.0, max(-50.0, (value - middle) / width))))

@@ -20,14 +20,17 @@ class Dimensions:
     perceptual: float
 
 
+def same_shapes(facts: Facts) -> float:
+    """1 where the large shapes stand where they stood, 0 where another picture was made."""
+    return fall(facts.layout_change, 0.25, 0.06)
+
+
 def kept(facts: Facts) -> float:
     """How much of what was not asked to change is as before, 0 to 1."""
-    layout = fall(facts.structure_median, 0.45, 0.08)
     light = plateau(abs(facts.lightness_shift), 0.0, 1.5, 1.0, 25.0)
     tint = plateau(facts.tint_shift, 0.0, 1.5, 1.0, 25.0)
     shape = plateau(facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
-    everywhere = plateau(facts.colour_median, 0.0, 22.0, 1.0, 8.0)
-    return product((layout, light, tint, everywhere, shape))
+    return product((same_shapes(facts), light, tint, shape))
 
 
 def compact(facts: Facts) -> float:
@@ -38,19 +41,23 @@ def compact(facts: Facts) -> float:
 
 
 def clean(facts: Facts) -> float:
-    """Freedom from artefacts that the source does not have, 0 to 1."""
+    """Freedom from artefacts, 0 to 1: those that the source does not have, or for a new picture its own."""
     a = facts.artefacts
-    harsh = plateau(a.edges_inside, 0.0, 35.0, 1.0, 7.0) * plateau(a.edges_beyond_source, 0.0, 0.08, 1.0, 0.04)
-    return product(
+    steep = plateau(a.edges_inside, 0.0, 35.0, 1.0, 7.0) * plateau(a.edges_beyond_source, 0.0, 0.08, 1.0, 0.04)
+    harsh = floored(steep, 0.08)
+    beside_source = product(
         (
             floored(plateau(a.edges_outside, 0.0, 0.10, 0.05, 0.15), 0.2),
             floored(plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15), 0.2),
             floored(plateau(a.contrast, -0.05, 0.08, 0.20, 0.20), 0.2),
             floored(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.2),
-            floored(harsh, 0.08),
+            harsh,
             floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55),
         )
     )
+    by_itself = harsh * floored(ramp(a.detail_outside, -0.8, -0.1), 0.1)
+    share = same_shapes(facts)  # other edges and contrasts are no damage where everything else is new as well
+    return float(beside_source**share * by_itself ** (1.0 - share))
 
 
 def local_dimensions(reading: Reading, facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
@@ -59,7 +66,7 @@ def local_dimensions(reading: Reading, facts: Facts, checks: tuple[Check, ...]) 
     whole = 1.0 if reading.about_text else compact(facts)  # letters are scattered strokes
     done = mean(c.done for c in checks)
     editing = done * floored(same, 0.5)
-    prompt = done * same * floored(whole, 0.1) * floored(tidy, 0.7)
+    prompt = done * same * floored(whole, 0.2)
     return Dimensions(SCALE * same**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
@@ -72,10 +79,21 @@ def global_dimensions(reading: Reading, scene: Scene, checks: tuple[Check, ...])
     return Dimensions(SCALE * same, SCALE * done * floored(same, 0.2), SCALE * done * same, SCALE * tidy)
 
 
+def untouched_dimensions(facts: Facts) -> Dimensions:
+    """The instruction only says what must stay: the less has changed, the better."""
+    if facts.returned_input:
+        return Dimensions(SCALE, SCALE, SCALE, SCALE)
+    same = kept(facts)
+    still = same * fall(facts.colour_top, 12.0, 3.0)
+    return Dimensions(SCALE * same**0.5, SCALE * still, SCALE * still, SCALE * clean(facts) ** 0.5)
+
+
 def dimensions_of(reading: Reading, scene: Scene, checks: tuple[Check, ...]) -> Dimensions:
     """The four dimensions of one output."""
+    if not reading.edits:
+        return untouched_dimensions(scene.facts)
     if scene.facts.returned_input:
         return Dimensions(SCALE, 0.0, 0.0, SCALE)
-    if reading.edits and all(edit.whole_image for edit in reading.edits):
+    if all(edit.whole_image for edit in reading.edits):
         return global_dimensions(reading, scene, checks)
     return local_dimensions(reading, scene.facts, checks)

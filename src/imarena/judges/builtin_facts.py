@@ -2,13 +2,17 @@
 
 from dataclasses import asdict, dataclass
 
+import cv2
 import numpy as np
 
 from imarena.core.records import JsonDict
-from imarena.vision import Artefacts, Difference, Region, blocks, measure_artefacts
+from imarena.vision import Artefacts, Difference, Region, blocks, measure_artefacts, structure_change
+from imarena.vision.frame import Floats
 
 _FINE = 32
 _TOP = 0.003
+_ENOUGH = 60
+"""Fewer changed pixels than this are too few to measure a texture on."""
 SAME_COLOUR = 3.0
 """Largest block difference (Lab) of a picture that was handed back: recompression stays below."""
 
@@ -22,7 +26,13 @@ class Facts:
     colour_median: float
     structure_top: float
     structure_median: float
-    """0: the layout is as before; 0.3 and more: another picture."""
+    layout_change: float
+    """Median structure change of the large shapes only. 0: each stands where it stood, even where a re-encoding moved
+    the fine lines by a pixel; 0.25 and more: another picture."""
+    structure_inside: float
+    """Mean structure change inside the changed regions: near 0 for a tint, near 1 for another thing."""
+    detail_inside: float
+    """Log of fine detail inside the changed regions, after over before: negative is calmer."""
     joint_contrast: float
     """Log of the strongest change (colour and structure together) over the median one."""
     colour_inside: float
@@ -59,9 +69,25 @@ def _joint_contrast(difference: Difference) -> float:
     return float(np.log((raster.max() + 0.5) / (np.median(raster) + 0.5)))
 
 
+def _layout_change(difference: Difference) -> float:
+    """At half the working size and blurred: what is left are the large shapes."""
+
+    def large(light: Floats) -> Floats:
+        half = cv2.resize(light, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+        return np.asarray(cv2.GaussianBlur(half, (0, 0), 1.5), dtype=np.float32)
+
+    return float(np.median(structure_change(large(difference.source.light), large(difference.output.light), 4.0)))
+
+
+def _detail_inside(difference: Difference) -> float:
+    after, before = (float(f.curve[difference.mask].mean()) for f in (difference.output, difference.source))
+    return float(np.log((after + 0.3) / (before + 0.3)))
+
+
 def measure(difference: Difference) -> Facts:
     """All facts about one comparison."""
-    outside = difference.outside
+    outside, inside = difference.outside, difference.mask
+    some = int(inside.sum()) > _ENOUGH
     shift = (difference.output.lab - difference.source.lab)[outside]
     middle = np.median(shift, axis=0)
     return Facts(
@@ -69,8 +95,11 @@ def measure(difference: Difference) -> Facts:
         colour_median=_exceeded_by(difference.colour_blocks, 0.5),
         structure_top=_exceeded_by(blocks(difference.structure, _FINE), _TOP),
         structure_median=_exceeded_by(difference.structure_blocks, 0.5),
+        layout_change=_layout_change(difference),
+        structure_inside=float(difference.structure[inside].mean()) if some else 0.0,
+        detail_inside=_detail_inside(difference) if some else 0.0,
         joint_contrast=_joint_contrast(difference),
-        colour_inside=float(difference.colour[difference.mask].mean()) if difference.mask.any() else 0.0,
+        colour_inside=float(difference.colour[inside].mean()) if inside.any() else 0.0,
         area=difference.area,
         raggedness=difference.raggedness,
         filling=difference.filling,

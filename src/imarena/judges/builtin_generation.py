@@ -8,6 +8,10 @@ from imarena.language import lexicon
 from imarena.language.phrases import colours_in
 from imarena.vision import Frame, Line, is_named, measure_quality, text_match
 
+_COLOUR_ALONE = 0.6
+"""What the right colours are worth while nobody knows whether they are on the right things."""
+_UNSEEN = 0.3
+
 
 def _quoted(instruction: str) -> tuple[str, ...]:
     from imarena.language.clauses import split_clauses
@@ -21,8 +25,7 @@ def judge_generation(
     """The four dimensions, a confidence and the evidence.
 
     Quality comes from sharpness, noise and clipping; prompt following from colours named and words quoted. Where
-    the prompt names neither, the dimensions that it would decide stand at the middle of the quality seen and the
-    confidence says so.
+    the prompt names neither, the dimensions that it would decide follow the quality seen and the confidence says so.
     """
     quality = measure_quality(output)
     perceptual = product(
@@ -39,13 +42,13 @@ def judge_generation(
     for colour in colours_in(instruction.lower()):
         share = float(is_named(output, colour).mean())
         evidence[f"share_{colour}"] = round(share, 4)
-        seen.append(ramp(share, 0.002, 0.03))
+        seen.append(_COLOUR_ALONE * ramp(share, 0.002, 0.03))
     for words in _quoted(instruction):
         if lines is not None:
             match = text_match(words, lines)
             evidence[f"read_{words}"] = round(match, 3)
             seen.append(ramp(match, 0.4, 1.0))
-    following = mean(seen) if seen else 0.5 * perceptual
+    following = mean(seen) if seen else _UNSEEN * perceptual
     confidence = 0.1 + 0.3 * min(1.0, len(seen) / 2.0)
     evidence["lexicon_version"] = lexicon().version
     coherent = 0.5 + 0.5 * perceptual
