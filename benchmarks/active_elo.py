@@ -2,7 +2,7 @@
 
     python benchmarks/active_elo.py [--seeds 200] [--rounds 20] [--data ../shared/data] [--out figures.json]
     python benchmarks/active_elo.py --seed 5000 --judges gpt4o          # other splits, other raters, other draws
-    python benchmarks/active_elo.py --half 1                            # only one half of the items, chosen at random
+    python benchmarks/active_elo.py --half 1 --budgets 25,50,100        # only one half of the items, chosen at random
 
 Text-guided editing of ImagenHub (eight editors, 179 items, three raters) with the recorded scores of VIEScore. Half of
 the items are held out in every seed, one rater gives a vote, ties cost a vote and count half. Then the same on
@@ -113,13 +113,15 @@ def main() -> None:
     parser.add_argument("--simulated-seeds", type=int, default=40)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--budgets", default="50,100,200,400")
     parser.add_argument("--half", type=int, choices=(1, 2))
     given = parser.parse_args()
     names = (*POLICIES, *EXTRA_POLICIES)
+    budgets = tuple(int(number) for number in given.budgets.split(","))
     documents: dict[str, Any] = {}
     for judge in [name for name in given.judges.split(",") if name]:
         start = time.process_time()
-        plan = Plan(seeds=given.seeds, rounds=given.rounds, policies=names, seed=given.seed)
+        plan = Plan(seeds=given.seeds, rounds=given.rounds, policies=names, seed=given.seed, budgets=budgets)
         world = editing_world(given.data, judge)
         documents[judge] = simulate(world if given.half is None else half_of(world, given.half), plan)
         show(judge, documents[judge], time.process_time() - start)

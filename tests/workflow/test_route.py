@@ -113,39 +113,61 @@ def test_a_campaign_from_start_to_board(imarena: Imarena, arena: Path, tmp_path:
         assert len(stored.data["gap"]) == stored.n_pairs  # type: ignore[arg-type]
 
 
-def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+NAMES = ("semantic_consistency", "editing_success", "prompt_following", "perceptual_quality")
+
+
+def add_judges(workspace: Workspace) -> None:
+    """A metric that is noise, and a judge with CV-Judge's four dimensions."""
     rng = np.random.default_rng(0)
-    with open_workspace(arena) as workspace:
-        outputs = list(workspace.store.records(Output))
-        workspace.store.add(
-            Judgment(work_id=f"m{n}", judge="metric", item_id=o.item_id, left_id=o.output_id, score=score)
-            for n, (o, score) in enumerate(zip(outputs, rng.uniform(0, 1, len(outputs)).tolist(), strict=True))
+    outputs = list(workspace.store.records(Output))
+    workspace.store.add(
+        Judgment(work_id=f"m{n}", judge="metric", item_id=o.item_id, left_id=o.output_id, score=score)
+        for n, (o, score) in enumerate(zip(outputs, rng.uniform(0, 1, len(outputs)).tolist(), strict=True))
+    )
+    workspace.store.add(
+        Judgment(
+            work_id=f"c{n}", judge="cv", item_id=o.item_id, left_id=o.output_id,
+            score=500.0 + 100 * STRENGTH[o.editor or ""] + n % 7,
+            scores=dict.fromkeys(NAMES, 500.0 + 100 * STRENGTH[o.editor or ""] + n % 7),
         )
-        names = ("semantic_consistency", "editing_success", "prompt_following", "perceptual_quality")
-        workspace.store.add(
-            Judgment(
-                work_id=f"c{n}", judge="cv", item_id=o.item_id, left_id=o.output_id, score=500.0 + n % 7,
-                scores=dict.fromkeys(names, 500.0 + 100 * STRENGTH[o.editor or ""]),
-            )
-            for n, o in enumerate(outputs)
-        )  # fmt: skip
+        for n, o in enumerate(outputs)
+    )  # fmt: skip
+
+
+def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    with open_workspace(arena) as workspace:
+        add_judges(workspace)
     sheet = tmp_path / "s.csv"
-    assigned(imarena, arena, sheet, "--budget", 120, "--judge", "robot")
+    assigned(imarena, arena, sheet, "--budget", 150, "--judge", "robot", "--policy", "random")
     imarena("-w", arena, "route", "ingest", vote_all(arena, sheet))
-    command = ("-w", arena, "route", "report", "--rounds", "50", "--out", tmp_path / "page.md", "--json")
-    found = imarena(*command, "--judge", "robot").json
+    imarena("-w", arena, "route", "calibrate", "--judge", "cv", "--rounds", 20)
+    command = ("-w", arena, "route", "report", "--rounds", "30", "--seeds", "3", "--json")
+    found = imarena(*command, "--judge", "cv", "--reward", "metric", "--out", tmp_path / "page").json
     assert [line["family"] for line in found["deferral"]] == ["all", "colour", "shape"]
-    assert {"corrected", "human", "judge"} == found["boards"].keys()
+    assert set(found["boards"]) == {"corrected", "active-elo", "mixture", "human", "judge", "reward: metric"}
+    assert found["settings"]["mixture"]["q"].startswith("max(0, 2a - 1)")
+    assert found["settings"]["mixture"]["calibration"]["n_pairs"] == found["calibration"]["all"]["n_pairs"]
+    assert found["settings"]["active-elo"]["rounds"] == found["settings"]["mixture"]["rounds"] == 30
+    assert set(found["by"]["family"]) == {"colour", "shape"}
+    assert found["by"]["family"]["shape"]["boards"]["corrected"][0]["model"] == "editor-0"
+    assert set(found["dimension_boards"]) == set(NAMES)
+    assert [line["what"] for line in found["weights"]["lines"][::2]] == ["default", "uniform", "edit-heavy"]
+    for table in ("policies", "thresholds", "weights", "judges"):
+        assert len({line["budget"] for line in found[table]["lines"]}) == 1
+        assert all(0 <= line["accuracy"]["low"] <= line["accuracy"]["high"] for line in found[table]["lines"])
     noise = next(line for line in found["metrics"] if line["metric"] == "metric")
     assert len(noise["pairs"]) == 10
-    assert abs(noise["spearman"]) <= 1
-    assert "dimension_means, weights" in found["missing"]
-    dimensions = imarena(*command, "--judge", "cv").json
-    assert dimensions["dimension_means"][0]["editing_success"] == pytest.approx(650)
-    assert [line["weights"] for line in dimensions["weights"]] == ["default", "uniform", "edit-heavy"]
-    page = (tmp_path / "page.md").read_text()
-    assert "## Dimension weights" in page
-    assert "## Deferral by task family" in page
+    assert found["dimension_means"][0]["editing_success"] == pytest.approx(653, abs=4)
+    page = (tmp_path / "page" / "report.md").read_text()
+    for title in ("Boards side by side", "Boards by family", "table 2", "table 7", "table 9", "table 10", "appendix I"):
+        assert title in page
+    assert "the judge's reliability is q = max(0, 2a - 1)" in page
+    for name in ("index.html", "bootstrap.png", "wins.png", "reliability.png", "policies.png"):
+        assert (tmp_path / "page" / name).stat().st_size > 1000
+    plain = imarena(*command, "--judge", "robot", "--no-groups", "--seeds", 0).json
+    assert "no calibration" in plain["missing"]["mixture"]
+    assert "weights" in plain["missing"]
+    assert "no folder" in imarena(*command, "--judge", "robot", "--out", tmp_path / "page.md", code=2).err
 
 
 def test_no_rater_gets_a_battle_twice_but_for_repeats(imarena: Imarena, arena: Path, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def calibrate(
         from imarena.reports.active_plots import save_reliability
 
         save_reliability(document["judge"], document["curves"], plot)
+    _warn_all(context, document["warnings"])
     rows = tuple(_band(row) for row in document["table"])
     title = f"Agreement of {document['judge']} with people by score gap, {document['n_pairs']} decided pairs"
     emit(
@@ -90,6 +91,7 @@ def plan(
     gates = None if tau is None and delta is None else Gates(tau, delta)
     with open_workspace(session(context).workspace) as workspace:
         document = routing.plan(workspace, judge, wish, gates, deferral)
+    _warn_all(context, document["warnings"])
     rows: tuple[tuple[Cell, ...], ...] = (
         ("votes so far", document["votes_so_far"]),
         ("widest interval now, +-", document["half_width_now"]),
@@ -143,6 +145,7 @@ def assign(
     )  # fmt: skip
     with open_workspace(session(context).workspace) as workspace:
         document = make(workspace, judge, request, out)
+    _warn_all(context, document["warnings"])
     if document["stopped"]:
         told = f"nothing assigned: the best {stop_top} are in order with {document['top_confidence']:.3f}"
     else:
@@ -202,9 +205,7 @@ def rerank(
         )  # fmt: skip
     document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made]}
     sheets = [_board_sheet(name, ranking) for name, ranking in made]
-    if not session(context).json:
-        for text in dict.fromkeys(text for _, ranking in made for text in ranking.warnings):
-            warn(text)
+    _warn_all(context, [text for _, ranking in made for text in ranking.warnings])
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
 
 
@@ -214,23 +215,49 @@ def report(
     judge: Judge = None,
     tau: Tau = None,
     delta: Delta = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Write the page (Markdown) here.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the page here: a folder with index.html, report.md and plots.")
+    ] = None,
+    reward: Annotated[str, typer.Option("--reward", help="Judges shown on their own as well; comma-separated.")] = "",
+    groups: Annotated[
+        bool, typer.Option("--groups/--no-groups", help="Boards by family, task, topic, track and dimension.")
+    ] = True,
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=0, help="How often policies are tried on the votes so far; 0: not at all.")
+    ] = 100,
     rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
+    seed: Seed = 0,
 ) -> None:
-    """Deferral by family, boards side by side, dimensions, weights, and other metrics against the board."""
+    """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
     from imarena.ranking import Options
-    from imarena.reports.active_tables import active_markdown
+    from imarena.reports.active_page import active_page
+    from imarena.reports.page import markdown
     from imarena.routing import Gates
     from imarena.storage import open_workspace
-    from imarena.workflows.routing_report import active_report
+    from imarena.workflows.routing_report import active_report, write_report
+    from imarena.workflows.routing_trials import Trial
 
     gates = None if tau is None and delta is None else Gates(tau, delta)
+    options = Options(rounds=rounds, matrices=False, seed=seed)
+    trial = Trial(max(seeds, 2), seed=seed) if seeds else None
     with open_workspace(session(context).workspace) as workspace:
-        document = active_report(workspace, judge, gates=gates, options=Options(rounds=rounds, matrices=False))
-    page = active_markdown(document)
+        document = active_report(
+            workspace, judge, gates=gates, options=options, rewards=_names(reward), trial=trial, groups=groups
+        )
     if out is not None:
-        out.write_text(page, encoding="utf-8")
-    emit(context, document, lambda console: console.print(page, markup=False, soft_wrap=True))
+        document["file"] = str(write_report(document, out))
+        emit(context, document, lambda console: console.print(f"report: {document['file']}", markup=False))
+        return
+    emit(
+        context, document, lambda console: console.print(markdown(active_page(document)), markup=False, soft_wrap=True)
+    )
+
+
+def _warn_all(context: typer.Context, texts: list[str]) -> None:
+    """Each once; with --json they stand in the document."""
+    if not session(context).json:
+        for text in dict.fromkeys(texts):
+            warn(text)
 
 
 def _board(ranking: Any) -> dict[str, Any]:

@@ -79,8 +79,8 @@ def _ends(result: Result, level: float) -> tuple[FloatArray | None, FloatArray |
         return result.interval
     if result.draws is None:
         return None, None
-    ends = np.quantile(result.draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return ends[0], ends[1]
+    low, high = pairs.ends(result.draws, level)
+    return low, high
 
 
 def _rank_ends(draws: FloatArray | None, level: float) -> tuple[Any, Any]:

@@ -288,7 +288,7 @@ def _extras(
     if setup.coefficient_names:
         limits: Any = [[None, None]] * base.beta.size
         if rounds is not None:
-            limits = (np.quantile(rounds.beta, ends, axis=0).T * options.per_log).tolist()
+            limits = (np.quantile(rounds.beta, ends, axis=0, method="weibull").T * options.per_log).tolist()
         elif half is not None:
             limits = (np.stack([base.beta - half, base.beta + half], axis=1) * options.per_log).tolist()
         details["coefficients"] = [
@@ -300,7 +300,9 @@ def _extras(
     if setup.likelihood.has_aux:
         key, read = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
         names = setup.group.names if setup.group else ("all",)
-        aux_ends: Any = None if rounds is None else np.quantile(read(rounds.aux), ends, axis=0).T.tolist()
+        aux_ends: Any = (
+            None if rounds is None else np.quantile(read(rounds.aux), ends, axis=0, method="weibull").T.tolist()
+        )
         details[key] = [
             {
                 "group": names[g],

@@ -1,9 +1,14 @@
-"""The reliability diagram of a judge: agreement with people by score gap, raw and fitted (CV-Arena appendix E, J)."""
+"""Plots of the Active Elo report: reliability, bootstrap ratings (figure 4), win rates (figure 3), policies."""
 
 from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
+from imarena.reports.active_tables import title_of
+
+TOP = 10
+LABEL_LIMIT = 180
+MANY = 2
 
 
 def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
@@ -18,13 +23,15 @@ def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
         )
     ]
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=alt.X("gap:Q", title="score gap"))
+    # bands of many groups would hide each other: then only the first (all pairs) has one
+    whole = base if len(curves) <= MANY else base.transform_filter(alt.datum.group == curves[0]["group"])
     scale = alt.Scale(domain=[0, 1])
     colour = alt.Color("group:N", title=None)
-    band = base.mark_area(opacity=0.2).encode(
+    band = whole.mark_area(opacity=0.2).encode(
         y=alt.Y("low:Q", scale=scale, title="agreement with people"), y2="high:Q", color=colour
     )
     line = base.mark_line().encode(y=alt.Y("agreement:Q", scale=scale), color=colour)
-    points = base.mark_circle(size=50).encode(
+    points = whole.mark_circle(size=50).encode(
         y=alt.Y("raw:Q", scale=scale), color=colour, tooltip=["gap:Q", "raw:Q", "pairs:Q"]
     )
     guess = alt.Chart(alt.InlineData(values=[{"y": 0.5}])).mark_rule(strokeDash=[4, 4], color="#999999").encode(y="y:Q")
@@ -41,3 +48,84 @@ def save_reliability(judge: str, curves: list[dict[str, Any]], path: Path) -> Pa
     except OSError as error:
         raise UserError(f"Cannot write {path}: {error.strerror}.") from error
     return path
+
+
+def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, str]:
+    """Save every figure that the document of `imarena route report` has data for; file names by figure."""
+    charts = {
+        "bootstrap": bootstrap_chart(document["boards"]),
+        "wins": wins_chart(document["boards"], document["win_rates"]),
+    }
+    if document["calibration"]:
+        curves = [{**curve, "group": group} for group, curve in document["calibration"].items()]
+        charts["reliability"] = reliability_chart(document["judge"], curves)
+    if document["policies"]:
+        charts["policies"] = policy_chart(document["policies"]["lines"])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, chart in charts.items():
+        chart.save(str(folder / f"{name}.png"), scale_factor=2)
+    return {name: f"{name}.png" for name in charts}
+
+
+def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
+    """One panel a setting: the ratings of its ten best with the intervals of resampled boards (figure 4)."""
+    import altair as alt
+
+    scale = alt.Scale(nice=True, zero=False)  # each setting has a scale of its own: their ratings cannot be compared
+    panels = []
+    for name, rows in boards.items():
+        best = rows[:TOP]
+        order = [row["model"] for row in best]
+        base = alt.Chart(alt.InlineData(values=best)).encode(
+            y=alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False))
+        )
+        bars = base.transform_filter("isValid(datum.low)").mark_errorbar(ticks=True, color="#8aa4c8", thickness=2)
+        spans = bars.encode(x=alt.X("low:Q", scale=scale, title="rating"), x2="high:Q")
+        points = base.mark_circle(size=60, opacity=1, color="#1f4e8c").encode(x=alt.X("rating:Q", scale=scale))
+        panels.append((spans + points).properties(width=230, height={"step": 22}, title=title_of(name)))
+    return alt.concat(*panels, columns=3, spacing=24).resolve_scale(x="independent", y="independent")
+
+
+def wins_chart(boards: dict[str, list[dict[str, Any]]], rates: dict[str, dict[str, float] | None]) -> Any:
+    """One panel a setting: the average win rate of its ten best against the ten best (figure 3)."""
+    import altair as alt
+
+    panels = []
+    for name, rows in boards.items():
+        found = rates.get(name) or {}
+        best = [{"model": row["model"], "rate": found[row["model"]]} for row in rows[:TOP] if row["model"] in found]
+        base = alt.Chart(alt.InlineData(values=best)).encode(
+            y=alt.Y(
+                "model:N",
+                sort=[row["model"] for row in best],
+                title=None,
+                axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False),
+            ),
+            x=alt.X("rate:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"), title="average win rate"),
+        )
+        text = base.mark_text(align="left", dx=3, fontSize=10).encode(text=alt.Text("rate:Q", format=".0%"))
+        bars = base.mark_bar(color="#8aa4c8")
+        panels.append((bars + text).properties(width=230, height={"step": 22}, title=title_of(name)))
+    return alt.concat(*panels, columns=3, spacing=24)
+
+
+def policy_chart(lines: list[dict[str, Any]]) -> Any:
+    """Acc_H of each policy at the same number of votes, with its interval."""
+    import altair as alt
+
+    rows = [{"policy": line["policy"], **line["accuracy"]} for line in lines]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y(
+            "policy:N",
+            sort=[row["policy"] for row in rows],
+            title=None,
+            axis=alt.Axis(labelLimit=220, labelOverlap=False),
+        )
+    )
+    scale = alt.Scale(zero=False, nice=True)
+    title = f"Acc_H on held-out votes, {lines[0]['budget']} votes asked"
+    spans = base.mark_rule(strokeWidth=2, color="#8aa4c8").encode(
+        x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"
+    )
+    points = base.mark_circle(size=60, opacity=1, color="#1f4e8c").encode(x=alt.X("mean:Q", scale=scale, title=title))
+    return (spans + points).properties(width=460, height={"step": 22})

@@ -72,8 +72,8 @@ def write_html(page: Page, folder: Path) -> Path:
     return path
 
 
-def write_markdown(page: Page, folder: Path) -> Path:
-    """Write ``report.md`` with the tables and plots of the same report."""
+def markdown(page: Page) -> str:
+    """The tables and plots of a report as Markdown."""
     lines = [f"# {page.title}", "", page.lead, ""]
     for section in page.sections:
         lines += [f"## {section.title}", ""]
@@ -83,9 +83,14 @@ def write_markdown(page: Page, folder: Path) -> Path:
             lines += [*_markdown_grid(grid), ""]
         for plot in section.plots:
             lines += [f"![{_cell(plot.caption)}]({plot.file})", ""]
+    return "\n".join(lines)
+
+
+def write_markdown(page: Page, folder: Path) -> Path:
+    """Write ``report.md`` with the tables and plots of the same report."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.md"
-    path.write_text("\n".join(lines), encoding="utf-8")
+    path.write_text(markdown(page), encoding="utf-8")
     return path
 
 

@@ -7,28 +7,25 @@ import numpy as np
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.records import Calibration, Campaign, JsonDict
+from imarena.core.records import Campaign, JsonDict
 from imarena.ranking import Options
 from imarena.ranking.corrected import Ballot, correct
 from imarena.routing import (
     DEFERRAL,
     Belief,
-    Curve,
     Gates,
     agreement_table,
     chance_of_decision,
     fit_curve,
     gates_for,
-    reliability,
     standardise,
     top_order_confidence,
     votes_needed,
 )
 from imarena.routing.calibration import FINE_EDGES, LEAST_PAIRS, TABLE_EDGES, Method
 from imarena.storage import Workspace
+from imarena.workflows.routing_curves import ALL, record_of
 from imarena.workflows.routing_tables import GOLD, Arena, gold_set, read_arena
-
-ALL = "all"
 
 
 def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> dict[str, Any]:
@@ -83,7 +80,7 @@ def calibrate(
             skipped[name] = int(rows.sum())
             continue
         curve = fit_curve(gap[rows], agrees[rows], method=method, rounds=rounds, seed=seed, what=f"'{arena.judge}'")
-        record = _record(arena.judge, name, curve, gap[rows], agrees[rows])
+        record = record_of(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions)
         workspace.store.add([record])
         stored.append(record)
     return {
@@ -95,37 +92,8 @@ def calibrate(
         "table": [vars(row) for row in agreement_table(gap, agrees, TABLE_EDGES)],
         "fine_table": [vars(row) for row in agreement_table(gap, agrees, FINE_EDGES)],
         "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
+        "warnings": list(arena.warnings),
     }
-
-
-def _record(judge: str, group: str, curve: Curve, gap: Any, agrees: Any) -> Calibration:
-    points: JsonDict = {
-        "gap": curve.gap.tolist(),
-        "agreement": curve.agreement.tolist(),
-        "low": curve.low.tolist(),
-        "high": curve.high.tolist(),
-        "empirical": curve.empirical.tolist(),
-        "n": curve.n.tolist(),
-        "q_mixture": reliability(curve.agreement).tolist(),
-        "parameters": None if curve.parameters is None else list(curve.parameters),
-    }
-    data: JsonDict = {"gap": gap.tolist(), "agrees": agrees.tolist()}
-    return Calibration(judge=judge, method=curve.method, group=group, data=data, curve=points, n_pairs=int(gap.size))
-
-
-def load_curve(workspace: Workspace, judge: str, group: str = ALL) -> Curve:
-    """The newest calibration of a judge."""
-    found = [record for record in workspace.store.records(Calibration, judge=judge) if record.group == group]
-    if not found:
-        raise UserError(
-            f"Judge '{judge}' has no calibration.", hint=f"Make one first: imarena route calibrate --judge {judge}"
-        )
-    curve: Any = found[-1].curve
-    columns = {
-        name: np.array(curve[name], np.float64) for name in ("gap", "agreement", "low", "high", "empirical", "n")
-    }
-    parameters = curve.get("parameters")
-    return Curve(found[-1].method, **columns, parameters=None if parameters is None else (parameters[0], parameters[1]))
 
 
 def believe(arena: Arena) -> Belief:
@@ -190,6 +158,7 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
     order = np.argsort(-belief.theta)
     return {
         "judge": arena.judge,
+        "warnings": list(arena.warnings),
         "items": arena.pool.n_items,
         "models": arena.pool.n_models,
         "votes_so_far": len(arena.votes),

@@ -30,7 +30,8 @@ from imarena.routing import (
 from imarena.storage import Workspace, leases
 from imarena.storage.database import writing
 from imarena.workflows.campaign_plan import Known, unit_of
-from imarena.workflows.routing import believe, load_curve, thresholds
+from imarena.workflows.routing import believe, thresholds
+from imarena.workflows.routing_curves import calibration_for, curve_of
 from imarena.workflows.routing_tables import Arena, read_arena
 
 POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random")
@@ -75,7 +76,8 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     belief = believe(arena)
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
-        return {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
+        told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
+        return {**told, "warnings": list(arena.warnings)}
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
     batch = draw_batch(workspace, arena, belief, request, rng)
     campaign = _campaign(workspace, arena, request)
@@ -91,6 +93,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         "stopped": False,
         "campaign": campaign.campaign_id,
         "judge": arena.judge,
+        "warnings": list(arena.warnings),
         "policy": request.policy,
         "assignments": added.new,
         "offered": offered,
@@ -116,7 +119,7 @@ def draw_batch(
     if request.policy == "information":
         chosen.append(ranking_information())
     elif request.policy == "per-cost" and workspace is not None:
-        curve = load_curve(workspace, arena.judge)
+        curve = curve_of(calibration_for(workspace, arena.judge))
         chosen.append(
             per_cost(
                 curve,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
-from imarena.core.records import Ranking
+from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.board import assemble
 from imarena.ranking.calibrated_board import calibrated_board
@@ -15,7 +15,7 @@ from imarena.ranking.corrected_board import corrected_board
 from imarena.ranking.options import ActiveEloOptions
 from imarena.routing import reliability
 from imarena.storage import Workspace
-from imarena.workflows.routing import load_curve
+from imarena.workflows.routing_curves import ALL, calibration_for, curve_of, stale, told
 from imarena.workflows.routing_tables import Arena, VoteTable, read_arena
 
 SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
@@ -39,7 +39,8 @@ def rerank(
     made: list[tuple[str, Ranking]] = []
     for name in settings:
         for scope, part in _parts(arena, by_family):
-            board = setting_board(workspace, part, name, chosen, weigh_routing, paper_compat)
+            group = scope.get("family", ALL)
+            board = setting_board(workspace, part, name, chosen, weigh_routing, paper_compat, group)
             made.append((name, board.model_copy(update={"scope": scope})))
     if reward is not None:
         other = read_arena(workspace, reward)
@@ -51,9 +52,15 @@ def rerank(
 
 
 def setting_board(
-    workspace: Workspace, arena: Arena, name: str, options: Options, weigh_routing: bool, paper_compat: bool
+    workspace: Workspace,
+    arena: Arena,
+    name: str,
+    options: Options,
+    weigh_routing: bool = False,
+    paper_compat: bool = False,
+    group: str = ALL,
 ) -> Ranking:
-    """A board by one of the settings."""
+    """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
     if name not in SETTINGS:
         raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join(SETTINGS)}.")
     if name == "judge":
@@ -66,14 +73,22 @@ def setting_board(
         kept, result = corrected_board(people, options, _means(arena))
         return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
     both = _joined(judge_battles(arena, votes), people)
-    curve = load_curve(workspace, arena.judge)
+    record = calibration_for(workspace, arena.judge, group)
+    curve = curve_of(record)
     if name == "mixture":
         result = calibrated_board(both, lambda gap: reliability(curve.at(gap)), options)
-        return _named(assemble(both, result, replace(options, method="mixture"), None), name, arena)
-    rates = reliability(curve.agreement, paper_compat=paper_compat)
-    points = tuple(zip(curve.gap.tolist(), rates.tolist(), strict=True))
-    active = ActiveEloOptions(q_by_gap=points, paper_compat=paper_compat)
-    return _named(rank_battles(both, replace(options, method="active-elo", active=active)), name, arena)
+        made = assemble(both, result, replace(options, method="mixture"), None)
+    else:
+        rates = reliability(curve.agreement, paper_compat=paper_compat)
+        points = tuple(zip(curve.gap.tolist(), rates.tolist(), strict=True))
+        active = ActiveEloOptions(q_by_gap=points, paper_compat=paper_compat)
+        made = rank_battles(both, replace(options, method="active-elo", active=active))
+    more: JsonDict = {"q": Q_PAPER if paper_compat and name == "active-elo" else Q_MIXTURE, "calibration": told(record)}
+    return _named(made, name, arena, more, stale(record, arena.versions))
+
+
+Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
+Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
 
 
 NO_VOTES = VoteTable(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), (), (), np.zeros(0))
@@ -183,8 +198,12 @@ def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
     )
 
 
-def _named(board: Ranking, name: str, arena: Arena) -> Ranking:
-    return board.model_copy(update={"settings": {**board.settings, "setting": name, "judge": arena.judge}})
+def _named(
+    board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, warnings: tuple[str, ...] = ()
+) -> Ranking:
+    settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
+    shown = (*board.warnings, *warnings, *(() if name == "human" else arena.warnings))
+    return board.model_copy(update={"settings": settings, "warnings": shown})
 
 
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:

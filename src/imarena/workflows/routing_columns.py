@@ -4,6 +4,7 @@ Votes come every hour, outputs and scores do not: ranking again after a batch of
 instead of half a million rows. The file's name tells what was in the tables, so that an old one is never used.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import JSON, ColumnElement, cast, func, select, type_coerce
 
 from imarena.core.errors import UserError
 from imarena.storage import Workspace
@@ -19,7 +20,7 @@ from imarena.storage.database import reading
 from imarena.storage.schema import items, judgments, outputs
 
 LABELS = ("family", "task", "topic", "track")
-FORM = 1
+FORM = 2
 """Of the cached file: raised when its arrays change."""
 
 
@@ -36,6 +37,8 @@ class Columns:
     places: NDArray[np.int64]
     scores: NDArray[np.float64]
     labels: Mapping[str, NDArray[np.str_]]
+    versions: Mapping[str, int]
+    """Versions of the judge whose scores count, with how many outputs each scored. One is as it should be."""
 
     def where(self, wanted: list[str | None]) -> NDArray[np.int64]:
         """(k,) flat place of every output id, -1 for one that is not shown here (or None)."""
@@ -89,12 +92,17 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
             .order_by(outputs.c.seq),
         )
         about = {row[0]: row[1:] for row in fetch(connection, select(items.c.id, *(items.c[name] for name in LABELS)))}
+        body: Any = judgments.c.body
+        parsed = type_coerce(body, JSON) if connection.dialect.name == "sqlite" else cast(body, JSON)
         scored = fetch(
             connection,
-            select(judgments.c.left_id, judgments.c.score, judgments.c.id, judgments.c.supersedes).where(
+            select(
+                judgments.c.left_id, judgments.c.score, judgments.c.id, judgments.c.supersedes,
+                parsed["judge_version"].as_string(),
+            ).where(
                 *_by(judge, dimension), judgments.c.status == "ok",
                 judgments.c.right_id.is_(None), judgments.c.score.is_not(None),
-            ),
+            ).order_by(judgments.c.seq),
         )  # fmt: skip
     if not made:
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
@@ -114,34 +122,43 @@ def _encoded(made: list[Any], about: dict[str, Any], scored: list[Any]) -> Colum
     ids = np.array(list(shown.values())).astype("S")
     order = np.argsort(ids)
     places = np.fromiter(shown, np.int64, len(shown))
-    where = {identity: place for place, identity in shown.items()}
     labels = {
         name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(LABELS)
     }
+    live, versions = _live(scored, {identity: place for place, identity in shown.items()})
     return Columns(
         tuple(models), tuple(item for item, _ in units), tuple(turn for _, turn in units),
-        ids[order], places[order], _scores(scored, where, (len(units), len(models))), labels,
+        ids[order], places[order], _scores(live, (len(units), len(models))), labels, versions,
     )  # fmt: skip
 
 
-def _scores(scored: list[Any], where: dict[str, int], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """(N, m) mean of a judge's live scores of an output (repeats are averaged)."""
+def _live(scored: list[Any], where: dict[str, int]) -> tuple[list[tuple[int, float]], dict[str, int]]:
+    """Flat place and score of every live judgment, by the newest version of the judge that scored an output."""
     replaced = {row[3] for row in scored if row[3]}
-    live = [row for row in scored if row[2] not in replaced and row[0] in where]
-    flat = np.fromiter((where[row[0]] for row in live), np.int64, len(live))
-    size = shape[0] * shape[1]
+    live = [(where[row[0]], row[1], row[4] or "") for row in scored if row[2] not in replaced and row[0] in where]
+    newest = {place: version for place, _, version in live}
+    used = Counter(newest.values())
+    if len(used) == 1:
+        return [(place, score) for place, score, _ in live], dict(used)
+    return [(place, score) for place, score, version in live if version == newest[place]], dict(used)
+
+
+def _scores(live: list[tuple[int, float]], shape: tuple[int, int]) -> NDArray[np.float64]:
+    """(N, m) mean of a judge's live scores of an output (repeats are averaged)."""
+    places, values = (np.array(column) for column in zip(*live, strict=True)) if live else (np.zeros(0), np.zeros(0))
+    size, flat = shape[0] * shape[1], places.astype(np.int64)
     count = np.bincount(flat, minlength=size)
-    total = np.bincount(flat, np.array([row[1] for row in live], np.float64), size)
+    total = np.bincount(flat, values.astype(np.float64), size)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(shape)
 
 
 def _packed(columns: Columns) -> bytes:
     file = BytesIO()
-    texts = {"models": columns.models, "item": columns.item}
+    texts = {"models": columns.models, "item": columns.item, "versions": tuple(columns.versions)}
     np.savez(
         file, allow_pickle=False, turn=np.array(columns.turn, np.int64), ids=columns.ids, places=columns.places,
         scores=columns.scores, **{name: np.array(values, dtype=np.str_) for name, values in texts.items()},
-        **columns.labels,
+        scored=np.array(list(columns.versions.values()), np.int64), **columns.labels,
     )  # fmt: skip
     return file.getvalue()
 
@@ -151,6 +168,7 @@ def _unpacked(data: bytes) -> Columns:
         return Columns(
             tuple(held["models"].tolist()), tuple(held["item"].tolist()), tuple(held["turn"].tolist()),
             held["ids"], held["places"], held["scores"], {name: held[name] for name in LABELS},
+            dict(zip(held["versions"].tolist(), held["scored"].tolist(), strict=True)),
         )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,27 @@ class Arena:
     """(N,) items of the frozen gold set."""
     seen: frozenset[tuple[str, int, int]]
     """(rater, item, pair) of every battle that a rater was given or voted on."""
+    versions: Mapping[str, int] = field(default_factory=dict)
+    """Versions of the judge and how many outputs each scored."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should know about the scores."""
+        told = []
+        if len(self.versions) > 1:
+            listed = ", ".join(f"'{name or '(none)'}' {number:,}" for name, number in self.versions.items())
+            told.append(
+                f"The scores of '{self.judge}' are of {len(self.versions)} versions ({listed} outputs): "
+                "versions may use the scale differently. Judge all outputs with one version."
+            )
+        bare = [
+            name for name, column in zip(self.pool.models, self.pool.scores.T, strict=True) if np.isnan(column).all()
+        ]
+        if bare:
+            told.append(
+                f"'{self.judge}' scored no output of {', '.join(bare)}: only votes place them. Run: imarena judge."
+            )
+        return tuple(told)
 
     @property
     def families(self) -> NDArray[np.str_]:
@@ -73,10 +94,21 @@ class Arena:
         return bytes(self.output[item, model]).decode()
 
 
-def read_arena(workspace: Workspace, judge: str | None, *, mode: str = "single", dimension: str = "overall") -> Arena:
-    """Read it. `judge` None: the only judge with scores, or a clear message."""
-    chosen = judge or _only_judge(workspace, dimension)
-    columns = read_columns(workspace, chosen, mode, dimension)
+def read_arena(
+    workspace: Workspace,
+    judge: str | None,
+    *,
+    mode: str = "single",
+    dimension: str = "overall",
+    scored_on: str | None = None,
+) -> Arena:
+    """Read it. `judge` None: the only judge with scores, or a clear message.
+
+    Votes are those on `dimension`, and scores too unless `scored_on` names another.
+    """
+    about = scored_on or dimension
+    chosen = judge or _only_judge(workspace, about)
+    columns = read_columns(workspace, chosen, mode, about)
     with reading(workspace.store.engine) as connection:
         given = fetch(
             connection,
@@ -89,9 +121,10 @@ def read_arena(workspace: Workspace, judge: str | None, *, mode: str = "single",
             connection,
             select(
                 votes.c.id, votes.c.rater_id, votes.c.left_id, votes.c.right_id, votes.c.assignment_id,
-                votes.c.preference, votes.c.supersedes, votes.c.retracted,
+                votes.c.preference, votes.c.supersedes, votes.c.retracted, votes.c.body,
             ).where(votes.c.right_id.is_not(None)),
         )  # fmt: skip
+    cast = [row for row in cast if _dimension(row[8]) == dimension]
     return _assemble(workspace, chosen, columns, given, cast)
 
 
@@ -120,7 +153,7 @@ def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[An
     found, seen = _votes(pool, columns, given, cast)
     gold_items = gold_set(workspace)
     gold = np.array([name in gold_items for name in columns.item], bool)
-    return Arena(pool, judge, units, output, columns.labels, found, gold, seen)
+    return Arena(pool, judge, units, output, columns.labels, found, gold, seen, columns.versions)
 
 
 def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:
@@ -169,12 +202,22 @@ def _battle(
     return one // m, pair, one % m > other % m
 
 
+def _dimension(body: str) -> str:
+    """What a vote is about."""
+    return str(json.loads(body).get("dimension", "overall")) if '"dimension"' in body else "overall"
+
+
 def _chance(body: str) -> float:
     """The probability of having been routed, NaN where the assignment names none."""
     if '"probability"' not in body:
         return float("nan")
     chance = json.loads(body).get("probability")
     return float("nan") if chance is None else float(chance)
+
+
+def dimension_votes(workspace: Workspace, arena: Arena, dimension: str) -> VoteTable:
+    """The votes that were given on one dimension alone."""
+    return read_arena(workspace, arena.judge, scored_on="overall", dimension=dimension).votes
 
 
 def gold_set(workspace: Workspace) -> frozenset[str]:

@@ -140,3 +140,24 @@ def test_the_calibrated_mixture_knows_a_coin() -> None:
     half = fit_calibrated(left, right, wins[..., :1], losses[..., :1], np.array([0.8]), 2)[0]
     chance = 0.8 / (1 + np.exp(half[1] - half[0])) + 0.1
     assert chance == pytest.approx(0.75, abs=0.002)
+
+
+def test_the_calibrated_mixture_settles_where_the_judge_is_surer_than_its_q() -> None:
+    """A judge that always prefers the better model, with q = .8: plain steps run to and fro. Checked with SciPy."""
+    from scipy.optimize import minimize
+
+    m = 6
+    left, right = np.triu_indices(m, 1)
+    rng = np.random.default_rng(1)
+    wins = np.stack([rng.integers(15, 40, left.size), rng.integers(2, 8, left.size)], axis=1).astype(float)
+    losses = np.stack([np.zeros(left.size), rng.integers(1, 4, left.size)], axis=1).astype(float)
+    q = np.array([0.8, 1.0])
+
+    def loss(theta: np.ndarray) -> float:
+        p = 1 / (1 + np.exp(theta[right] - theta[left]))
+        chance = q * p[:, None] + 0.5 * (1 - q)
+        return float(-(wins * np.log(chance) + losses * np.log(1 - chance)).sum() + 0.05 * (theta**2).sum())
+
+    found = fit_calibrated(left, right, wins[None], losses[None], q, m)[0]
+    other = minimize(loss, np.zeros(m), method="BFGS", options={"gtol": 1e-8}).x
+    assert found == pytest.approx(other - other.mean(), abs=1e-3)

@@ -6,6 +6,7 @@ from scipy import stats
 
 from imarena.ranking import Battles, Options
 from imarena.ranking.calibrated_board import calibrated_board
+from imarena.ranking.pairs import differences, ends
 
 TRUE = np.array([0.6, 0.2, -0.1, -0.7])
 PER_LOG = 400 / np.log(10)
@@ -31,9 +32,16 @@ def coverage(simulations: int, rounds: int) -> tuple[int, int]:
     for seed in range(simulations):
         found = calibrated_board(world(np.random.default_rng(seed)), lambda gap: gap / 400, Options(rounds=rounds))
         assert found.draws is not None
-        low, high = np.quantile(found.draws[:, 0] - found.draws[:, 3], [0.025, 0.975])
-        held += int(low <= (TRUE[0] - TRUE[3]) * PER_LOG <= high)
+        _, low, high = differences(found.ratings, found.draws, 0.95)
+        held += int(low[0, 3] <= (TRUE[0] - TRUE[3]) * PER_LOG <= high[0, 3])
     return held, simulations
+
+
+@pytest.mark.parametrize("rounds", [39, 199, 1000])
+def test_ends_hold_as_many_new_draws_as_they_say(rounds: int) -> None:
+    """Of uniform draws the ends stand at .025 and .975 on average, however few the rounds are."""
+    found = ends(np.random.default_rng(0).random((rounds, 20_000)), 0.95)
+    assert (found[1] - found[0]).mean() == pytest.approx(0.95, abs=0.002)
 
 
 def test_a_few() -> None:

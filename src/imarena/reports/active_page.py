@@ -1,0 +1,157 @@
+"""The Active Elo report as a page: one section a table or figure of CV-Arena, and in words what was used."""
+
+from typing import Any
+
+from imarena.reports.active_tables import boards_grid, plain_grid, ratings_grid, title_of, trial_grid
+from imarena.reports.page import Page, Picture, Section
+
+
+def active_page(document: dict[str, Any], plots: dict[str, str] | None = None) -> Page:
+    """The document of `imarena route report` as a page; `plots` names the picture files by figure."""
+    files = plots or {}
+    sections = [
+        _boards(document, files),
+        _calibration(document, files),
+        _deferral(document),
+        *_groups(document),
+        *_trials(document, files),
+        *_others(document),
+    ]
+    if document["missing"]:
+        missing = tuple(f"{title_of(what)}: {why}" for what, why in document["missing"].items())
+        sections.append(Section("Not here, and why", missing))
+    lead = f"{document['votes']:,} votes and the scores of {document['judge']}."
+    return Page(f"Active Elo with {document['judge']}", lead, tuple(sections))
+
+
+def _picture(files: dict[str, str], name: str, caption: str) -> tuple[Picture, ...]:
+    return (Picture(files[name], caption),) if name in files else ()
+
+
+def _boards(document: dict[str, Any], files: dict[str, str]) -> Section:
+    text = [
+        "Rank, rating and 95 % interval. Human only has the same votes as Active Elo, so that their budgets match.",
+        *(settings_told(name, settings) for name, settings in document["settings"].items()),
+    ]
+    rates = document["win_rates"]
+    names = [name for name in document["boards"] if rates.get(name)]
+    models = [row["model"] for row in next(iter(document["boards"].values()))]
+    wins = plain_grid(
+        ("model", *(title_of(name) for name in names)),
+        ([model, *(rates[name].get(model) for name in names)] for model in models[:10]),
+        "Average win rate against the ten best (figure 3)",
+    )
+    plots = _picture(files, "bootstrap", "Bootstrap ratings of the ten best by setting, 95 % intervals (figure 4)")
+    plots += _picture(files, "wins", "Average win rates against the ten best by setting (figure 3)")
+    grids = (boards_grid(document["boards"]), wins)
+    return Section("Boards side by side", tuple(text), tuple(document["warnings"]), grids=grids, plots=plots)
+
+
+def settings_told(name: str, settings: dict[str, Any]) -> str:
+    """How a board was made, in one sentence."""
+    parts = []
+    if "q" in settings:
+        parts.append(f"the judge's reliability is q = {settings['q']}")
+    calibration = settings.get("calibration")
+    if calibration:
+        parts.append(
+            f"calibrated on {calibration['n_pairs']} pairs ({calibration['method']}, group {calibration['group']}, "
+            f"{calibration['made_at'][:10]})"
+        )
+    if settings.get("interval") == "bootstrap":
+        parts.append(f"intervals from {settings['rounds']:,} bootstrap rounds over {settings['cluster']}s")
+    elif settings.get("interval") == "posterior":
+        parts.append("votes correct the judge, no q; intervals of the posterior")
+    return f"{title_of(name)}: {'; '.join(parts) or 'no interval'}."
+
+
+def _calibration(document: dict[str, Any], files: dict[str, str]) -> Section:
+    curves = document["calibration"]
+    if not curves:
+        told = f"{document['judge']} has no calibration: run imarena route calibrate."
+        return Section("Calibration", (told,))
+    rows = [
+        [group, gap, raw, agreement, f"{low:.3f} to {high:.3f}", q, int(n)]
+        for group, curve in curves.items()
+        for gap, raw, agreement, low, high, q, n in zip(
+            curve["gap"], curve["empirical"], curve["agreement"], curve["low"], curve["high"], curve["q_mixture"],
+            curve["n"], strict=True,
+        )
+    ]  # fmt: skip
+    head = ("group", "score gap", "agreement", "fitted a", "95 %", "q = max(0, 2a - 1)", "pairs")
+    text = "The mixture takes q = max(0, 2a - 1); the paper's online update takes q = a with --paper-compat only."
+    plots = _picture(files, "reliability", "Agreement with people by score gap")
+    return Section("Calibration", (text,), grids=(plain_grid(head, rows),), plots=plots)
+
+
+def _deferral(document: dict[str, Any]) -> Section:
+    gates = [
+        f"{name} {'none' if document[key] is None else format(document[key], 'g')}"
+        for name, key in (("quality gate tau", "tau"), ("ambiguity gate Delta", "delta"))
+    ]
+    rows = ([line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]] for line in document["deferral"])
+    grid = plain_grid(("family", "pairs", "routed", "rate"), rows)
+    return Section("Deferral by task family (table 7)", (", ".join(gates) + ".",), grids=(grid,))
+
+
+def _groups(document: dict[str, Any]) -> list[Section]:
+    named = {f"Boards by {label}": groups for label, groups in document["by"].items()}
+    if document["dimension_boards"]:
+        named["Boards by dimension"] = document["dimension_boards"]
+    sections = []
+    for title, groups in named.items():
+        settings = dict.fromkeys(name for group in groups.values() for name in group["boards"])
+        grids = [ratings_grid(groups, name, title_of(name)) for name in settings]
+        text = [f"{name or '(none)'}: {group['items']} items, {group['votes']} votes" for name, group in groups.items()]
+        lacking = {
+            f"{title_of(setting)} is missing where: {why}"
+            for group in groups.values()
+            for setting, why in group["missing"].items()
+        }
+        shown = ("; ".join(text) + ".", *sorted(lacking))
+        sections.append(Section(title, shown, grids=tuple(grid for grid in grids if grid)))
+    return sections
+
+
+def _trials(document: dict[str, Any], files: dict[str, str]) -> list[Section]:
+    made = []
+    for key, title, what in (
+        ("policies", "Policies on the votes so far (table 2)", None),
+        ("thresholds", "Thresholds loosened and tightened by 50 (table 9)", None),
+        ("weights", "Dimension weights (table 10)", "weights"),
+        ("judges", "Each judge (appendix I)", "judge"),
+    ):
+        trial = document[key]
+        if not trial:
+            continue
+        told = trial["settings"]
+        text = (
+            f"{told['seeds']} times, half of the {told['items']} items with votes was held out; votes on the others "
+            "were revealed only when asked for. Acc_H is the share of held-out votes that the board orders as people "
+            "do; 95 % intervals over the repetitions.",
+        )
+        grids = [trial_grid(trial, "", what=what)]
+        if trial.get("boards"):
+            lines = ([b["weights"], str(b["values"]), b["spearman"], ", ".join(b["top"])] for b in trial["boards"])
+            head = ("weights", "semantic, editing, prompt, perceptual", "Spearman with the default board", "best")
+            grids.append(plain_grid(head, lines, "The corrected board on all votes"))
+        plots = _picture(files, "policies", "Acc_H by policy, 95 % intervals") if key == "policies" else ()
+        made.append(Section(title, text, grids=tuple(grids), plots=plots))
+    return made
+
+
+def _others(document: dict[str, Any]) -> list[Section]:
+    sections = []
+    if document["dimension_means"]:
+        rows = document["dimension_means"]
+        grid = plain_grid(tuple(rows[0]), (list(row.values()) for row in rows))
+        sections.append(Section("Mean scores of the best by dimension (table 6)", grids=(grid,)))
+    if document["metrics"]:
+        lines = (
+            [m["metric"], m["spearman"], m["kendall"], f"{m['significant_pairs']} of {len(m['pairs'])}", m["reversals"]]
+            for m in document["metrics"]
+        )
+        head = ("metric", "Spearman with the board", "Kendall", "significant pairs", "of these against the board")
+        text = "Pairs of the five best; paired bootstrap over items, Holm's correction."
+        sections.append(Section("Other judges and metrics (table 8)", (text,), grids=(plain_grid(head, lines),)))
+    return sections

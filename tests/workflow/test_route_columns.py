@@ -1,0 +1,118 @@
+"""What routing keeps of a workspace: the cache is never old, versions of a judge never mix, dimensions stay apart."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imarena.core.errors import UserError
+from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Rater, Turn, Vote
+from imarena.storage import Workspace
+from imarena.workflows.routing import calibrate
+from imarena.workflows.routing_curves import calibration_for, stale
+from imarena.workflows.routing_tables import Arena, read_arena
+
+
+def scored(workspace: Workspace, outputs: list[Output], score: float, version: str = "1") -> None:
+    workspace.store.add(
+        Judgment(
+            work_id=f"{version}-{one.output_id}", judge="robot", judge_version=version, item_id=one.item_id,
+            left_id=one.output_id, score=score + n,
+        )
+        for n, one in enumerate(outputs)
+    )  # fmt: skip
+
+
+def filled(workspace: Workspace, editors: str = "ab", n: int = 3) -> list[Output]:
+    items = [Item(dataset="d", key=str(k), turns=(Turn(instruction="x"),), topic="t") for k in range(n)]
+    outputs = [
+        Output(item_id=item.item_id, editor=editor, origin=Origin(source="s", row=f"{item.key}{editor}"))
+        for item in items
+        for editor in editors
+    ]
+    workspace.store.add(items)
+    workspace.store.add(outputs)
+    scored(workspace, outputs, 100.0)
+    return outputs
+
+
+def cached(workspace: Workspace) -> list[Path]:
+    return [path for path in (workspace.root / "cache").rglob("*") if path.is_file()]
+
+
+def same(one: Arena, other: Arena) -> bool:
+    return bool(np.array_equal(one.pool.scores, other.pool.scores, equal_nan=True)) and one.unit == other.unit
+
+
+def test_a_second_reading_comes_from_the_cache_and_is_the_same(any_workspace: Workspace) -> None:
+    filled(any_workspace)
+    first = read_arena(any_workspace, None)
+    kept = cached(any_workspace)
+    assert len(kept) == 1
+    assert same(first, read_arena(any_workspace, None))
+    assert cached(any_workspace) == kept
+    kept[0].write_bytes(b"cut short")
+    assert same(first, read_arena(any_workspace, None))
+
+
+def test_new_outputs_and_scores_are_seen_at_once(workspace: Workspace) -> None:
+    filled(workspace)
+    assert read_arena(workspace, None).pool.models == ("a", "b")
+    filled(workspace, "abc")
+    found = read_arena(workspace, None)
+    assert found.pool.models == ("a", "b", "c")
+    assert np.isfinite(found.pool.scores).all()
+
+
+def test_a_model_without_scores_is_told(workspace: Workspace) -> None:
+    outputs = filled(workspace)
+    new = [Output(item_id=o.item_id, editor="z", origin=Origin(source="s", row=o.item_id)) for o in outputs[::2]]
+    workspace.store.add(new)
+    found = read_arena(workspace, None)
+    assert np.isnan(found.pool.scores[:, 2]).all()
+    assert any("scored no output of z" in text for text in found.warnings)
+
+
+def test_the_newest_version_of_a_judge_counts_and_a_mixture_is_told(any_workspace: Workspace) -> None:
+    outputs = filled(any_workspace)
+    assert not read_arena(any_workspace, None).warnings
+    scored(any_workspace, outputs[:2], 700.0, "2")
+    found = read_arena(any_workspace, None)
+    assert sorted(found.pool.scores[np.isfinite(found.pool.scores)]) == [102.0, 103.0, 104.0, 105.0, 700.0, 701.0]
+    assert dict(found.versions) == {"2": 2, "1": 4}
+    assert any("2 versions" in text for text in found.warnings)
+    scored(any_workspace, outputs[2:], 800.0, "2")
+    assert read_arena(any_workspace, None).versions == {"2": 6}
+
+
+def test_a_calibration_of_an_older_version_is_told(workspace: Workspace) -> None:
+    outputs = filled(workspace, n=60)
+    workspace.store.add([Rater(rater_id="ann")])
+    for n in range(60):
+        left, right = outputs[2 * n], outputs[2 * n + 1]
+        workspace.store.add(
+            [
+                Vote(rater_id="ann", item_id=left.item_id, left_id=left.output_id, right_id=right.output_id,
+                     preference=Outcome.LEFT, idempotency_key=str(n)),
+            ]
+        )  # fmt: skip
+    with pytest.raises(UserError, match="same score gap"):
+        calibrate(workspace, None, rounds=0)
+    scored(workspace, outputs[::3], 500.0, "2")
+    scored(workspace, outputs[1::3] + outputs[2::3], 500.0, "2")
+    calibrate(workspace, None, rounds=0)
+    record = calibration_for(workspace, "robot")
+    assert stale(record, {"2": 120}) == ()
+    assert "run imarena route calibrate again" in stale(record, {"3": 1})[0]
+
+
+def test_votes_on_one_dimension_are_no_votes_on_the_whole(workspace: Workspace) -> None:
+    outputs = filled(workspace)
+    workspace.store.add([Rater(rater_id="ann")])
+    for n, dimension in enumerate(("overall", "visual_quality")):
+        left, right = outputs[0], outputs[1]
+        vote = Vote(rater_id="ann", item_id=left.item_id, left_id=left.output_id, right_id=right.output_id,
+                    preference=Outcome.LEFT, idempotency_key=str(n), dimension=dimension)  # fmt: skip
+        workspace.store.add([vote])
+    assert len(read_arena(workspace, None).votes) == 1
+    assert len(read_arena(workspace, None, dimension="visual_quality", scored_on="overall").votes) == 1
