@@ -73,9 +73,9 @@ def settings_of(root: Path, **more: Any) -> ServeSettings:
     return ServeSettings(str(root), **values)
 
 
-def served(root: Path, *, items: int = 3, **more: Any) -> FastAPI:
+def served(root: Path, *, items: int = 3, url: str = "", **more: Any) -> FastAPI:
     """An application over a new, filled workspace."""
-    with init_workspace(root) as workspace:
+    with init_workspace(root, url=url) as workspace:
         fill(workspace, items=items)
     return create_app(settings_of(root, **more))
 

@@ -56,9 +56,9 @@ class ServeSettings:
 
         On this machine only, others are turned away: a page elsewhere must not reach us through a name of its own.
         """
-        if self.local:
+        if self.local or self.allowed_hosts:  # a health check asks from this machine
             return frozenset({"127.0.0.1", "localhost", "[::1]", *self.allowed_hosts})
-        return frozenset(self.allowed_hosts)
+        return frozenset()
 
 
 def is_loopback(host: str) -> bool:
