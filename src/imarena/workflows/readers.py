@@ -58,7 +58,7 @@ class Readers:
             try:
                 judge = JUDGES.get(name)({**settings, **extra}, _silent)
             except ImarenaError as error:
-                why = f"its reader cannot be made: {error}"
+                why = f"its reader cannot be made: {str(error).splitlines()[0]}"
                 continue
             found, reason = _fits(judge, judgment.judge, said, asked)
             if found is not None:
