@@ -74,15 +74,15 @@ function SkipDialog({ onClose, onSkip }: { onClose: () => void; onSkip: (skip: S
   const [note, setNote] = useState("");
   return (
     <Dialog title={strings.vote.skipTitle} onClose={onClose}>
+      <label className="field">
+        <span>{strings.vote.skipNote}</span>
+        <input value={note} maxLength={500} onChange={(event) => setNote(event.target.value)} />
+      </label>
       <div className="reasons">
         {strings.vote.reasons.map(([reason, text], index) => (
           <button key={reason} type="button" {...(index === 0 ? { "data-first": true } : {})} onClick={() => { onClose(); onSkip({ reason, note }); }}>{text}</button>
         ))}
       </div>
-      <label className="field">
-        <span>{strings.vote.skipNote}</span>
-        <input value={note} maxLength={500} onChange={(event) => setNote(event.target.value)} />
-      </label>
     </Dialog>
   );
 }

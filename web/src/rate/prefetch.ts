@@ -21,7 +21,7 @@ export function segmentsOf(url: string): Promise<Segments> {
 }
 
 function pictures(task: Task): Picture[] {
-  const found = [...task.sources.slice(0, 1), ...task.references.slice(0, 1), task.left, task.right];
+  const found = [...task.sources.slice(0, 2), ...task.references.slice(0, 2), task.left, task.right];
   return found.filter((one): one is Picture => one !== null);
 }
 

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "react";
 import type { Picture, Segment } from "../api/wire";
 import { useKeys } from "../keys";
-import { Key } from "../parts/fields";
+import { Choices, Key } from "../parts/fields";
 import { strings } from "../strings";
 import { boxBetween, type Box } from "../view/geometry";
 import { ViewGroup } from "../view/group";
@@ -51,6 +51,10 @@ export function RatingTask({ campaign, desk, task }: TaskProps) {
   }
 
   const picture = task.left;
+  // Two beside the result fit; of more, one at a time.
+  const context = contextOf(task);
+  const [shown, setShown] = useState(0);
+  const beside = context.length > 2 ? context.slice(shown, shown + 1) : context;
   const panes = { group, lens, spot, onSpot: setSpot };
   const answers = (
     <button type="button" className="primary answer" disabled={desk.busy} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
@@ -59,9 +63,14 @@ export function RatingTask({ campaign, desk, task }: TaskProps) {
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
       <div className="rating">
         <section className="desk" aria-label={strings.view.pictures}>
-          <div className="panes" data-count={Math.min(contextOf(task).length + 1, 3)}>
-            {contextOf(task).slice(0, 2).map((one) => (
-              <Pane key={one.picture.tiles_url} {...panes} name={one.name} picture={one.picture} className="context" />
+          <div className="panes" data-count={beside.length + 1}>
+            {beside.map((one) => (
+              <Pane key={one.picture.tiles_url} {...panes} name={one.name} picture={one.picture} className="context">
+                {context.length > 2 && (
+                  <Choices label={strings.view.context} value={String(shown)} onChange={(value) => setShown(Number(value))}
+                    options={context.map((other, index) => [String(index), other.name] as const)} />
+                )}
+              </Pane>
             ))}
             {picture && (
               <Pane {...panes} name={strings.view.result} picture={picture} lens={lens && !drawing}
