@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imarena.agent import STAGES, Agent, AgentSettings, BestOf
-from imarena.agent.rules import requests_in
+from imarena.agent.orders import requests_in
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Judge
 from imarena.core.records import Mode, Status

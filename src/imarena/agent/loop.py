@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import Field
 
 from imarena.agent.feedback import Feedback, feedback_of, judged
-from imarena.agent.rules import RuleMind, requests_about
+from imarena.agent.orders import orders_about
+from imarena.agent.rules import RuleMind
 from imarena.agent.spec import EditPlan, Keep, Mind, Spec
 from imarena.agent.state import State
 from imarena.core.ids import sha256_hex
@@ -133,40 +134,53 @@ class Agent:
     async def _closed_loop(self, state: State, spec: Spec, plan: EditPlan) -> None:
         feedback = Feedback()
         whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
-        waiting = [spec.instruction] if whole else list(plan.steps)
+        waiting, other = ([spec.instruction], plan.steps) if whole else (list(plan.steps), ())
         budget = max(plan.budget, len(plan.steps))
+        seen: dict[str, Verdict] = {}
         for number in range(budget):
             again = spec.instruction if state.current is None else corrected(spec, state.request.instruction, feedback)
             told, image = await self._edit_once(state, number, waiting[0] if waiting else again)
             state.steps.append(told)
             if image is None:
                 continue  # the step failed: try it again within the budget
-            verdict = await self._judged(state, image)
-            told |= _told(verdict, feedback := feedback_of(verdict))
-            score = _score(verdict)
-            if not waiting[1:] or self.settings.partial_answers:
-                state.remember(image, score)
-                if self._succeeded(verdict):
-                    told["stopped"] = "success"
+            name = sha256_hex(image)
+            repeats = name in seen
+            verdict = seen[name] if repeats else await self._judged(state, image)
+            seen[name] = verdict
+            told |= _told(verdict, found := feedback_of(verdict))
+            if self._ends(state, image, verdict, last=not waiting[1:]):
+                told["stopped"] = "success"
+                return
+            left = budget - number - 1
+            if repeats:  # asking the same editor the same again would give the same again
+                if not 1 < len(other) <= left:
+                    told["stopped"] = "the same picture again"
                     return
-            else:
-                state.spare = image
-            repeatable = not waiting or budget - number - 1 >= len(waiting)
-            if repeatable and not self._succeeded(verdict) and await self._got_worse(state, score):
+                waiting, other = list(other), ()
+            elif (not waiting or left >= len(waiting)) and await self._got_worse(state, verdict):
                 told["dropped"] = True
-                continue
-            waiting = waiting[1:]
-            state.go_on(image, score)
+            else:
+                waiting, feedback = waiting[1:], found
+                state.go_on(image, _score(verdict))
 
-    async def _got_worse(self, state: State, score: float | None) -> bool:
+    def _ends(self, state: State, image: bytes, verdict: Verdict, last: bool) -> bool:
+        """Remember a picture that may be the answer; whether it is good enough to stop at."""
+        if not last and not self.settings.partial_answers:
+            state.spare = image
+            return False
+        state.remember(image, _score(verdict))
+        return self._succeeded(verdict)
+
+    async def _got_worse(self, state: State, verdict: Verdict) -> bool:
         """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
-        if not self.settings.go_back or score is None:
+        score = _score(verdict)
+        if not self.settings.go_back or score is None or self._succeeded(verdict):
             return False
         if state.current is None and not state.source_asked and state.request.sources:
             state.source_asked = True
-            verdict = await self._judged(state, state.request.sources[0])
-            state.current_score = _score(verdict)
-            state.steps.append({"stage": "judge", "of": "source", **_told(verdict, feedback_of(verdict))})
+            told = await self._judged(state, state.request.sources[0])
+            state.current_score = _score(told)
+            state.steps.append({"stage": "judge", "of": "source", **_told(told, feedback_of(told))})
         return state.current_score is not None and score <= state.current_score
 
     async def _edit_once(self, state: State, number: int, words: str) -> tuple[JsonDict, bytes | None]:
@@ -214,7 +228,7 @@ def _score(verdict: Verdict) -> float | None:
 
 def corrected(spec: Spec, instruction: str, feedback: Feedback) -> str:
     """The words of a correcting step: what the judge found missing, where it tells that; else all, with its words."""
-    wanted = requests_about(instruction, feedback.missing)
+    wanted = orders_about(instruction, feedback.missing)
     if wanted:
         return " ".join(wanted)
     if not feedback.words:

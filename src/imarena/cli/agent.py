@@ -67,9 +67,14 @@ def _line(step: dict[str, Any]) -> str:
     if stage == "understand":
         return f"understood: {step['instruction']}  changes: {'; '.join(step['changes']) or 'none read'}"
     if stage == "plan":
-        return f"planned: {len(step['steps'])} step(s), at most {step['budget']} edits"
+        orders = "".join(f"\n  {number + 1}. {words}" for number, words in enumerate(step["steps"]))
+        first = ", the whole order first" if step.get("tentative") else ""
+        return f"planned: {len(step['steps'])} step(s), at most {step['budget']} edits{first}{orders}"
+    if stage == "judge":
+        return f"the {step['of']} itself: score {step['score']}"
     if stage == "edit":
         score = "" if step.get("score") is None else f", score {step['score']:.0f}, success {step.get('success')}"
         told = f", {step['feedback']}" if step.get("feedback") else ""
-        return f"edit {step['step']}: {step['status']}{score}{told}"
+        dropped = ", no better: dropped" if step.get("dropped") else ""
+        return f"edit {step['step']}: {step['status']}{score}{told}{dropped}\n  asked: {step['instruction']}"
     return f"chosen: {step.get('image_sha256', '')[:12]} with score {step.get('score')}" if stage == "choose" else stage

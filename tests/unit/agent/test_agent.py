@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, RuleMind
-from imarena.agent.rules import requests_in
+from imarena.agent.orders import orders_about, orders_in, requests_in
 from imarena.agent.spec import fitted
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
@@ -92,6 +92,20 @@ def test_a_spoilt_step_of_a_plan_is_repeated_only_while_the_rest_can_still_be_do
         "Make the cup red.", "Make the cup red.", "Remove the spoon.",
     ]  # fmt: skip
     assert editor.asked[2].sources == (b"x2",)
+
+
+def test_an_editor_that_repeats_itself_is_asked_another_way_and_then_no_more() -> None:
+    same = EditResult(Status.OK, b"xs", cost_usd=0.0)
+    judge = ScoreJudge(lambda _: 1.0)
+    alone = StepEditor([same] * 9)
+    result = run(agent(alone, judge))
+    assert len(alone.asked) == 2
+    assert result.image == b"xs"
+    assert of_stage(result, "edit")[-1]["stopped"] == "the same picture again"
+    assert [shown.left for shown in judge.shown] == [b"xs", b"x"]  # nothing is judged twice
+    many = StepEditor([same] * 2)
+    run(agent(many, ScoreJudge(lambda _: 1.0)), TWO)
+    assert [asked.instruction for asked in many.asked][2:] == ["Make the cup red.", "Remove the spoon."]
 
 
 def test_a_picture_without_a_verdict_is_not_dropped() -> None:
@@ -243,3 +257,50 @@ def test_planning_never_raises_and_never_loses_words(words: str, most: int) -> N
     steps = fitted(requests_in(words), most)
     assert len(steps) <= max(1, most)
     assert "".join(" ".join(steps).split()) == "".join(words.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "orders"),
+    [
+        (
+            "Change the button to read 'Go' and make it red.",
+            ("Change the button to read 'Go'.", "Make the button red."),
+        ),
+        ("Brighten the photo and remove the noise.", ("Brighten the photo.", "Remove the noise.")),
+        (
+            "Turn the sky pink, remove the car and write 'hi and bye' at the top.",
+            ("Turn the sky pink.", "Remove the car.", "Write 'hi and bye' at the top."),
+        ),
+        (
+            "Remove the blur and make the street sharp.",
+            ("Remove the blur and make the street sharp.",),
+        ),  # one edit twice
+        ("Remove the window and restore what it covers.", ("Remove the window and restore what it covers.",)),
+        ("Add a dog and a cat.", ("Add a dog and a cat.",)),
+        ("Write 'Go and make it' on the sign.", ("Write 'Go and make it' on the sign.",)),
+    ],
+)
+def test_compound_instructions_become_orders_of_their_own(words: str, orders: tuple[str, ...]) -> None:
+    assert orders_in(words) == orders
+
+
+def test_orders_about_what_is_missing() -> None:
+    words = "Make the cup red. Remove the spoon and brighten the photo."
+    assert orders_about(words, ("remove the spoon",)) == ("Remove the spoon.",)
+    assert orders_about(words, ("make the cup red", "brighten the photo")) == (
+        "Make the cup red.",
+        "Brighten the photo.",
+    )
+    assert orders_about(words, ("make the cup red", "remove the spoon", "brighten the photo")) == ()
+    assert orders_about(words, ("something else",)) == ()
+    assert orders_about("", ()) == ()
+
+
+VERBS = ["make", "remove", "the", "red", "cup", "and", "it", ",", "add", "a", "dog", ".", "'x and y'", "then", "Write"]
+
+
+@given(st.lists(st.sampled_from(VERBS), max_size=14).map(" ".join) | st.text(max_size=120))
+def test_splitting_never_raises_and_never_loses_a_quote(words: str) -> None:
+    orders = orders_in(words)
+    assert len(orders) >= len(requests_in(words))
+    assert " ".join(orders).count("'x and y'") == words.count("'x and y'")

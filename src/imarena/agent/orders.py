@@ -1,0 +1,120 @@
+"""Splitting an instruction into orders that make sense on their own: sentences, then clauses, pronouns resolved."""
+
+import re
+
+from imarena.language import Edit, EditKind, lexicon, read_instruction
+
+_GAP = re.compile(r"""(?:(?<=[.!?])|(?<=[.!?]["'”’])|(?<=;))\s+(?=[A-Z0-9"'“‘]|\w+ )""")
+_QUOTED = re.compile(r"""["“][^"”]*["”]|(?<!\w)['‘][^'’]*['’](?!\w)""")
+_COURTESY = re.compile(
+    r"^(?:please|kindly|then|also|now|next|finally|first|and|could you|can you)[\s,]+", re.IGNORECASE
+)
+_JOINT = re.compile(r",?\s+and\s+(?:then\s+|also\s+)?(?=[a-z])|,\s+(?:then\s+)?(?=[a-z])")
+_PRONOUN = re.compile(r"\b(?:it|them|its|their|they|this|that|these|those|one|ones)\b", re.IGNORECASE)
+_OBJECT = re.compile(r"^(\w+)\s+(?:it|them)\b")
+_TARGET = re.compile(
+    r"\b(?:the|this|that|his|her|its|their|my)\s+[\w -]+?(?=\s+(?:to|into|with|from|on|in|of|at|so)\b|[.,;]|$)"
+)
+_NOT_ASKING = frozenset({"keep", "preserve", "leave", "don't", "do", "ensure"})
+
+
+def orders_in(instruction: str) -> tuple[str, ...]:
+    """Each thing that is asked for, as an order of its own.
+
+    "Change the button to read 'Go' and make it red." becomes "Change the button to read 'Go'." and "Make the button
+    red." What cannot be cut without losing its sense stays together.
+    """
+    return tuple(order for request in requests_in(instruction) for order in _parted(request))
+
+
+def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
+    """The orders that hold these clauses; none where that is all of them, or nothing is known."""
+    wanted = frozenset(clauses)
+    for orders in (orders_in(instruction), requests_in(instruction)):
+        chosen = tuple(one for one in orders if wanted & {edit.clause for edit in read_instruction(one).edits})
+        if wanted and len(chosen) >= len(wanted):
+            return chosen if len(chosen) < len(orders) else ()
+    return chosen if len(chosen) < len(orders) else ()
+
+
+def requests_in(instruction: str) -> tuple[str, ...]:
+    """The sentences that ask for something. A statement ("the photo is too dark") goes with the request behind it."""
+    found: list[str] = []
+    held = ""
+    for sentence in _sentences(" ".join(instruction.split())):
+        text = f"{held} {sentence}".strip()
+        if _asks(sentence):
+            found.append(text)
+            held = ""
+        else:
+            held = text
+    if held:
+        found = [*found[:-1], f"{found[-1]} {held}"] if found else [held]
+    return tuple(found)
+
+
+def _sentences(words: str) -> list[str]:
+    """Cut at ends of sentences and at semicolons, never inside quotes."""
+    quoted = [match.span() for match in _QUOTED.finditer(words)]
+    found: list[str] = []
+    start = 0
+    for gap in _GAP.finditer(words):
+        inside = any(left < gap.start() < right for left, right in quoted)
+        if not inside and (words[gap.end()].isupper() or words[gap.start() - 1] == ";" or words[gap.end()] in "\"'“‘"):
+            found.append(words[start : gap.start()])
+            start = gap.end()
+    return [*found, words[start:]]
+
+
+def _asks(sentence: str) -> bool:
+    plain = sentence.strip(" \"'“")
+    while True:
+        shorter = _COURTESY.sub("", plain, count=1)
+        if shorter == plain:
+            break
+        plain = shorter
+    first = re.match(r"[a-z'-]+", plain.lower())
+    return first is not None and first[0] in lexicon().verbs - _NOT_ASKING
+
+
+def _parted(request: str) -> list[str]:
+    """A sentence cut at "and" before a verb, where both sides can be read and ask for different things."""
+    quoted = [match.span() for match in _QUOTED.finditer(request)]
+    for joint in _JOINT.finditer(request):
+        if any(left < joint.start() < right for left, right in quoted):
+            continue
+        before, after = request[: joint.start()], request[joint.end() :]
+        if not _asks(after) or re.search(r"[.!?]\s", before):
+            continue
+        plain = _resolved(after, before)
+        if plain is not None and _apart(before, plain):
+            return [_sentence(before), *_parted(_sentence(plain))]
+    return [request]
+
+
+def _resolved(after: str, before: str) -> str | None:
+    """The second part with what it speaks of named; None where a pronoun stands for something that is not clear."""
+    if _OBJECT.match(after):
+        named = _TARGET.search(before)
+        if named is None:
+            return None
+        after = _OBJECT.sub(lambda match: f"{match[1]} {named[0]}", after)
+    return None if _PRONOUN.search(_QUOTED.sub("", after)) else after
+
+
+def _apart(before: str, after: str) -> bool:
+    """Whether both parts are read as edits and not as one twice."""
+    first, rest = read_instruction(before).edits, read_instruction(after).edits
+    if len(first) != 1 or not rest or EditKind.OTHER in {edit.kind for edit in (*first, *rest)}:
+        return False
+    return _different(first[0], rest[0])
+
+
+def _different(first: Edit, second: Edit) -> bool:
+    return (first.kind, first.operation) != (second.kind, second.operation) or first.target != second.target
+
+
+def _sentence(words: str) -> str:
+    told = words.strip(" ,;")
+    told = told[:1].upper() + told[1:]
+    return told if told.endswith((".", "!", "?")) else f"{told}."
