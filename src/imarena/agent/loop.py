@@ -172,7 +172,10 @@ class Agent:
         return self._succeeded(verdict)
 
     async def _got_worse(self, state: State, verdict: Verdict) -> bool:
-        """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
+        """Whether a step's picture is no better than the one it started from, as far as the judge can tell.
+
+        From the source, a picture with hardly anything of what was asked for is no better either.
+        """
         score = _score(verdict)
         if not self.settings.go_back or score is None or self._succeeded(verdict):
             return False
@@ -181,7 +184,8 @@ class Agent:
             told = await self._judged(state, state.request.sources[0])
             state.current_score = _score(told)
             state.steps.append({"stage": "judge", "of": "source", **_told(told, feedback_of(told))})
-        return state.current_score is not None and score <= state.current_score
+        worse = state.current_score is not None and score <= state.current_score
+        return worse or (state.current is None and feedback_of(verdict).nothing_done)
 
     async def _edit_once(self, state: State, number: int, words: str) -> tuple[JsonDict, bytes | None]:
         """One edit of the current picture; None where it failed, and the failure is kept in the state."""

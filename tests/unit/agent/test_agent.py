@@ -108,6 +108,15 @@ def test_an_editor_that_repeats_itself_is_asked_another_way_and_then_no_more() -
     assert [asked.instruction for asked in many.asked][2:] == ["Make the cup red.", "Remove the spoon."]
 
 
+def test_a_first_picture_with_nothing_of_what_was_asked_is_dropped() -> None:
+    def checked(image: bytes) -> JsonDict:
+        return {"asked": [{"clause": "make the cup red"}], "checks": [{"done": 0.1 if image == b"x1" else 0.6}]}
+
+    editor = StepEditor()
+    run(agent(editor, ScoreJudge(lambda image: 100.0 * len(image), reasons=checked)))
+    assert [asked.sources[0] for asked in editor.asked[:3]] == [b"x", b"x", b"x2"]
+
+
 def test_a_picture_without_a_verdict_is_not_dropped() -> None:
     editor = StepEditor()
     run(agent(editor, ScoreJudge(lambda image: 100.0 if image == b"x" else None)))
