@@ -170,6 +170,22 @@ class Agreement(Wire):
     reason: str
 
 
+class SkipReason(Wire):
+    """One reason for skipping: how often, on which items (the newest first, at most 20), and what was written."""
+
+    reason: str
+    count: int
+    n_items: int
+    items: list[str]
+    words: list[str]
+
+
+class SkipReport(Wire):
+    """Why tasks of a campaign were skipped, the most frequent reason first."""
+
+    reasons: list[SkipReason]
+
+
 class AgreementReport(Wire):
     """Agreement in a campaign, by criterion."""
 

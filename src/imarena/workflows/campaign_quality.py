@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from imarena.core.records import Assignment, Campaign, Item, Outcome, Output, Rater, Verification, Vote
+from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
@@ -136,6 +136,29 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     _beside_others(people, found)
     _flag(people)
     return sorted(people.values(), key=lambda work: work.seq)
+
+
+def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
+    """Why tasks were skipped: each with how often, on which items and the newest words; the most frequent first."""
+    query = (
+        select(events, assignments.c.item_id)
+        .join(assignments, assignments.c.id == events.c.assignment_id)
+        .where(assignments.c.campaign_id == campaign.campaign_id, events.c.kind == "skipped")
+        .order_by(events.c.seq.desc())
+    )
+    found: dict[str, dict[str, Any]] = {}
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(query).mappings().all()
+    for row in rows:
+        event = from_row(Event, {name: value for name, value in row.items() if name != "item_id"})
+        reason, _, words = event.reason.partition(": ") if isinstance(event, Event) else ("", "", "")
+        entry = found.setdefault(reason, {"reason": reason, "count": 0, "items": [], "words": []})
+        entry["count"] += 1
+        if row["item_id"] not in entry["items"]:
+            entry["items"].append(row["item_id"])
+        if words:
+            entry["words"].append(words)
+    return sorted(found.values(), key=lambda one: -int(one["count"]))
 
 
 def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:

@@ -13,7 +13,7 @@ export const signInByPassword = (body: w.Password) => post<w.Me>("/api/session/p
 export const signInByLaunch = (body: w.Launch) => post<w.Me>("/api/session/launch", body);
 export const signOut = () => remove<w.Done>("/api/session");
 
-export const myCampaigns = () => get<w.RaterCampaign[]>("/api/rating/campaigns");
+export const myCampaigns = async () => (await get<w.RaterCampaignPage>("/api/rating/campaigns", { limit: 200 })).campaigns;
 export const giveConsent = (id: string) => post<w.Done>(`/api/rating/campaigns/${part(id)}/consent`, { accepted: true });
 export const takeNext = (id: string) => post<w.Next>(`/api/rating/campaigns/${part(id)}/next`);
 export const lookAhead = (id: string) => post<w.Ahead>(`/api/rating/campaigns/${part(id)}/ahead`);
@@ -32,6 +32,7 @@ export const raters = (id: string) => get<w.RaterPage>(`${campaign(id)}/raters`,
 export const changeRater = (id: string, rater: string, active: boolean) =>
   patch<w.RaterOut>(`${campaign(id)}/raters/${part(rater)}`, { active });
 export const agreement = (id: string) => get<w.AgreementReport>(`${campaign(id)}/agreement`);
+export const skips = (id: string) => get<w.SkipReport>(`${campaign(id)}/skips`);
 export const campaignExport = (id: string) => `${campaign(id)}/export.csv`;
 
 export const invitations = (id: string) => get<w.InvitationPage>("/api/lead/invitations", { campaign_id: id, limit: 200 });

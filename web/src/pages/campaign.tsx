@@ -3,9 +3,11 @@ import { useState } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
 import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { AgreementReport, CampaignChange, CampaignOut, RaterOut } from "../api/wire";
+import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, SkipReport } from "../api/wire";
 import { Meter } from "../parts/fields";
 import { count, figure, share } from "../parts/figures";
+import { Save } from "../parts/save";
+import { Link } from "../parts/link";
 import { Empty, Problem, Shown } from "../parts/state";
 import { strings } from "../strings";
 import { Invitations } from "./invitations";
@@ -18,6 +20,7 @@ export function CampaignPage({ id }: { id: string }) {
   const campaign = useLoaded(`campaign ${id}`, () => calls.oneCampaign(id));
   const raters = useLoaded(`raters ${id}`, () => calls.raters(id));
   const agreement = useLoaded(`agreement ${id}`, () => calls.agreement(id));
+  const skips = useLoaded(`skips ${id}`, () => calls.skips(id));
   const [error, setError] = useState<ApiError | null>(null);
   useEvery(EVERY_MS, campaign.reload);
   useEvery(EVERY_MS, raters.reload);
@@ -31,12 +34,13 @@ export function CampaignPage({ id }: { id: string }) {
       </Shown>
       <div className="columns">
         <section>
-          <h2>{strings.lead.agreement}</h2>
+          <div className="page-head"><h2>{strings.lead.agreement}</h2><span className="spacer" /><Save table="agreement" query={{ campaign_id: id }} /></div>
           <Shown loaded={agreement}>{(found) => <AgreementTable found={found} />}</Shown>
+          <Shown loaded={skips}>{(found) => (found.reasons.length ? <SkipTable found={found} /> : null)}</Shown>
         </section>
         <Invitations campaignId={id} />
       </div>
-      <h2>{strings.lead.ratersTitle}</h2>
+      <div className="page-head"><h2>{strings.lead.ratersTitle}</h2><span className="spacer" /><Save table="raters" query={{ campaign_id: id }} /></div>
       <Shown loaded={raters}>
         {(found) =>
           found.raters.length ? (
@@ -68,7 +72,11 @@ function Head({ found, onChange, reload }: HeadProps) {
         <h1>{found.name}</h1>
         <StateBadge campaign={found} />
         <span className="spacer" />
-        <a className="button small" href={calls.campaignExport(found.campaign_id)} download>{t.export}</a>
+        {found.kind === "check" ? (
+          <a className="button small" href={calls.campaignExport(found.campaign_id)} download>{t.export}</a>
+        ) : (
+          <Save table={found.kind === "preference" ? "votes" : "ratings"} query={{ campaign_id: found.campaign_id }} />
+        )}
         <button type="button" className="small" onClick={() => setChanging(true)}>{t.settings}</button>
         {found.open && <button type="button" className="small" title={t.holdHint} onClick={() => onChange({ paused: !found.paused })}>{found.paused ? t.resume : t.hold}</button>}
         <button type="button" className="small" title={t.closeHint} onClick={() => onChange({ open: !found.open })}>{found.open ? t.close : t.reopen}</button>
@@ -112,6 +120,35 @@ function AgreementTable({ found }: { found: AgreementReport }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** Why tasks were skipped, with a way to what was skipped: a broken picture has to be found. */
+function SkipTable({ found }: { found: SkipReport }) {
+  const t = strings.lead;
+  const names = Object.fromEntries(strings.vote.reasons);
+  return (
+    <>
+      <h2>{t.skips}</h2>
+      <table>
+        <thead><tr>{[t.skipReason, t.skipped, t.skipItems, t.skipWords].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+        <tbody>
+          {found.reasons.map((one) => (
+            <tr key={one.reason}>
+              <th scope="row">{names[one.reason] ?? one.reason}</th>
+              <td className="number">{count(one.count)}</td>
+              <td>
+                {one.items.slice(0, 5).map((item, index) => (
+                  <span key={item}><Link to={`/items/${encodeURIComponent(item)}`} label={t.skipItem(index + 1, names[one.reason] ?? one.reason)}>{String(index + 1)}</Link> </span>
+                ))}
+                {one.n_items > 5 && <span className="muted">{t.ofItems(one.n_items)}</span>}
+              </td>
+              <td className="muted">{one.words.slice(0, 3).join("; ") || strings.none}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 

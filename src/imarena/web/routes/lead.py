@@ -27,11 +27,13 @@ from imarena.web.wire_lead import (
     RaterChange,
     RaterOut,
     RaterPage,
+    SkipReason,
+    SkipReport,
 )
 from imarena.workflows.campaign_change import change_campaign as change
 from imarena.workflows.campaign_change import history
 from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaign_quality import RaterWork, agreement, export_csv, rater_work
+from imarena.workflows.campaign_quality import RaterWork, agreement, export_csv, rater_work, skip_reasons
 from imarena.workflows.campaigns import campaigns, progress, progress_json
 from imarena.workflows.campaigns import create_campaign as make_campaign
 from imarena.workflows.known_tasks import Proposal, from_table, from_votes
@@ -123,6 +125,21 @@ def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id))
     return AgreementReport(criteria=[Agreement(**one) for one in found])
+
+
+@router.get("/campaigns/{campaign_id}/skips")
+def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> SkipReport:
+    """Why tasks were skipped."""
+    arena = arena_of(request)
+    found = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
+    some = [
+        SkipReason(
+            reason=one["reason"], count=one["count"], n_items=len(one["items"]),
+            items=one["items"][:20], words=one["words"][:20],
+        )
+        for one in found
+    ]  # fmt: skip
+    return SkipReport(reasons=some)
 
 
 @router.get("/campaigns/{campaign_id}/export.csv", response_class=Response, responses=CSV)
