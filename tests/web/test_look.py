@@ -168,7 +168,7 @@ def test_an_item_shows_an_agents_trace(admin: Person) -> None:
     outputs = admin.get(f"/api/items/{shown['item_id']}").json()["outputs"]
     assert [len(one["steps"]) for one in outputs] == [3, 0, 0]
     plan, tried, failed = outputs[0]["steps"]
-    assert plan["details"]["steps"] == '["first", "second"]'
+    assert plan["details"]["steps"] == "first · second"
     assert (tried["text"], tried["status"], failed["details"]["error"]) == ("<b>try</b>", "ok", "too slow")
     assert failed["picture"] is None
     answer = admin.get(tried["picture"]["url"])

@@ -139,5 +139,7 @@ def _step(arena: Arena, output_id: str, number: int, step: JsonDict) -> StepOut:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = " · ".join(value)
     told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return without_keys(told)[:_LONGEST]

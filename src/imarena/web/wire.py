@@ -112,6 +112,13 @@ class RaterCampaign(Wire):
     can_undo: bool
 
 
+class RaterCampaignPage(Wire):
+    """Campaigns of a rater, in the order in which they joined."""
+
+    campaigns: list[RaterCampaign]
+    next_cursor: str | None
+
+
 class Picture(Wire):
     """A picture of a task under an address that is random for this assignment.
 

@@ -92,7 +92,7 @@ def _rated(workspace: Workspace, item_id: str, output: Output, moment: object) -
     box = (0.3 * width, 0.35 * height, 0.7 * width, 0.8 * height)
     issues = (
         Issue(kind="box", box=box, criterion="artifacts", note=HOSTILE),
-        Issue(kind="object", label="the shadow" if skill(output) < 2 else HOSTILE),
+        Issue(kind="object", label="the shadow" if skill(output) < 2 else "the tail"),
     )
     flawed = skill(output) < 4
     workspace.store.add(
@@ -112,7 +112,7 @@ def _rated(workspace: Workspace, item_id: str, output: Output, moment: object) -
 def _steps(outputs: list[Output], agent: Output) -> tuple[dict[str, object], ...]:
     tried = [output.image.sha256 for output in (outputs[0], agent) if output.image is not None]
     return (
-        {"stage": "understand", "by": "rules", "instruction": HOSTILE, "changes": ["the colour"], "constraints": []},
+        {"stage": "understand", "by": "rules", "instruction": "Make it green.", "changes": ["the colour"], "note": HOSTILE},
         {"stage": "plan", "by": "rules", "steps": ["Find the object.", "Change its colour."], "budget": 3},
         {"stage": "edit", "step": 1, "by": "painter", "instruction": "Change its colour.", "status": "ok",
          "image_sha256": tried[0], "verdict": "ok", "score": 4.5, "success": False},

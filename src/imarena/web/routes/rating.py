@@ -11,6 +11,7 @@ from imarena.core.records import Campaign
 from imarena.storage.database import reading
 from imarena.storage.schema import participants
 from imarena.web.arena import Arena, arena_of
+from imarena.web.asking import Cursor, Limit
 from imarena.web.callers import Caller, RaterCaller
 from imarena.web.problems import Refused
 from imarena.web.showing import answer_of, nothing_left, rater_campaign, task
@@ -20,7 +21,7 @@ from imarena.web.wire import (
     Consent,
     Done,
     Next,
-    RaterCampaign,
+    RaterCampaignPage,
     Receipt,
     Segment,
     Segments,
@@ -51,19 +52,28 @@ def _joined(arena: Arena, caller: Caller, campaign_id: str) -> str:
 
 
 @router.get("/rating/campaigns")
-def list_my_campaigns(request: Request, caller: RaterCaller) -> list[RaterCampaign]:
+def list_my_campaigns(
+    request: Request, caller: RaterCaller, cursor: Cursor = None, limit: Limit = 50
+) -> RaterCampaignPage:
     """The campaigns that this rater takes part in; for leads, all that are open."""
     arena, rater_id = arena_of(request), rater_of(caller)
-    store = arena.workspace.store
+    after = int(cursor) if cursor else 0
     if caller.leads:
-        mine = [row["id"] for row in store.rows(Campaign, open=1)]
+        rows = arena.workspace.store.rows(Campaign, after=after, limit=limit, open=1)
+        mine = [(row["seq"], row["id"]) for row in rows]
     else:
-        query = select(participants.c.campaign_id).where(participants.c.rater_id == rater_id)
-        with reading(store.engine) as connection:
-            mine = list(connection.execute(query.order_by(participants.c.seq)).scalars())
-    places = ((one, arena.voting.standing(one, rater_id)) for one in mine)
+        query = (
+            select(participants.c.seq, participants.c.campaign_id)
+            .where(participants.c.rater_id == rater_id, participants.c.seq > after)
+            .order_by(participants.c.seq)
+            .limit(limit)
+        )
+        with reading(arena.workspace.store.engine) as connection:
+            mine = [(row[0], row[1]) for row in connection.execute(query)]
+    places = ((one, arena.voting.standing(one, rater_id)) for _, one in mine)
     found = (rater_campaign(arena, one, place, leads=caller.leads) for one, place in places)
-    return [campaign for campaign in found if campaign is not None]
+    more = str(mine[-1][0]) if len(mine) == limit else None
+    return RaterCampaignPage(campaigns=[campaign for campaign in found if campaign is not None], next_cursor=more)
 
 
 @router.post("/rating/campaigns/{campaign_id}/consent")
