@@ -21,6 +21,7 @@ class _Stops:
     determiners: frozenset[str]
     numbered: frozenset[str]
     not_things: frozenset[str]
+    not_phrases: frozenset[str]
     made: frozenset[str]
     """Kinds of picture: what stands before them says how it is made."""
     photos: frozenset[str]
@@ -36,6 +37,7 @@ def _stops() -> _Stops:
         frozenset(raw["determiners"]),
         frozenset(raw["numbered"]),
         frozenset(raw["not_things"]) | lexicon().image_words,
+        frozenset(raw["not_phrases"]),
         frozenset(raw["made"]),
         frozenset(raw["photos"]),
     )
@@ -88,5 +90,9 @@ def _close(phrase: list[str], found: list[str]) -> None:
         words = words[:-1]
     naming = [word for word in words if word not in stops.numbered and word not in stops.not_things]
     looks = lexicon().colours.keys() - lexicon().also_things | lexicon().shades
-    if naming and not all(word in looks or word.isdecimal() or word in _JOINS for word in naming):
+    if (
+        " ".join(words) not in stops.not_phrases
+        and naming
+        and not all(word in looks or word.isdecimal() or word in _JOINS for word in naming)
+    ):
         found.append(" ".join(words))

@@ -75,7 +75,8 @@ def plan_probe(
         else:
             asks.append(replace(ask, attempt=attempts.get(ask.work, 0)))
     lanes = concurrency or wired.concurrency
-    planned = PlannedWork([CaseWork(ask.case, ask.work, ask.attempt) for ask in asks], done_before=before + len(known))
+    work = [CaseWork(ask.case, ask.work, ask.attempt) for ask in asks]
+    planned = PlannedWork(work, done_before=before + len(known), unfit=unfit)
     took = estimate(workspace, wired, planned, board, concurrency=lanes)
     return ProbeJob(wired, board, asks, known, took, lanes, before + len(known))
 

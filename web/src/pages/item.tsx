@@ -36,8 +36,10 @@ function Detail({ detail }: { detail: ItemDetail }) {
         {[detail.item.dataset, detail.item.key, detail.item.family, detail.item.task, detail.item.topic, detail.licence].filter(Boolean).join(" · ")}
       </p>
       {detail.instructions.map((text, index) => <h1 key={index} className="instruction-title">{text}</h1>)}
-      {detail.words.filter((said) => said.output_id === null).map((said) => (
-        <p key={said.text} className="warning" data-testid="judge-words">{t.sourceWords(said.text)}</p>
+      {detail.words.map((said) => (
+        <p key={`${said.output_id} ${said.text}`} className="warning" data-testid="judge-words">
+          <strong>{whose(said, detail)}</strong> {t.words(said.text)} {said.excuse && t.wordsExcuse(said.excuse)}
+        </p>
       ))}
       <div className="page-head sticky">
         <Tools group={group} lens={lens} onLens={() => setLens(!lens)} />
@@ -46,7 +48,7 @@ function Detail({ detail }: { detail: ItemDetail }) {
       </div>
       <div className="gallery">
         {contextOf(detail).map((one) => <Pane key={one.picture.tiles_url} {...panes} name={one.name} picture={one.picture} className="context" />)}
-        {detail.outputs.filter((one) => kindOf(one) === kind).map((one) => <Made key={one.output_id} one={one} words={detail.words.filter((said) => said.output_id === one.output_id)} panes={panes} marks={marks} />)}
+        {detail.outputs.filter((one) => kindOf(one) === kind).map((one) => <Made key={one.output_id} one={one} panes={panes} marks={marks} />)}
       </div>
       {detail.outputs.filter((one) => kindOf(one) === kind && one.steps.length > 0).map((one) => <Trace key={one.output_id} one={one} />)}
     </>
@@ -86,6 +88,12 @@ function Step({ step }: { step: StepOut }) {
   );
 }
 
+/** Whose picture the words stand in. */
+function whose(said: WordsOut, detail: ItemDetail): string {
+  const t = strings.explore;
+  return said.output_id === null ? t.inSource : (detail.outputs.find((one) => one.output_id === said.output_id)?.editor ?? t.unnamed);
+}
+
 interface Panes {
   group: ViewGroup;
   lens: boolean;
@@ -93,7 +101,7 @@ interface Panes {
   onSpot: (spot: Spot | null) => void;
 }
 
-function Made({ one, words, panes, marks }: { one: OutputOut; words: WordsOut[]; panes: Panes; marks: boolean }) {
+function Made({ one, panes, marks }: { one: OutputOut; panes: Panes; marks: boolean }) {
   const t = strings.explore;
   const name = one.editor ?? t.unnamed;
   const { picture } = one;
@@ -103,9 +111,6 @@ function Made({ one, words, panes, marks }: { one: OutputOut; words: WordsOut[];
     <span className="muted">
       {said.map(([what, value]) => `${what} ${value.toFixed(2)}`).join(" · ")}
       {one.issues.length > 0 && ` · ${t.issues(one.issues.length)}`}
-      {words.map((said) => (
-        <strong key={said.text} className="warning" data-testid="judge-words">{t.words(said.text)}{said.excuse && t.wordsExcuse(said.excuse)}</strong>
-      ))}
     </span>
   );
   if (!picture) {
