@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from imarena.agent.orders import with_quotes
 from imarena.core.protocols import Exhibit, Judge, Verdict
 
 LONGEST = 400
@@ -25,9 +26,12 @@ class Feedback:
     """The judge checks each change and finds hardly anything of any: what did change is not what was asked for."""
 
 
-def feedback_of(verdict: Verdict) -> Feedback:
-    """What is missing where the judge checks each change, else its own words, else its weakest dimension."""
-    missing = _missing(verdict.reasons)
+def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
+    """What is missing where the judge checks each change, else its own words, else its weakest dimension.
+
+    `instruction` is what the judge was asked about: quoted words come from there.
+    """
+    missing = tuple(with_quotes(clause, instruction) for clause in _missing(verdict.reasons))
     if missing:
         return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing, _nothing_done(verdict.reasons))
     said = list(dict.fromkeys(_said(verdict.reasons)))

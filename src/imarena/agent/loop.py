@@ -147,7 +147,7 @@ class Agent:
             repeats = name in seen
             verdict = seen[name] if repeats else await self._judged(state, image)
             seen[name] = verdict
-            told |= _told(verdict, found := feedback_of(verdict))
+            told |= _told(verdict, found := feedback_of(verdict, state.request.instruction))
             if self._ends(state, image, verdict, last=not waiting[1:]):
                 told["stopped"] = "success"
                 return
@@ -183,7 +183,9 @@ class Agent:
             state.source_asked = True
             told = await self._judged(state, state.request.sources[0])
             state.current_score = _score(told)
-            state.steps.append({"stage": "judge", "of": "source", **_told(told, feedback_of(told))})
+            state.steps.append(
+                {"stage": "judge", "of": "source", **_told(told, feedback_of(told, state.request.instruction))}
+            )
         worse = state.current_score is not None and score <= state.current_score
         return worse or (state.current is None and feedback_of(verdict).nothing_done)
 

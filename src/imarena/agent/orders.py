@@ -15,6 +15,7 @@ _OBJECT = re.compile(r"^(\w+)\s+(?:it|them)\b")
 _TARGET = re.compile(
     r"\b(?:the|this|that|his|her|its|their|my)\s+[\w -]+?(?=\s+(?:to|into|with|from|on|in|of|at|so)\b|[.,;]|$)"
 )
+_MARK = re.compile(r"\bq(\d{1,4})q\b")
 _NOT_ASKING = frozenset({"keep", "preserve", "leave", "don't", "do", "ensure"})
 
 
@@ -29,12 +30,25 @@ def orders_in(instruction: str) -> tuple[str, ...]:
 
 def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
     """The orders that hold these clauses; none where that is all of them, or nothing is known."""
-    wanted = frozenset(clauses)
+    wanted = frozenset(_unmarked(clause) for clause in clauses)
     for orders in (orders_in(instruction), requests_in(instruction)):
-        chosen = tuple(one for one in orders if wanted & {edit.clause for edit in read_instruction(one).edits})
+        chosen = tuple(
+            one for one in orders if wanted & {_unmarked(edit.clause) for edit in read_instruction(one).edits}
+        )
         if wanted and len(chosen) >= len(wanted):
             return chosen if len(chosen) < len(orders) else ()
     return chosen if len(chosen) < len(orders) else ()
+
+
+def with_quotes(clause: str, instruction: str) -> str:
+    """A clause as the reader gives it, with the quoted words of the instruction back in the place of their marks."""
+    quotes = [match[0] for match in _QUOTED.finditer(instruction)]
+    return _MARK.sub(lambda match: quotes[int(match[1])] if int(match[1]) < len(quotes) else "'...'", clause)
+
+
+def _unmarked(clause: str) -> str:
+    """Marks of quotes are numbered within an instruction: the same clause has others in a part of it."""
+    return _QUOTED.sub("''", _MARK.sub("''", clause))
 
 
 def requests_in(instruction: str) -> tuple[str, ...]:

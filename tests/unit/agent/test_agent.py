@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, RuleMind
-from imarena.agent.orders import orders_about, orders_in, requests_in
+from imarena.agent.orders import orders_about, orders_in, requests_in, with_quotes
 from imarena.agent.spec import fitted
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
+from imarena.language import read_instruction
 from tests.unit.agent.parts import ScoreJudge, ScriptedChat, StepEditor, by_length
 
 REQUEST = EditRequest("Make the cup red.", (b"x",), seed=7)
@@ -302,6 +303,11 @@ def test_orders_about_what_is_missing() -> None:
     )
     assert orders_about(words, ("make the cup red", "remove the spoon", "brighten the photo")) == ()
     assert orders_about(words, ("something else",)) == ()
+    quoted = "Write 'A' on the cup. Replace the text 'B' with 'C'."
+    clause = read_instruction(quoted).edits[1].clause
+    assert with_quotes(clause, quoted) == "replace the text 'B' with 'C'"
+    assert orders_about(quoted, (clause,)) == ("Replace the text 'B' with 'C'.",)
+    assert orders_about(quoted, (with_quotes(clause, quoted),)) == ("Replace the text 'B' with 'C'.",)
     assert orders_about("", ()) == ()
 
 
