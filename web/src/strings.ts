@@ -336,6 +336,7 @@ export const strings = {
       backwards: "the other way round from others",
       constant: "always the same answer",
     } as Record<string, string>,
+    action: "Action",
     skips: "Why tasks were skipped",
     skipReason: "Reason",
     skipItems: "Items",

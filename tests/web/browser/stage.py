@@ -116,6 +116,11 @@ class Stage:
             raise RuntimeError(f"{path}: {answer.status_code} {answer.text}")
         return answer.json()
 
+    def change(self, campaign_id: str, change: dict[str, object]) -> None:
+        """Change a campaign."""
+        path = f"/api/lead/campaigns/{campaign_id}"
+        self._client.patch(path, json=change, headers={"X-CSRF-Token": self._csrf}).raise_for_status()
+
     def get(self, path: str) -> Any:
         """Ask the API."""
         return self._client.get(path).raise_for_status().json()

@@ -159,7 +159,8 @@ function RaterTable({ raters, onActive }: { raters: readonly RaterOut[]; onActiv
     <table>
       <thead>
         <tr>
-          {[t.rater, t.votes, t.skipped, t.time, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags, ""].map((text) => <th key={text} scope="col">{text}</th>)}
+          {[t.rater, t.votes, t.skipped, t.time, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
+          <th scope="col"><span className="sr-only">{t.action}</span></th>
         </tr>
       </thead>
       <tbody>

@@ -47,7 +47,12 @@ export function Invitations({ campaignId }: { campaignId: string }) {
         {({ invitations }) =>
           invitations.length ? (
             <table>
-              <thead><tr>{[t.inviteName, t.expires, t.used, ""].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+              <thead>
+                <tr>
+                  {[t.inviteName, t.expires, t.used].map((text) => <th key={text} scope="col">{text}</th>)}
+                  <th scope="col"><span className="sr-only">{t.action}</span></th>
+                </tr>
+              </thead>
               <tbody>
                 {invitations.map((one) => (
                   <tr key={one.invitation_id}>
