@@ -7,8 +7,10 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Rater, Turn, Vote
+from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.routing import calibrate
+from imarena.workflows.routing_boards import placeable, setting_board
 from imarena.workflows.routing_curves import calibration_for, stale
 from imarena.workflows.routing_tables import Arena, read_arena
 
@@ -71,6 +73,30 @@ def test_a_model_without_scores_is_told(workspace: Workspace) -> None:
     found = read_arena(workspace, None)
     assert np.isnan(found.pool.scores[:, 2]).all()
     assert any("scored no output of z" in text for text in found.warnings)
+    board = setting_board(workspace, found, "judge", Options(rounds=20, matrices=False))
+    assert [standing.model for standing in board.models] == ["b", "a"]
+    assert any("neither a score nor a vote: z" in text for text in board.warnings)
+
+
+def test_a_model_without_scores_is_placed_by_its_votes(workspace: Workspace) -> None:
+    outputs = filled(workspace, "abz")
+    new = [Output(item_id=o.item_id, editor="c", origin=Origin(source="s", row=o.item_id)) for o in outputs[::3]]
+    late = [Output(item_id=o.item_id, editor="d", origin=Origin(source="s", row=f"d{o.item_id}")) for o in outputs[::3]]
+    workspace.store.add([*new, *late])
+    workspace.store.add([Rater(rater_id="ann")])
+    workspace.store.add(
+        Vote(rater_id="ann", item_id=one.item_id, left_id=one.output_id, right_id=other.output_id,
+             preference=Outcome.LEFT, idempotency_key=one.output_id)
+        for one, other in zip(late, outputs[2::3], strict=True)
+    )  # fmt: skip
+    found = placeable(read_arena(workspace, None))
+    assert found.pool.models == ("a", "b", "d", "z")
+    assert found.unplaced == ("c",)
+    models = found.pool.models
+    sides = {(models[found.pool.left[p]], models[found.pool.right[p]]) for p in found.votes.pair}
+    assert sides == {("d", "z")}
+    board = setting_board(workspace, read_arena(workspace, None), "corrected", Options(rounds=20, matrices=False))
+    assert {standing.model for standing in board.models} == {"a", "b", "d", "z"}
 
 
 def test_the_newest_version_of_a_judge_counts_and_a_mixture_is_told(any_workspace: Workspace) -> None:

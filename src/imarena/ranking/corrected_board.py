@@ -1,6 +1,6 @@
 """A board from votes that correct a judge: battles in, ratings and draws of the posterior out."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,24 @@ from imarena.ranking.options import Options
 LEAST_DRAWS = 1000
 
 
-def corrected_board(battles: Battles, options: Options, means: FloatArray | None = None) -> tuple[Battles, Result]:
-    """People's battles and the board. `means` (m,): the judge's mean score of every model, where it is known."""
+@dataclass(frozen=True)
+class Scale:
+    """What is known of a judge beyond the battles: `means` (m,) score of every model, and the root mean square `gap` of
+    two scores on one item. Battles that were routed by score would tell both wrong.
+    """
+
+    means: FloatArray
+    gap: float
+
+
+def corrected_board(battles: Battles, options: Options, judge: Scale | None = None) -> tuple[Battles, Result]:
+    """People's battles and the board; without `judge` its means and scale are those of the battles."""
     human = np.ones(len(battles), bool) if battles.judged is None else ~battles.judged
     if not human.any():
         raise UserError(
             "There are no votes: nothing corrects the judge.", hint="Give source: human or judge, and people's battles."
         )
-    within, levels, how = _judge_view(battles, human, means)
+    within, levels, how = _judge_view(battles, human, judge)
     votes = _part(battles, human)
     weight = None if votes.weight is None else votes.weight / votes.weight.mean()
     ballot = Ballot(
@@ -61,9 +71,7 @@ def _result(found: Posterior, options: Options, how: str) -> Result:
     return Result(ratings, draws, settings, details, covariance=covariance)
 
 
-def _judge_view(
-    battles: Battles, human: NDArray[np.bool_], means: FloatArray | None
-) -> tuple[FloatArray, FloatArray, str]:
+def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None) -> tuple[FloatArray, FloatArray, str]:
     """The item's own gap (n votes,), the models' levels (m,) and where they come from."""
     if battles.score_left is None or battles.score_right is None:
         return _from_verdicts(battles, human)
@@ -71,13 +79,13 @@ def _judge_view(
     if battles.item is not None:
         left, right = _filled(battles, left, right)
     scored = np.isfinite(left) & np.isfinite(right)
-    if not scored.any():
+    if judge is None and not scored.any():
         return _from_verdicts(battles, human)
     gap = np.where(scored, left - right, 0.0)
-    scale = float(np.sqrt(np.mean(gap[scored] ** 2))) or 1.0
-    if means is None:
-        means = _model_means(battles, left, right)
-    levels = (means - means.mean()) / scale
+    if judge is None:
+        judge = Scale(_model_means(battles, left, right), float(np.sqrt(np.mean(gap[scored] ** 2))))
+    scale = judge.gap or 1.0
+    levels = (judge.means - judge.means.mean()) / scale
     usual = levels[battles.left] - levels[battles.right]
     within = np.where(scored, gap / scale - usual, 0.0)[human]
     return within, levels, "scores"

@@ -89,6 +89,8 @@ class Standard:
 
     filled: FloatArray
     means: FloatArray
+    scale: float = 1.0
+    """Points of the judge's own scale that one unit is."""
 
 
 def standardise(scores: FloatArray, rows: IntArray | None = None) -> Standard:
@@ -104,6 +106,6 @@ def standardise(scores: FloatArray, rows: IntArray | None = None) -> Standard:
     filled = filled - filled.mean()
     # mean square gap over all pairs of an item is 2 m / (m - 1) times the variance within the item
     m = scores.shape[1]
-    scale = float(np.sqrt(2 * m / (m - 1) * filled.var(axis=1).mean()))
-    filled = filled / (scale or 1.0)
-    return Standard(filled, (filled if rows is None else filled[rows]).mean(axis=0))
+    scale = float(np.sqrt(2 * m / (m - 1) * filled.var(axis=1).mean())) or 1.0
+    filled = filled / scale
+    return Standard(filled, (filled if rows is None else filled[rows]).mean(axis=0), scale)

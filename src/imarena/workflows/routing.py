@@ -55,9 +55,9 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> d
 def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     """Score gap (k,), agreement (k,) and family of every decided vote on a pair that the judge scored differently.
 
-    Votes on gold items are left out. Ties and both_bad say nothing of who is right; equal scores take no side.
+    Votes on gold items and controls are left out. Ties and both_bad do not say who is right; equal scores take no side.
     """
-    votes = arena.votes.where(~arena.gold[arena.votes.item] if len(arena.votes) else np.zeros(0, bool))
+    votes = arena.work
     gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
     usable = np.isfinite(gap) & (gap != 0) & (votes.points != 0.5)
     agrees = ((gap > 0) == (votes.points > 0.5))[usable].astype(np.float64)
@@ -98,7 +98,7 @@ def calibrate(
 
 def believe(arena: Arena) -> Belief:
     """What the votes outside the gold set, with the judge corrected by them, say now."""
-    votes = arena.votes.where(~arena.gold[arena.votes.item] if len(arena.votes) else np.zeros(0, bool))
+    votes = arena.work
     standard = standardise(arena.pool.scores)
     left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
     usual = standard.means[left] - standard.means[right]

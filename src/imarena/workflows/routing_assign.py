@@ -93,7 +93,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         "stopped": False,
         "campaign": campaign.campaign_id,
         "judge": arena.judge,
-        "warnings": list(arena.warnings),
+        "warnings": [*arena.warnings, *_short(request, len(batch))],
         "policy": request.policy,
         "assignments": added.new,
         "offered": offered,
@@ -103,6 +103,13 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         "top_confidence": sure,
         "file": None if out is None else str(out),
     }
+
+
+def _short(request: Request, battles: int) -> tuple[str, ...]:
+    wanted = -(-request.budget // request.votes_per_battle)
+    if battles >= wanted:
+        return ()
+    return (f"Only {battles:,} of {wanted:,} battles were left to ask: the others were asked, or did not pass.",)
 
 
 def draw_batch(

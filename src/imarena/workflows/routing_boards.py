@@ -11,9 +11,9 @@ from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.board import assemble
 from imarena.ranking.calibrated_board import calibrated_board
-from imarena.ranking.corrected_board import corrected_board
+from imarena.ranking.corrected_board import Scale, corrected_board
 from imarena.ranking.options import ActiveEloOptions
-from imarena.routing import reliability
+from imarena.routing import reliability, standardise
 from imarena.storage import Workspace
 from imarena.workflows.routing_curves import ALL, calibration_for, curve_of, stale, told
 from imarena.workflows.routing_tables import Arena, VoteTable, read_arena
@@ -63,6 +63,7 @@ def setting_board(
     """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
     if name not in SETTINGS:
         raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join(SETTINGS)}.")
+    arena = placeable(arena)
     if name == "judge":
         return _named(rank_battles(judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
     votes = _usable(arena)
@@ -70,7 +71,7 @@ def setting_board(
     if name == "human":
         return _named(rank_battles(people, replace(options, method="bt")), name, arena)
     if name == "corrected":
-        kept, result = corrected_board(people, options, _means(arena))
+        kept, result = corrected_board(people, options, _scale(arena))
         return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
     both = _joined(judge_battles(arena, votes), people)
     record = calibration_for(workspace, arena.judge, group)
@@ -91,14 +92,37 @@ Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
 Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
 
 
+def placeable(arena: Arena) -> Arena:
+    """Without models that have neither a vote nor a score: nothing is known of them, so that they have no rank."""
+    pool = arena.pool
+    known = np.asarray(np.isfinite(pool.scores).any(axis=0), bool)
+    known[pool.left[arena.votes.pair]] = known[pool.right[arena.votes.pair]] = True
+    if known.all():
+        return arena
+    pairs = known[pool.left] & known[pool.right]
+    smaller = replace(
+        pool,
+        scores=pool.scores[:, known],
+        present=pool.present[:, known],
+        asked=pool.asked[:, pairs],
+        models=tuple(model for model, kept in zip(pool.models, known, strict=True) if kept),
+    )
+    votes = replace(arena.votes, pair=(np.cumsum(pairs) - 1)[arena.votes.pair].astype(np.int64))
+    return replace(
+        arena,
+        pool=smaller,
+        output=arena.output[:, known],
+        votes=votes,
+        unplaced=tuple(model for model, kept in zip(pool.models, known, strict=True) if not kept),
+    )
+
+
 NO_VOTES = VoteTable(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), (), (), np.zeros(0))
 
 
 def _usable(arena: Arena) -> VoteTable:
     """Votes outside the gold set that are no control."""
-    votes = arena.votes
-    kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
-    votes = votes.where(kept & ~arena.gold[votes.item]) if len(votes) else votes
+    votes = arena.work
     if not len(votes):
         raise UserError("There are no votes to rank with.", hint="Collect some: imarena route assign, then ingest.")
     return votes
@@ -164,12 +188,10 @@ def both_codes(one: Battles, other: Battles) -> NDArray[np.int32]:
     return np.concatenate(parts).astype(np.int32)
 
 
-def _means(arena: Arena) -> NDArray[np.float64]:
-    known = np.isfinite(arena.pool.scores)
-    counts = known.sum(axis=0)
-    sums = np.where(known, arena.pool.scores, 0.0).sum(axis=0)
-    overall = float(sums.sum() / max(int(counts.sum()), 1))
-    return np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+def _scale(arena: Arena) -> Scale:
+    """The judge's means and scale over all outputs, not only over those that were voted on."""
+    found = standardise(arena.pool.scores)
+    return Scale(found.means * found.scale, found.scale)
 
 
 def _parts(arena: Arena, by_family: bool) -> list[tuple[dict[str, str], Arena]]:

@@ -64,6 +64,8 @@ class Arena:
     """(rater, item, pair) of every battle that a rater was given or voted on."""
     versions: Mapping[str, int] = field(default_factory=dict)
     """Versions of the judge and how many outputs each scored."""
+    unplaced: tuple[str, ...] = ()
+    """Models that were left out because nothing is known of them."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -75,6 +77,8 @@ class Arena:
                 f"The scores of '{self.judge}' are of {len(self.versions)} versions ({listed} outputs): "
                 "versions may use the scale differently. Judge all outputs with one version."
             )
+        if self.unplaced:
+            told.append(f"Not ranked, having neither a score nor a vote: {', '.join(self.unplaced)}.")
         bare = [
             name for name, column in zip(self.pool.models, self.pool.scores.T, strict=True) if np.isnan(column).all()
         ]
@@ -83,6 +87,13 @@ class Arena:
                 f"'{self.judge}' scored no output of {', '.join(bare)}: only votes place them. Run: imarena judge."
             )
         return tuple(told)
+
+    @property
+    def work(self) -> VoteTable:
+        """The votes that count: outside the gold set, and no controls (a repeat is the same opinion once more)."""
+        votes = self.votes
+        kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+        return votes.where(kept & ~self.gold[votes.item]) if len(votes) else votes
 
     @property
     def families(self) -> NDArray[np.str_]:

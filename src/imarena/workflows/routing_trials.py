@@ -38,9 +38,7 @@ class Trial:
 
 def recorded(arena: Arena, scores: NDArray[np.float64] | None = None) -> World:
     """The votes outside the gold set as a world of the items that have any; `scores` (N, m) in place of the judge's."""
-    votes = arena.votes
-    work = np.array([purpose == "vote" for purpose in votes.purpose], bool)
-    votes = votes.where(work & ~arena.gold[votes.item]) if len(votes) else votes
+    votes = arena.work
     if not len(votes):
         raise UserError(
             "There are no votes to try policies on.", hint="Collect some: imarena route assign, then ingest."
