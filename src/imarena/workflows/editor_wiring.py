@@ -117,8 +117,7 @@ class EditorWiring:
         raise UnknownName(f"There is no editor called '{text}'.", hint=_near(text, list(self._settings.editors)))
 
     def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
-        agents_only = {"judge", "mind", "endpoint", "stages", "steps", "success_score", "from_best"}
-        plain = {key: value for key, value in options.items() if key not in agents_only}
+        plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS - {"name"}}
         return EDITORS.get(kind)(name, plain, self.ports)
 
     def _of_agent(
