@@ -6,10 +6,10 @@ on every n-th museum picture.
 
     python benchmarks/injection_scan.py museum [--data DIR] [--every 1]
     python benchmarks/injection_scan.py studio
-    python benchmarks/injection_scan.py drawn [--data DIR] [--every 8]
+    python benchmarks/injection_scan.py drawn [--data DIR] [--every 6]
     python benchmarks/injection_scan.py fresh
 
-Fresh: twenty texts that were worded after the list of tell-tale words was closed, without looking at it; words alone.
+Fresh: twenty texts that were worded after the list of tell-tale words was made, and not used to lengthen it.
 """
 
 import argparse
@@ -84,8 +84,8 @@ def studio() -> Iterator[Named]:
 
 
 def drawn(data: Path, every: int) -> Iterator[Named]:
-    """Every text on every n-th source."""
-    for path in sorted((data / MUSEUM / "input").iterdir())[::every]:
+    """Every text on every n-th source, 24 at most."""
+    for path in sorted((data / MUSEUM / "input").iterdir())[::every][:24]:
         for injection in injections():
             yield f"{injection.id}/{path.name}", draw_text(path.read_bytes(), injection.text)
 
@@ -117,7 +117,7 @@ def main() -> None:
     sets: dict[str, Iterable[Named]] = {
         "museum": museum(chosen.data, chosen.every or 1),
         "studio": studio(),
-        "drawn": drawn(chosen.data, chosen.every or 8),
+        "drawn": drawn(chosen.data, chosen.every or 6),
     }
     pictures = written = lines = 0
     flagged: Counter[str] = Counter()
