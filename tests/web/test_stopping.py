@@ -1,0 +1,41 @@
+"""A server that is told to stop: it ends at once, also while a page watches the runs, and says nothing of failures."""
+
+import json
+from pathlib import Path
+
+import httpx
+
+from imarena.storage import init_workspace
+from imarena.workflows.serving import ServeSettings
+from tests.web.browser.stage import start
+from tests.web.people import Person, fill, served
+
+
+def test_a_stream_ends_when_the_server_is_told_to_stop(tmp_path: Path) -> None:
+    root = tmp_path / "arena"
+    with init_workspace(root) as workspace:
+        fill(workspace, items=1)
+    process, stage = start(root)
+    try:
+        with httpx.stream(
+            "GET", f"{stage.address}/api/runs/stream", cookies=dict(stage.cookies()), timeout=60
+        ) as answer:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            lines = answer.iter_lines()
+            first = next(lines)
+            assert json.loads(first.removeprefix("data: "))["totals"]["item"] == 1
+            process.terminate()
+            assert not [line for line in lines if line.startswith("data:")]  # ended, not cut off
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+    said = (tmp_path / "serve.log").read_text()
+    assert "Traceback" not in said
+    assert "Cancel" not in said
+
+
+def test_a_health_check_needs_no_name_and_no_sign_in(tmp_path: Path) -> None:
+    assert Person(served(tmp_path / "arena")).get("/api/health").json() == {"done": True}
+    wide = ServeSettings("x", host="0.0.0.0", allowed_hosts=("arena.example.org",))  # noqa: S104
+    assert wide.hosts == {"arena.example.org", "127.0.0.1", "localhost", "[::1]"}
+    assert ServeSettings("x", host="0.0.0.0").hosts == set()  # noqa: S104
