@@ -155,6 +155,7 @@ def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, are
     assert found["settings"]["mixture"]["q"].startswith("max(0, 2a - 1)")
     assert found["settings"]["mixture"]["calibration"]["n_pairs"] == found["calibration"]["all"]["n_pairs"]
     assert found["settings"]["active-elo"]["rounds"] == found["settings"]["mixture"]["rounds"] == 30
+    assert sum(row["n"] for row in found["calibration"]["all"]["table"]) == found["calibration"]["all"]["n_pairs"]
     assert set(found["by"]["family"]) == {"colour", "shape"}
     assert found["by"]["family"]["shape"]["boards"]["corrected"][0]["model"] == "editor-0"
     assert set(found["dimension_boards"]) == set(NAMES)

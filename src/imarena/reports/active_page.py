@@ -80,8 +80,22 @@ def _calibration(document: dict[str, Any], files: dict[str, str]) -> Section:
     ]  # fmt: skip
     head = ("group", "score gap", "agreement", "fitted a", "95 %", "q = max(0, 2a - 1)", "pairs")
     text = "The mixture takes q = max(0, 2a - 1); the paper's online update takes q = a with --paper-compat only."
+    whole = curves["all"]
+    bands = [
+        plain_grid(
+            ("score gap", "agreement", "pairs", "fraction of pairs"),
+            ([_band(row), row["agreement"], row["n"], row["fraction"]] for row in whole[key]),
+            caption,
+        )
+        for key, caption in (("table", "Agreement by score gap (table 5)"), ("fine_table", "The same, finer"))
+    ]
     plots = _picture(files, "reliability", "Agreement with people by score gap")
-    return Section("Calibration", (text,), grids=(plain_grid(head, rows),), plots=plots)
+    fitted = plain_grid(head, rows, "Fitted curves at equal-count bins")
+    return Section("Calibration", (text,), grids=(*bands, fitted), plots=plots)
+
+
+def _band(row: dict[str, Any]) -> str:
+    return f"{row['low']:g} and more" if row["high"] is None else f"{row['low']:g} to below {row['high']:g}"
 
 
 def _deferral(document: dict[str, Any]) -> Section:

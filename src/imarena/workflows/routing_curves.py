@@ -7,7 +7,8 @@ import numpy as np
 
 from imarena.core.errors import UserError
 from imarena.core.records import Calibration, JsonDict
-from imarena.routing import Curve, reliability
+from imarena.routing import Curve, agreement_table, reliability
+from imarena.routing.calibration import FINE_EDGES, TABLE_EDGES
 from imarena.storage import Workspace
 
 ALL = "all"
@@ -78,6 +79,12 @@ def stale(record: Calibration, versions: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def calibrations_of(workspace: Workspace, judge: str) -> dict[str, Any] | None:
-    """The newest curves by group, for a report; None where there is none."""
+    """The newest curves by group with agreement by gap (table 5 and finer), for a report; None where there is none."""
     found = newest(workspace, judge)
-    return {group: {**told(record), **record.curve} for group, record in found.items()} or None
+    return {group: {**told(record), **record.curve, **_tables(record)} for group, record in found.items()} or None
+
+
+def _tables(record: Calibration) -> dict[str, Any]:
+    gap, agrees = (np.array(record.data[name], np.float64) for name in ("gap", "agrees"))
+    tables = {"table": TABLE_EDGES, "fine_table": FINE_EDGES}
+    return {name: [vars(row) for row in agreement_table(gap, agrees, edges)] for name, edges in tables.items()}
