@@ -11,7 +11,7 @@ from pydantic import Field
 from imarena.agent.feedback import Feedback, feedback_of, judged
 from imarena.agent.orders import orders_about
 from imarena.agent.rules import RuleMind
-from imarena.agent.spec import EditPlan, Keep, Mind, Spec
+from imarena.agent.spec import EditPlan, Keep, Mind, Spec, fitted
 from imarena.agent.state import State
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
@@ -135,37 +135,38 @@ class Agent:
         feedback = Feedback()
         whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
         waiting, other = ([spec.instruction], plan.steps) if whole else (list(plan.steps), ())
-        budget = max(plan.budget, len(plan.steps))
+        budget, complete = max(plan.budget, len(plan.steps)), False
         seen: dict[str, Verdict] = {}
         for number in range(budget):
-            again = spec.instruction if state.current is None else corrected(spec, state.request.instruction, feedback)
+            again = spec.instruction if state.current is None else corrected(spec, feedback)
             told, image = await self._edit_once(state, number, waiting[0] if waiting else again)
             state.steps.append(told)
             if image is None:
                 continue  # the step failed: try it again within the budget
-            name = sha256_hex(image)
+            name, left = sha256_hex(image), budget - number - 1
             repeats = name in seen
             verdict = seen[name] if repeats else await self._judged(state, image)
             seen[name] = verdict
             told |= _told(verdict, found := feedback_of(verdict, state.request.instruction))
-            if self._ends(state, image, verdict, last=not waiting[1:]):
+            complete = complete or not waiting[1:]
+            if self._ends(state, image, verdict, complete):
                 told["stopped"] = "success"
                 return
-            left = budget - number - 1
-            if repeats:  # asking the same editor the same again would give the same again
+            if repeats and not waiting[1:]:  # asking the same editor the same again would give the same again
                 if not 1 < len(other) <= left:
                     told["stopped"] = "the same picture again"
                     return
                 waiting, other = list(other), ()
-            elif (not waiting or left >= len(waiting)) and await self._got_worse(state, verdict):
+            elif not repeats and left >= len(waiting) and await self._got_worse(state, verdict):
                 told["dropped"] = True
             else:
                 waiting, feedback = waiting[1:], found
                 state.go_on(image, _score(verdict))
+                waiting = waiting or list(fitted(orders_about(state.request.instruction, found.missing), max(left, 1)))
 
-    def _ends(self, state: State, image: bytes, verdict: Verdict, last: bool) -> bool:
+    def _ends(self, state: State, image: bytes, verdict: Verdict, complete: bool) -> bool:
         """Remember a picture that may be the answer; whether it is good enough to stop at."""
-        if not last and not self.settings.partial_answers:
+        if not complete and not self.settings.partial_answers:
             state.spare = image
             return False
         state.remember(image, _score(verdict))
@@ -232,11 +233,8 @@ def _score(verdict: Verdict) -> float | None:
     return verdict.score if verdict.status is Status.OK else None
 
 
-def corrected(spec: Spec, instruction: str, feedback: Feedback) -> str:
-    """The words of a correcting step: what the judge found missing, where it tells that; else all, with its words."""
-    wanted = orders_about(instruction, feedback.missing)
-    if wanted:
-        return " ".join(wanted)
+def corrected(spec: Spec, feedback: Feedback) -> str:
+    """The words of a correcting step where the judge does not tell what is missing: all again, with its words."""
     if not feedback.words:
         return spec.instruction
     return f"{spec.instruction} The change is not complete yet. What a reviewer says: {feedback.words}"
