@@ -9,8 +9,8 @@ import { spread } from "./spread";
 
 const WIDTH = 900;
 const HEIGHT = 340;
-const LABELS = 190;
-const LINE = 14;
+const LABELS = 230;
+const LINE = 17;
 
 export function HistoryView({ filters }: { filters: Record<string, string> }) {
   const loaded = useLoaded(`history ${JSON.stringify(filters)}`, () => calls.history(filters));
