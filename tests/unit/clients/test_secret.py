@@ -5,7 +5,7 @@ import json
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.clients.replies import Failure, read_reply
@@ -40,6 +40,7 @@ def test_a_key_is_found_in_every_spelling(spelling: str) -> None:
         assert said[start : start + 12] not in cleaned
 
 
+@settings(deadline=None)
 @given(st.integers(0, 560), st.sampled_from(sorted(SPELLINGS)))
 def test_a_key_across_the_cut_of_an_error_is_gone(place: int, spelling: str) -> None:
     """An error message is cut at 500 characters: half a key must not be what is left."""
@@ -52,12 +53,14 @@ def test_a_key_across_the_cut_of_an_error_is_gone(place: int, spelling: str) -> 
         assert said[start : start + 12] not in error
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400), st.integers(8, len(KEY) - 1))
 def test_half_a_key_at_the_end_goes_and_the_rest_stays(data: bytes, length: int) -> None:
     cut = data + b" " + KEY[:length].encode()
     assert scrub_bytes(cut, SECRET) == data + b" [key removed]"
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=600))
 def test_what_holds_no_key_is_left_as_it_is(data: bytes) -> None:
     assert scrub_bytes(data, SECRET) == data

@@ -64,6 +64,7 @@ def test_forms_name_one_side_only() -> None:
         assert side_named(form) is Outcome.TIE
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_gives_a_reading(text: str) -> None:
     assert reading(text, ties=True, both_bad=True) in {"left", "right", "tie", "both_bad", "unparsable", "refused"}
@@ -75,7 +76,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=600)
+@settings(max_examples=600, deadline=None)
 @given(st.lists(PIECES, max_size=14).map("".join))
 def test_a_verdict_stands_in_the_text(text: str) -> None:
     """Glued-together fragments of replies: no exception, and no side that the text does not name."""
@@ -103,7 +104,7 @@ NEUTRAL = (
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(
     answer=st.sampled_from(ANSWERS),
     letter=st.sampled_from("AB"),
@@ -121,6 +122,7 @@ def test_every_named_winner_has_to_be_the_same(
     assert reading(text) == ({"A": "left", "B": "right"}[letter] if agreed else "unparsable")
 
 
+@settings(deadline=None)
 @given(st.sampled_from("AB"), st.sampled_from(CLAIMS), st.sampled_from("AB"), st.sampled_from(ANSWERS))
 def test_last_claim_before_the_answer_counts(letter: str, claim: str, side: str, answer: str) -> None:
     other = {"A": "B", "B": "A"}
@@ -128,12 +130,14 @@ def test_last_claim_before_the_answer_counts(letter: str, claim: str, side: str,
     assert reading(text) == ({"A": "left", "B": "right"}[letter] if side == letter else "unparsable")
 
 
+@settings(deadline=None)
 @given(st.sampled_from("AB"), st.text(alphabet=st.characters(exclude_characters="{}[]\\<>"), max_size=80))
 def test_prose_around_json_changes_nothing(letter: str, prose: str) -> None:
     text = f'{prose}\n```json\n{{"winner": "{letter}"}}\n```\n{prose}'
     assert reading(text) == ("left" if letter == "A" else "right")
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.text(max_size=8),
@@ -186,6 +190,7 @@ def test_half_is_no_whole_number() -> None:
         read_number(4.5, 1, 6, "score", whole=True)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 6), st.sampled_from([Outcome.LEFT, Outcome.RIGHT]))
 def test_score_has_to_agree(score: int, outcome: Outcome) -> None:
     agrees = (score >= 4) == (outcome is Outcome.LEFT)
