@@ -125,7 +125,8 @@ class ImageClient:
         """A key that was refused once is not sent again and again; nothing about the request changes."""
         if failure.http_status in {401, 403}:
             names = ", ".join(self.endpoint.api_key_env) or "no variable"
-            self._locked_out = f"the key ({names}) was refused: {failure.error}. Set a valid one and run again"
+            said = failure.error.rstrip(".")
+            self._locked_out = f"the key ({names}) was refused: {said}. Set a valid one and run again"
         return False
 
     async def download(self, url: str) -> Pictures:

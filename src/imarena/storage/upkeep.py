@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 
 from imarena.core.errors import UserError
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
@@ -71,8 +71,8 @@ def _remove(workspace: Workspace, unused: list[str], limit: float) -> dict[str, 
 
 
 def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
-    """Remove a picture's bytes for good. Records that name it stay; a tombstone says what happened."""
-    table = schema.blobs
+    """Remove a picture's bytes, and what was read from it, for good. Records that name it stay; a tombstone tells."""
+    table, read = schema.blobs, schema.evidence
     with writing(workspace.store.engine) as connection:
         found = connection.execute(select(table.c.sha256).where(table.c.sha256.startswith(sha256, autoescape=True)))
         matches = list(found.scalars())
@@ -81,6 +81,10 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
         if len(matches) > 1:
             raise UserError(f"'{sha256}' fits {len(matches)} images.", hint="Give more digits.")
         connection.execute(update(table).where(table.c.sha256 == matches[0]).values(withdrawn_at=now().isoformat()))
+        connection.execute(
+            read.delete().where(or_(read.c.image_sha256 == matches[0], read.c.against_sha256 == matches[0]))
+        )
+    empty_log(workspace.store.engine)
     tombstone = Tombstone(subject=matches[0], kind="image", reason=reason)
     workspace.store.add([tombstone], durable=True)
     workspace.blobs.bar(matches[0])

@@ -232,3 +232,18 @@ def test_a_withdrawn_rater_is_signed_out_and_forgotten_at_the_door(workspace: Wo
     withdraw_rater(workspace, "r1", "asked")
     with reading(workspace.store.engine) as connection:
         assert connection.execute(select(schema.sessions.c.name)).scalars().all() == ["Person 2"]
+
+
+def test_what_was_read_from_a_withdrawn_picture_goes_with_it(workspace: Workspace) -> None:
+    item = filled(workspace)
+    gone, kept = item.sources[0].sha256, "b" * 64
+    words = [
+        Evidence(image_sha256=gone, tool="ocr", kind="text", value={"lines": ["a private letter"]}),
+        Evidence(image_sha256=kept, against_sha256=gone, tool="ssim", kind="metric", value=0.5),
+        Evidence(image_sha256=kept, tool="ocr", kind="text", value={"lines": ["stays"]}),
+    ]
+    workspace.store.add(words)
+    withdraw_image(workspace, gone, "asked by the owner")
+    assert [found.value for found in workspace.store.records(Evidence)] == [{"lines": ["stays"]}]
+    raw = b"".join(path.read_bytes() for path in workspace.root.glob("arena.db*"))
+    assert b"a private letter" not in raw
