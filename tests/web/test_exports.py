@@ -77,6 +77,9 @@ def test_the_command_line_reads_what_was_saved(admin: Person, tmp_path: Path, im
     verdicts, ratings = tmp_path / "verdicts.csv", tmp_path / "ratings.csv"
     verdicts.write_bytes(admin.get("/api/exports/verdicts?judge=oak&task=even-task").content)
     assert [one.model for one in rank(verdicts).models] == ["ash", "birch", "cedar"]
+    votes = tmp_path / "votes.csv"
+    votes.write_bytes(admin.get("/api/exports/votes").content)
+    assert rank(votes).n_battles == 24
     ratings.write_bytes(admin.get("/api/exports/ratings").content)
     assert CRITERION in imarena("--json", "agree", "--from", str(ratings)).out
 

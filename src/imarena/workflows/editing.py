@@ -17,7 +17,7 @@ from imarena.storage import Workspace
 from imarena.workflows.editing_plan import EditReport, EditSettings, EditWork, Known, missing
 from imarena.workflows.editing_sheet import ContactSheet
 from imarena.workflows.exhibits import request_of
-from imarena.workflows.runs import noted
+from imarena.workflows.runs import Ongoing, noted
 
 __all__ = ["EditReport", "EditSettings", "EditWork", "edit_items"]
 
@@ -50,7 +50,7 @@ async def _edit_all(
         drawing = asyncio.create_task(sheet.keep_drawing(report))
     try:
         with noted(workspace, "edit", settings.noted(len(items), editors)) as ongoing:
-            await _edit_turns(workspace, items, editors, settings, report, ongoing.run_id, sheet, progress)
+            await _edit_turns(workspace, items, editors, settings, report, ongoing, sheet, progress)
             ongoing.counts = dict(report.outputs)
             ongoing.cost_usd = report.cost_usd
             ongoing.partial = bool(report.stopped) or any(status != "ok" for status in report.outputs)
@@ -70,11 +70,12 @@ async def _edit_turns(
     editors: Sequence[Editor],
     settings: EditSettings,
     report: EditReport,
-    run_id: str,
+    ongoing: Ongoing,
     sheet: ContactSheet | None,
     progress: Progress | None,
 ) -> None:
     """Open the editors; make one turn after the other."""
+    planned = 0
     async with AsyncExitStack() as stack:
         for editor in {id(editor): editor for editor in editors}.values():
             opened = getattr(editor, "opened", None)
@@ -83,8 +84,10 @@ async def _edit_turns(
         for turn in range(max((len(item.turns) for item in items), default=0)):
             known = Known(workspace)
             work = list(missing(items, editors, settings, turn, known, report))
+            planned += len(work)
+            ongoing.plan(planned)
             stage = "edits" if turn == 0 else f"edits, turn {turn + 1}"
-            run = _Run(workspace, settings, report, run_id, sheet)
+            run = _Run(workspace, settings, report, ongoing.run_id, sheet)
             plan = Plan(
                 work, run.do, _failed, run.write, total=len(work), stage=stage, concurrency=settings.concurrency
             )

@@ -6,20 +6,19 @@ from typing import Any
 
 from sqlalchemy import select
 
-from imarena.core.records import Item, Output, Vote
+from imarena.core.records import Item, Output
 from imarena.storage import Workspace
-from imarena.storage.codec import from_row
 from imarena.storage.database import reading
 from imarena.storage.schema import assignments
 from imarena.workflows.battles import live_votes
 
 VOTE_COLUMNS = (
-    "left", "right", "winner", "item", "rater", "dataset", "task", "topic", "dimension", "ratings", "issues", "comment",
-    "time_spent_s", "created_at", "vote_id",
+    "left", "right", "winner", "item", "rater", "dataset", "task", "topic", "dimension", "comment", "time_spent_s",
+    "created_at", "vote_id",
 )  # fmt: skip
 RATING_COLUMNS = (
     "unit", "rater", "value", "criterion", "model", "task", "topic", "dataset", "item", "scale_low", "scale_high",
-    "created_at",
+    "issues", "comment", "time_spent_s", "created_at",
 )  # fmt: skip
 
 
@@ -39,22 +38,21 @@ def _names(workspace: Workspace) -> tuple[dict[str, str | None], dict[str, Any]]
 
 
 def vote_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[list[object]]:
-    """Live votes with the names of what they are about (`VOTE_COLUMNS`)."""
+    """Live preferences with the names of what they are about (`VOTE_COLUMNS`)."""
     editors, items = _names(workspace)
     for row in _live(workspace, campaign_id):
-        vote, item = from_row(Vote, row), items[row["item_id"]]
-        if isinstance(vote, Vote):
+        item = items[row["item_id"]]
+        if row["preference"] is not None:
+            body = json.loads(row["body"])
             yield [
-                editors.get(vote.left_id), editors.get(vote.right_id or ""),
-                vote.preference.value if vote.preference else None, item["key"], vote.rater_id, item["dataset"],
-                item["task"], item["topic"], vote.dimension, dict(vote.ratings) or None,
-                [issue.model_dump(exclude_defaults=True) for issue in vote.issues] or None, vote.comment,
-                vote.time_spent_s, vote.created_at.isoformat(), vote.vote_id,
+                editors.get(row["left_id"]), editors.get(row["right_id"]), row["preference"], item["key"],
+                row["rater_id"], item["dataset"], item["task"], item["topic"], body.get("dimension", "overall"),
+                body.get("comment"), body.get("time_spent_s"), row["created_at"], row["id"],
             ]  # fmt: skip
 
 
 def rating_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[list[object]]:
-    """Live ratings, one row a criterion (`RATING_COLUMNS`): a unit is an output."""
+    """Live ratings, one row a criterion (`RATING_COLUMNS`): a unit is an output. Issues and words stand on each row."""
     editors, items = _names(workspace)
     for row in _live(workspace, campaign_id):
         body, item = json.loads(row["body"]), items[row["item_id"]]
@@ -62,5 +60,6 @@ def rating_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterato
         for criterion, value in body.get("ratings", {}).items():
             yield [
                 row["left_id"], row["rater_id"], value, criterion, editors.get(row["left_id"]), item["task"],
-                item["topic"], item["dataset"], item["key"], low, high, row["created_at"],
+                item["topic"], item["dataset"], item["key"], low, high, body.get("issues"), body.get("comment"),
+                body.get("time_spent_s"), row["created_at"],
             ]  # fmt: skip

@@ -198,7 +198,7 @@ def export_votes(
     campaign_id: SomeCampaign = None,
     format: As = "csv",
 ) -> StreamingResponse:
-    """Every live vote, of one campaign or of all; preferences can be ranked with `imarena rank --from`."""
+    """Every live preference, of one campaign or of all: the table that `imarena rank --from` reads."""
     arena = arena_of(request)
     if campaign_id is not None:
         arena.voting.campaign(campaign_id)
