@@ -43,6 +43,7 @@ def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
         away(person.send("POST", f"/api/rating/campaigns/{one}/next"))
         away(admin.get("/api/lead/campaigns"))
         away(admin.get("/api/board"))
+        assert admin.get(f"/rate/{one}").status_code in (200, 404), "the page itself comes; 404 where it is not built"
         away(stranger.send("POST", "/api/session/invitation", {"token": "x" * 43}))
         assert stranger.get("/api/me").status_code == 200, "who asks for nothing stored is answered"
         postgres.start()

@@ -18,12 +18,18 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const [error, setError] = useState<ApiError | null>(null);
   function enter(found: Me): void {
     setCsrf(found.csrf);
+    setError(null);
     setMe(found);
   }
-  useEffect(() => {
-    calls.me().then(enter, (reason: unknown) => setError(asApiError(reason)));
-  }, []);
-  if (error) return <main className="narrow"><Problem error={error} /></main>;
+  function load(): void {
+    calls.me().then(enter, (reason: unknown) => {
+      const failed = asApiError(reason);
+      setError(failed);
+      if (failed.passing) window.setTimeout(load, failed.againMs);
+    });
+  }
+  useEffect(load, []);
+  if (error) return <main className="narrow"><Problem error={error} retry={load} /></main>;
   if (!me) return <Waiting />;
   return <Context.Provider value={{ me, enter }}>{children}</Context.Provider>;
 }

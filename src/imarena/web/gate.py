@@ -64,7 +64,8 @@ class Gate:
             refusal = await self._refusal(scope)
         except (DatabaseFailed, PoolTimeout) as error:
             log.error("%s %s failed: %s", scope["method"], scope["path"], error)
-            refusal = away()
+            # the pages themselves need no database: they come, say what is wrong and ask again
+            refusal = away() if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
         await (refusal or self.app)(scope, receive, dressed)
 
     async def _refusal(self, scope: Scope) -> Any:

@@ -14,6 +14,11 @@ export class ApiError extends Error {
     super(message);
   }
 
+  /** When to ask again for something that passes. */
+  get againMs(): number {
+    return 1000 * Math.max(this.retryAfterS, 2);
+  }
+
   /** Will it pass by itself? The connection, the server or its database is away, or asks for a pause. */
   get passing(): boolean {
     return this.code === "offline" || [429, 502, 503, 504].includes(this.status);

@@ -27,13 +27,21 @@ export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> {
       },
       (reason: unknown) => {
         if (mine !== newest.current) return;
-        setError(asApiError(reason));
+        const failed = asApiError(reason);
+        setError(failed);
         setLoading(false);
+        // A server or database that is away comes back: ask again without being told to.
+        if (failed.passing) window.setTimeout(() => mine === newest.current && reload(), failed.againMs);
       },
     );
     // What is loaded depends on the key alone.
   }, [key]);
-  useEffect(reload, [reload]);
+  useEffect(() => {
+    reload();
+    return () => {
+      newest.current += 1;
+    };
+  }, [reload]);
   return { value, error, loading, reload };
 }
 
