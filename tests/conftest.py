@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from imarena.storage import Workspace, init_workspace
 from tests.command import Imarena
 from tests.postgres import new_database, server
 
 ROOT = Path(__file__).resolve().parents[1]
+# no test is timed: a slow machine is no bug
+settings.register_profile("imarena", deadline=None)
+settings.load_profile("imarena")
 
 
 @pytest.fixture(scope="session")

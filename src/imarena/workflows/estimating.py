@@ -130,7 +130,7 @@ def estimate_sizes(
     measured = _measured(past)
     questions = len(sizes) * _questions(wired.judge)
     given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
-    written = round(len(sizes) * measured.output_tokens if measured else questions * OUTPUT_TOKENS)
+    written = round(len(sizes) * measured.output_tokens if measured else questions * _reply_tokens(wired))
     cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
     lanes = min(concurrency, wired.concurrency)
     return Estimate(
@@ -249,6 +249,12 @@ def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measu
     return min(by_pixels, by_count, key=misfit)
 
 
+def _reply_tokens(wired: Wired) -> int:
+    """What a reply is assumed to take: no more than the judge lets the model write."""
+    most = getattr(getattr(wired.judge, "settings", None), "max_tokens", OUTPUT_TOKENS)
+    return min(OUTPUT_TOKENS, most)
+
+
 def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:
     endpoint = wired.endpoint
     asked = f"{questions:,} requests"
@@ -260,7 +266,7 @@ def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[st
     else:
         tokens = (
             f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
-            f"{OUTPUT_TOKENS} tokens a reply; a first small run measures them"
+            f"{_reply_tokens(wired)} tokens a reply; a first small run measures them"
         )
     if endpoint is None or not endpoint.priced:
         return asked, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"
