@@ -12,7 +12,6 @@ from imarena.core.protocols import Exhibit, Judge, Verdict
 LONGEST = 400
 _TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note", "text")
 _NOT_DONE = 0.8
-_HARDLY = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,6 @@ class Feedback:
     words: str = ""
     missing: tuple[str, ...] = ()
     """Clauses of the instruction, as the judge names them. Empty: it does not tell them apart, or all are there."""
-    nothing_done: bool = False
-    """The judge checks each change and finds hardly anything of any: what did change is not what was asked for."""
 
 
 def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
@@ -33,7 +30,7 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
     """
     missing = tuple(with_quotes(clause, instruction) for clause in _missing(verdict.reasons))
     if missing:
-        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing, _nothing_done(verdict.reasons))
+        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing)
     said = list(dict.fromkeys(_said(verdict.reasons)))
     if not said and verdict.scores:
         weakest = min(verdict.scores, key=lambda name: verdict.scores[name])
@@ -53,12 +50,6 @@ def _missing(reasons: Mapping[str, JsonValue]) -> tuple[str, ...]:
             if not _done(check) and isinstance(clause, str) and clause:
                 found.append(clause)
     return tuple(found)
-
-
-def _nothing_done(reasons: Mapping[str, JsonValue]) -> bool:
-    checks = reasons.get("checks")
-    shares = [check.get("done") for check in checks if isinstance(check, dict)] if isinstance(checks, list) else []
-    return bool(shares) and all(isinstance(share, int | float) and share < _HARDLY for share in shares)
 
 
 def _said(reasons: Mapping[str, JsonValue]) -> list[str]:

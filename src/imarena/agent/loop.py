@@ -135,7 +135,7 @@ class Agent:
         feedback = Feedback()
         whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
         waiting, other = ([spec.instruction], plan.steps) if whole else (list(plan.steps), ())
-        budget, complete = max(plan.budget, len(plan.steps)), False
+        budget, complete, repeated = max(plan.budget, len(plan.steps)), False, 0
         seen: dict[str, Verdict] = {}
         for number in range(budget):
             again = spec.instruction if state.current is None else corrected(spec, feedback)
@@ -152,11 +152,13 @@ class Agent:
             if self._ends(state, image, verdict, complete):
                 told["stopped"] = "success"
                 return
-            if repeats and not waiting[1:]:  # asking the same editor the same again would give the same again
-                if not 1 < len(other) <= left:
+            repeated = repeated + 1 if repeats else 0
+            if repeats and not waiting[1:]:  # once may be chance; twice, and the editor has no other answer
+                if 1 < len(other) <= left:
+                    waiting, other = list(other), ()
+                elif repeated > 1:
                     told["stopped"] = "the same picture again"
                     return
-                waiting, other = list(other), ()
             elif not repeats and left >= len(waiting) and await self._got_worse(state, verdict):
                 told["dropped"] = True
             else:
@@ -173,10 +175,7 @@ class Agent:
         return self._succeeded(verdict)
 
     async def _got_worse(self, state: State, verdict: Verdict) -> bool:
-        """Whether a step's picture is no better than the one it started from, as far as the judge can tell.
-
-        From the source, a picture with hardly anything of what was asked for is no better either.
-        """
+        """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
         score = _score(verdict)
         if not self.settings.go_back or score is None or self._succeeded(verdict):
             return False
@@ -187,8 +186,7 @@ class Agent:
             state.steps.append(
                 {"stage": "judge", "of": "source", **_told(told, feedback_of(told, state.request.instruction))}
             )
-        worse = state.current_score is not None and score <= state.current_score
-        return worse or (state.current is None and feedback_of(verdict).nothing_done)
+        return state.current_score is not None and score <= state.current_score
 
     async def _edit_once(self, state: State, number: int, words: str) -> tuple[JsonDict, bytes | None]:
         """One edit of the current picture; None where it failed, and the failure is kept in the state."""

@@ -43,7 +43,8 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
     if edit.target in {"it", "them", "this"} and last is not None and last.shape == (height, width):
         return last
     small = shrunk(rgb)
-    named = _NEAR.split(edit.target)[0].split()
+    told = edit.value if edit.target in {"the", "a"} else edit.target  # "the sky orange" may read as a shade, "sky"
+    named = _NEAR.split(told)[0].split()
     found: Bools | None
     if set(named) & _SKY:
         found = sky_mask(small)
@@ -183,7 +184,7 @@ def _alike(small: Floats, colour: str) -> Floats:
     called = basic_names(smooth) == BASIC_COLOURS.index(basic_of(colour))
     if basic_of(colour) not in _NEUTRAL:
         called &= _purity(to_oklab(smooth)) > 0.4 * float(_purity(to_oklab(rgb_of(colour))))
-    return np.asarray(np.where(called, np.maximum(near, 0.6), 0.55 * near), np.float32)
+    return np.asarray(np.where(called, np.maximum(near, 0.6), 0.7 * near), np.float32)
 
 
 def _purity(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -209,9 +210,10 @@ def _thingness(area: Bools, alike: Floats, salient: Floats, places: tuple[str, .
     y, x = (float(v.mean()) for v in np.nonzero(area))
     wrong = {"left": x > width / 2, "right": x < width / 2, "top": y > height / 2, "bottom": y < height / 2}
     penalty = 0.1 if any(wrong.get(place, False) for place in places) else 1.0
-    wide = 0.15 if share > 0.3 else 1.0
-    like, out = float(alike[area].mean()), 0.15 + float(salient[area].mean())
-    return float(like**2 * np.sqrt(min(share, 0.08)) * out * np.exp(-8 * edge) * penalty * wide)
+    like, out = float(alike[area].mean()), float(salient[area].mean())
+    flat = 1.0 - min(1.0, 1.5 * out)  # walls and floors are wide and run along the border; a subject may too
+    wide = 1.0 - 0.85 * flat if share > 0.3 else 1.0
+    return float(like**2 * np.sqrt(min(share, 0.08)) * (0.15 + out) * np.exp(-8 * edge * flat) * penalty * wide)
 
 
 def _rounded(small: Floats, core: Bools, alike: Floats, salient: Floats) -> Bools:
@@ -224,7 +226,7 @@ def _rounded(small: Floats, core: Bools, alike: Floats, salient: Floats) -> Bool
     near = cv2.dilate(core.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)) > 0
     likely = core | (frame & (salient > 0.5))
     cut = _grab_cut(small, sure=inner & (alike > 0.5), likely=likely, never=~(frame & near))
-    joined = _touching(cut | core, core)
+    joined = _touching(cut | core | (frame & near & (salient > 0.8) & (alike > 0.12)), core)
     return _filled(joined if joined.sum() < 3 * core.sum() else core)
 
 
