@@ -94,12 +94,24 @@ def _give_back(connection: Connection, address: str, rater_id: str) -> None:
     lease = leases.leased_to(connection, address, rater_id)
     if lease is None:
         raise Refusal("no_task", "There is no such task.")
-    if lease.address != address or lease.state != leases.WAITING or lease.purpose != "vote":
-        return  # a task that was made for this rater alone can be nobody else's
+    if lease.address != address or lease.state != leases.WAITING:
+        return
+    if lease.purpose != "vote":
+        _moved(connection, lease, rater_id)
+        return
     free = {"rater_id": None, "address": None, "until": None, "state": "free"}
     if leases.change(connection, lease, **free):
         identity = f"back_{secrets.token_hex(12)}"
         leases.insert_new(connection, _event(identity, lease.assignment_id, EventKind.RETURNED, rater_id))
+
+
+def _moved(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
+    """A task that was made for this rater alone can be nobody else's. It gets a new address, as any task that comes
+    back does: one that kept its own would be known for gold or a repeat.
+    """
+    address = secrets.token_urlsafe(18)
+    if leases.change(connection, lease, address=address):
+        leases.insert_new(connection, _event(address, lease.assignment_id, EventKind.LEASED, rater_id))
 
 
 def _event(identity: str, assignment_id: str, kind: EventKind, rater_id: str) -> Event:

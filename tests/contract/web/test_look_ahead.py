@@ -152,6 +152,25 @@ def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
     assert not known & asked
 
 
+def test_giving_back_does_not_tell_gold_from_real_work(any_workspace: Workspace) -> None:
+    fill(any_workspace, items=4)
+    units = plan_units(any_workspace, Plan(name="x"))[:8]
+    gold = [{"item_id": u.item_id, "left_id": u.left_id, "right_id": u.right_id, "preference": "left"} for u in units]
+    voting, campaign, (one, _) = desk(any_workspace, gold=gold, gold_rate=0.5)
+    met = set()
+    while isinstance(task := voting.next(campaign, one), Held):
+        waits = ahead(voting, campaign, one)
+        if waits is not None:
+            met.add(waits.assignment.purpose)
+            give_back(voting, waits.address, one)
+            again = ready(voting, campaign, one)
+            assert again.address != waits.address
+            assert again.assignment == waits.assignment
+            assert voting.shown(again.address, one) == waits.assignment
+        voting.vote(task.address, one, key(), LEFT)
+    assert met == {"gold", "vote"}
+
+
 def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Workspace) -> None:
     fill(any_workspace)
     units = plan_units(any_workspace, Plan(name="x"))[:3]
