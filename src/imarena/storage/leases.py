@@ -270,7 +270,7 @@ _BY_ADDRESS = Prepared(
     .join(events, events.c.assignment_id == leases.c.assignment_id)
     .where(events.c.id == bindparam("at"), events.c.kind == "leased")
 )
-_HAPPENED = Prepared(select(events.c.seq).where(events.c.id == bindparam("event")))
+_HAPPENED = Prepared(select(events.c.assignment_id).where(events.c.id == bindparam("event")))
 _REAL = and_(leases.c.purpose != "practice", leases.c.purpose != "qualification")
 _COUNTS = (
     select(
@@ -299,9 +299,10 @@ def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | No
     return Lease(*row[:-1]) if row is not None and row[-1] == rater_id else None
 
 
-def happened(connection: Connection, event_id: str) -> bool:
-    """Is there an event with this id?"""
-    return _HAPPENED(connection, event=event_id).first() is not None
+def happened(connection: Connection, event_id: str) -> str | None:
+    """The assignment to which this event happened; None where there is no such event."""
+    row: Any = _HAPPENED(connection, event=event_id).first()
+    return None if row is None else str(row[0])
 
 
 def stands(connection: Connection, campaign_id: str, rater_id: str, since: str) -> tuple[Place | None, Tally]:

@@ -26,6 +26,8 @@ from imarena.workflows.offering import Standing, next_personal, standing
 from imarena.workflows.shelves import Shelves
 
 _TRIES = 5
+_NO_UNDO = ("closed", "on_hold", "paused")
+"""A closed campaign's items can be looked up: who changed a vote then might know the models."""
 
 
 class Refusal(UserError):
@@ -202,13 +204,13 @@ class Voting:
         voted = content_id("voted", rater_id, key)
         lease = self._lease(connection, address, rater_id)
         assignment = self.shelves.assignment(lease.assignment_id)
-        late = False
-        if not leases.happened(connection, voted):
-            late = bool(lease.until and lease.until < moment)
-            refused = self._why_not(lease, address, rater_id)
-            if refused is not None:
-                self._keep_refused(connection, lease, rater_id, key, answer)
-                return refused
+        before = leases.happened(connection, voted)
+        late = before is None and bool(lease.until and lease.until < moment)
+        refused = self._why_not(lease, address, rater_id) if before is None else _used(before, lease, rater_id)
+        if refused is not None:
+            self._keep_refused(connection, lease, rater_id, key, answer)
+            return refused
+        if before is None:
             self._count(connection, lease, assignment, answer, (rater_id, key, voted))
         where = standing(connection, self.shelves, self.shelves.campaign(lease.campaign_id), rater_id)
         feedback = feedback_on(assignment, answer) if assignment.purpose == "practice" else None
@@ -272,6 +274,9 @@ class Voting:
         campaign = self.campaign(campaign_id)
         _, until = _moments(self.shelves.plan(campaign_id))
         with writing(self.engine, durable=True) as connection:
+            stage = standing(connection, self.shelves, campaign, rater_id).stage
+            if stage in _NO_UNDO:
+                raise Refusal(stage, "Votes cannot be taken back any more, or not just now.")
             lease = leases.last_done(connection, campaign_id, rater_id)
             if lease is None or lease.address is None:
                 raise Refusal("nothing", "There is no vote to take back.")
@@ -308,6 +313,15 @@ class Voting:
     ) -> None:
         event = Event(event_id=identity, assignment_id=assignment_id, kind=kind, rater_id=rater_id, reason=why)
         leases.insert_new(connection, event)
+
+
+def _used(before: str, lease: leases.Lease, rater_id: str) -> Refusal | None:
+    """A key that was used is the same vote again only where that vote still stands for this task."""
+    if before == lease.assignment_id and lease.state == "done" and lease.rater_id == rater_id:
+        return None
+    return Refusal(
+        "key_used", "This key belongs to another answer, or to one that was taken back.", hint="Use a new one."
+    )
 
 
 def told(counted: Counted | Refusal) -> Counted:

@@ -12,9 +12,11 @@ from imarena.core.records import Assignment, Campaign, Event, Rater, Vote, now
 from imarena.core.records.base import moment_text
 from imarena.storage import Workspace
 from imarena.storage.database import writing
+from imarena.storage.leases import change_place
 from imarena.storage.schema import leases
 from imarena.workflows.ballots import Answer
 from imarena.workflows.battles import live_votes
+from imarena.workflows.campaign_change import Changes, change_campaign
 from imarena.workflows.campaign_plan import Known, Plan, unit_of
 from imarena.workflows.campaigns import create_campaign, offer_missing, plan_units, progress
 from imarena.workflows.offering import Standing
@@ -174,6 +176,43 @@ def test_undo_takes_the_vote_back_and_gives_the_task_again(any_workspace: Worksp
     chain = list(any_workspace.store.records(Vote))
     assert [vote.retracted for vote in chain] == [False, True, False]
     assert [vote.supersedes for vote in chain] == [None, chain[0].vote_id, chain[1].vote_id]
+
+
+def test_a_used_key_acknowledges_no_other_answer(any_workspace: Workspace) -> None:
+    fill(any_workspace)
+    voting, campaign, (one, _) = desk(any_workspace)
+    first = held(voting.next(campaign, one))
+    used = key()
+    voting.vote(first.address, one, used, LEFT)
+    voting.vote(first.address, one, used, LEFT)
+    second = held(voting.next(campaign, one))
+    with pytest.raises(Refusal, match="another answer"):
+        voting.vote(second.address, one, used, Answer(preference="right"))
+    back = voting.undo(campaign, one)
+    with pytest.raises(Refusal, match="taken back"):
+        voting.vote(back.address, one, used, Answer(preference="tie"))
+    kept = [event.reason for event in any_workspace.store.records(Event) if event.reason.startswith("refused vote")]
+    assert len(kept) == 1
+    assert '"preference": "right"' in kept[0]
+    voting.vote(back.address, one, key(), Answer(preference="tie"))
+    assert [row["preference"] for row in live_votes(any_workspace)] == ["tie"]
+
+
+def test_no_vote_is_taken_back_once_the_items_can_be_looked_up(any_workspace: Workspace) -> None:
+    fill(any_workspace)
+    voting, campaign, (one, two) = desk(any_workspace)
+    for rater in (one, two):
+        voting.vote(held(voting.next(campaign, rater)).address, rater, key(), LEFT)
+    with writing(any_workspace.store.engine) as connection:
+        assert change_place(connection, campaign, two, active=0)
+    with pytest.raises(Refusal) as refused:
+        voting.undo(campaign, two)
+    assert refused.value.code == "paused"
+    change_campaign(any_workspace, campaign, Changes(open=False), "lead")
+    with pytest.raises(Refusal) as refused:
+        voting.undo(campaign, one)
+    assert refused.value.code == "closed"
+    assert [row["preference"] for row in live_votes(any_workspace)] == ["left", "left"]
 
 
 def test_there_is_nothing_to_undo_before_a_vote(any_workspace: Workspace) -> None:
