@@ -129,7 +129,10 @@ def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def _logistic(gap: FloatArray, agrees: FloatArray) -> tuple[float, float]:
-    """The beta and g0 of eq. 13 by maximum likelihood, with a weak pull (one pair each way) that keeps them finite."""
+    """The beta and g0 of eq. 13 by maximum likelihood, with a weak pull (one pair each way) that keeps them finite.
+
+    Eq. 13 has beta > 0: where agreement falls with the gap the curve is flat, as isotonic regression's would be.
+    """
     scale = float(gap.std()) or 1.0
     design = np.column_stack([np.ones(gap.size), gap / scale])
     found = np.zeros(2)
@@ -142,8 +145,9 @@ def _logistic(gap: FloatArray, agrees: FloatArray) -> tuple[float, float]:
         if np.abs(move).max() < 1e-10:
             break
     beta = float(found[1]) / scale
-    if abs(beta) < 1e-12:
-        beta = 1e-12
+    if beta < 1e-12:
+        rate = (float(agrees.sum()) + 0.5) / (gap.size + 1)
+        return 1e-12, float(np.log(1 / rate - 1)) / 1e-12
     return beta, -float(found[0]) / beta
 
 

@@ -44,8 +44,9 @@ def gates_for(
 ) -> Gates:
     """Thresholds whose deferral rate comes nearest to `deferral`.
 
-    With both gates many pairs of thresholds do: among those within half a point of the best, the one whose gates let
-    through the most equal shares is taken.
+    With both gates many pairs of thresholds do: among those within half a point of the best on a grid of quantiles, the
+    one whose gates let through the most equal shares is taken. One threshold is then moved off the grid, whose steps
+    are 2.5 points wide, to the score gap (or the score) that comes nearest.
     """
     if not 0 < deferral <= 1:
         raise UserError(f"A deferral rate of {deferral:g} routes nothing.", hint="Give a share above 0, up to 1.")
@@ -60,11 +61,25 @@ def gates_for(
     unbalanced = np.abs(quality_share[:, None] - ambiguity_share[None, :])
     near = miss <= miss.min() + 0.005
     place = np.unravel_index(int(np.argmin(np.where(near & (table > 0), unbalanced, np.inf))), table.shape)
-    delta = float(deltas[place[1]])
-    gates = Gates(float(taus[place[0]]) if quality else None, delta if np.isfinite(delta) else None)
+    tau, delta = float(taus[place[0]]), float(deltas[place[1]])
+    if ambiguity:
+        delta = _nearest(wide[low >= tau], deferral * low.size)
+    elif quality:
+        tau = _nearest(low, (1 - deferral) * low.size)
+    gates = Gates(tau if quality else None, delta if np.isfinite(delta) else None)
     if not gates.passes(low, wide).any():
         raise UserError("No thresholds let any pair through.", hint="The scores may all be equal: check the judge.")
     return gates
+
+
+def _nearest(values: FloatArray, wanted: float) -> float:
+    """The threshold below which lie as near to `wanted` of the values as their ties allow, but not none of them."""
+    ordered = np.sort(values)
+    at = ordered[min(int(wanted), ordered.size - 1)]
+    below, upto = (int(np.searchsorted(ordered, at, side=side)) for side in ("left", "right"))
+    if below and wanted - below <= upto - wanted:
+        return float(at)
+    return float(ordered[upto]) if upto < ordered.size else np.inf
 
 
 def _steps(values: FloatArray) -> FloatArray:

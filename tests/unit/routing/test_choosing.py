@@ -98,7 +98,12 @@ def test_thresholds_reach_a_deferral_rate(target: float, seed: int) -> None:
     pool = pool_of(200, 5, 1, seed)
     lower, gap = pool.lower.ravel(), np.abs(pool.gap).ravel()
     gates = gates_for(lower, gap, deferral=target)
-    assert gates.passes(lower, gap).mean() == pytest.approx(target, abs=0.03)
+    assert gates.passes(lower, gap).mean() == pytest.approx(target, abs=0.007)
+    for one in ("quality", "ambiguity"):
+        gates = gates_for(lower, gap, deferral=target, quality=one == "quality", ambiguity=one == "ambiguity")
+        assert gates.passes(lower, gap).mean() == pytest.approx(
+            target, abs=4 / lower.size
+        )  # lower scores are tied by fours
 
 
 def test_thresholds_on_scores_of_which_most_are_0() -> None:
@@ -106,6 +111,15 @@ def test_thresholds_on_scores_of_which_most_are_0() -> None:
     pool = Pool(scores, np.ones((300, 6), bool), np.zeros(300, np.int64), np.zeros((300, 15), np.int16))
     gates = gates_for(pool.lower.ravel(), np.abs(pool.gap).ravel())
     assert gates.passes(pool.lower, np.abs(pool.gap)).any()
+
+
+def test_a_gate_alone_comes_as_near_to_the_rate_as_ties_allow() -> None:
+    """Every lower score is 0, so that only the gap can decide: 3,370 of 10,000 different gaps, not a quantile's 3,250."""
+    gap = np.random.default_rng(0).permutation(10_000) / 10.0
+    assert gates_for(np.zeros(gap.size), gap).passes(np.zeros(gap.size), gap).sum() == 3370
+    tied = np.repeat([0.0, 10.0, 20.0], [300, 100, 600])  # 300 or 400 of 1,000: 300 is nearer
+    assert gates_for(np.zeros(tied.size), tied) == Gates(0.0, 10.0)
+    assert gates_for(np.zeros(tied.size), tied, deferral=0.36) == Gates(0.0, 20.0)
 
 
 def test_asked_items_and_other_models_stand_back() -> None:

@@ -74,6 +74,16 @@ def test_equation_13_logistic() -> None:
     assert found.parameters[1] == pytest.approx(30, abs=8)
 
 
+def test_equation_13_never_falls() -> None:
+    """A judge that agrees less the wider its gap: beta stays above 0, and the curve is flat at the share that agrees."""
+    gap = np.repeat([10.0, 300.0], 100)
+    agrees = np.concatenate([np.arange(100) < 80, np.arange(100) < 40]).astype(float)
+    found = fit_curve(gap, agrees, method="logistic", rounds=20)
+    assert found.parameters is not None
+    assert found.parameters[0] > 0
+    assert found.at(np.array([0.0, 1000.0])).tolist() == pytest.approx([0.6, 0.6], abs=0.001)
+
+
 def test_equation_20() -> None:
     """With p = .7. As printed: info(1) = .21, info(.5) = .24: it falls as q rises. Fisher's: .21 and .045938."""
     q, p = np.array([1.0, 0.5]), np.array([0.7, 0.7])
