@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from imarena.cli.sheet import Sheet
+from imarena.core.records import Ranking
+from imarena.reports.rank_tables import board_csv
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.tables import _csv, _gathered, _json
@@ -124,6 +127,7 @@ CELLS = st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.dictionar
 
 
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
+@example([("fine\r=1+1", "fine\r\n=1+1")])
 def test_no_cell_starts_a_formula_and_no_document_ends_a_script(rows: list[tuple[Any, Any]]) -> None:
     """Whatever is in a cell: CSV reads back with as many rows, JSON with the same values."""
     text = "".join(_csv(("one", "=two"), rows))
@@ -138,6 +142,20 @@ def test_no_cell_starts_a_formula_and_no_document_ends_a_script(rows: list[tuple
     assert [one["one"] for one in told if isinstance(one["one"], str)] == [
         row[0] for row in rows if isinstance(row[0], str)
     ]
+
+
+def test_tables_of_the_command_line_start_no_formula_either(tmp_path: Path) -> None:
+    hostile = ("=1+1", "fine\r=1+1", "@x")
+    path = tmp_path / "sheet.csv"
+    Sheet("t", ("name", "figure"), tuple((name, -1.5) for name in hostile)).write_csv(path)
+    known = {"rating": -1.5, "low": None, "high": None, "rank": 1, "rank_low": None, "rank_high": None, "battles": 1}
+    models = [{"model": name, "wins": 1, "losses": 0, "ties": 0, **known} for name in hostile]
+    board = board_csv([Ranking.model_validate({"method": "bt", "settings": {}, "models": models, "n_battles": 1})])
+    for text in (path.read_bytes().decode(), board):
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        assert len(rows) == 1 + len(hostile)
+        assert [row[0] for row in rows[1:]] == ["'=1+1", "fine\n=1+1", "'@x"]
+        assert all("-1.5" in row for row in rows[1:])
 
 
 def test_a_large_table_is_sent_in_pieces() -> None:

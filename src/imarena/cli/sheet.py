@@ -38,10 +38,12 @@ class Sheet:
 
     def write_csv(self, path: Path) -> None:
         """All digits; an empty cell where a figure is undefined."""
+        from imarena.workflows.campaign_quality import safe_cell
+
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(self.columns)
-            writer.writerows(["" if cell is None else cell for cell in row] for row in self.rows)
+            writer.writerows(["" if cell is None else safe_cell(cell) for cell in row] for row in self.rows)
 
     def markdown(self) -> str:
         """A Markdown table."""

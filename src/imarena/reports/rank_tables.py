@@ -158,8 +158,12 @@ def _printable(text: str) -> str:
 
 
 def _no_formula(text: str) -> str:
-    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text.
+
+    A bare carriage return would end the row, and what follows would start a cell: `csv` quotes line feeds only.
+    """
+    one_row = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{one_row}" if one_row.startswith(FORMULA_STARTS) else one_row
 
 
 def _number(value: object) -> str:

@@ -235,8 +235,14 @@ def _flag(people: dict[str, RaterWork]) -> None:
 
 
 def safe_cell(value: object) -> object:
-    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text.
+
+    A bare carriage return would end the row, and what follows would start a cell: `csv` quotes line feeds only.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
 def csv_text(columns: Sequence[str], rows: Iterator[Sequence[object]]) -> str:

@@ -30,6 +30,7 @@ from imarena.routing import (
 from imarena.storage import Workspace, leases
 from imarena.storage.database import writing
 from imarena.workflows.campaign_plan import Known, unit_of
+from imarena.workflows.campaign_quality import safe_cell
 from imarena.workflows.routing import believe, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
 from imarena.workflows.routing_tables import Arena, read_arena
@@ -279,4 +280,4 @@ def write_sheet(workspace: Workspace, made: list[Assignment], path: Path) -> Non
             turns = items[one.item_id].turns
             text = turns[one.turn].instruction if one.turn < len(turns) else ""
             sides = [images.get(side or "", "") for side in (one.left_id, one.right_id)]
-            writer.writerow((one.assignment_id, one.rater_id or "", one.item_id, one.turn, text, *sides, ""))
+            writer.writerow((one.assignment_id, one.rater_id or "", one.item_id, one.turn, safe_cell(text), *sides, ""))
