@@ -44,6 +44,7 @@ def align_workspace(
         have = f"{len(ratings)} ratings, {len(votes)} votes, {len(scores)} scores, {len(verdicts)} battles"
         raise UserError(
             f"Nothing of a judge meets anything of people here: {have}.",
-            hint="Scores meet ratings (`imarena judge`), battles meet votes (`imarena battle`).",
+            hint="Scores meet ratings (`imarena judge`), battles meet votes (`imarena battle`)."
+            + ("" if len(ratings) or len(votes) else " People's come by `imarena import` or a campaign (`imarena campaign`)."),
         )
     return document

@@ -17,12 +17,15 @@ from imarena.core.errors import UnknownName, UserError
 from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Judge
 from imarena.core.records import JsonDict
 from imarena.core.settings import Settings
-from imarena.judges.catalog import CARDS, JUDGES, Card, Shape
+from imarena.judges.catalog import CARDS, JUDGES, Card, MakeJudge, Shape
 from imarena.judges.client_chat import chat_over, options_at
 from imarena.judges.local_model import model_folder, weights_sha256
 
 LOCAL = "local_model"
 """An endpoint table with this key names a model that runs here, through the `vision` extra."""
+
+FUNCTION = "function:"
+"""`function:module:name` is a judge that is not in the catalog: what makes it, as the user names it."""
 
 
 @dataclass(frozen=True)
@@ -124,14 +127,15 @@ class Wired:
 
 
 def wire_judge(settings: Settings, name: str, words: Words | None = None, budget: Budget | None = None) -> Wired:
-    """The judge called `name`: a table ``[judges.NAME]`` of the settings, or a name of the catalog."""
+    """The judge called `name`: a table ``[judges.NAME]`` of the settings, a name of the catalog, or `function:M:F`."""
     said = words or Words()
     table = dict(settings.judges.get(name, {}))
-    if not table and name not in settings.judges and name not in JUDGES:
+    own = name.startswith(FUNCTION)  # only as said by the user: a workspace's file may come from others
+    if not own and name not in settings.judges and name not in JUDGES:
         raise UnknownName(f"There is no judge called '{name}'.", hint=_near(name, [*settings.judges, *JUDGES.names()]))
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
-    make = JUDGES.get(kind)
+    make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
     card = CARDS.get(kind, Card("", "both", "nothing", None, ""))
     options: JsonDict = {**table, **said.options}
     door = None
@@ -142,6 +146,14 @@ def wire_judge(settings: Settings, name: str, words: Words | None = None, budget
         options["model"] = said.model
     judge = make(options, door)
     return Wired(judge, kind, card.shape, str(getattr(judge, "dimension", card.dimension)), door)
+
+
+def _own_judge(path: str) -> MakeJudge:
+    from imarena.editors.function import load
+
+    found: Any = load(path)
+    make: MakeJudge = found
+    return make
 
 
 def wire_lister(settings: Settings, words: Words | None = None, budget: Budget | None = None) -> Wired:
