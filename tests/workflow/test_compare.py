@@ -73,7 +73,10 @@ def test_missing_and_broken_outputs_are_told_and_count_for_nobody(imarena: Imare
     assert found["verdict"]["n_items"] == ITEMS - 2
     assert len(found["skips"]) == 2
     assert any("stranger" in skip for skip in found["skips"])
-    assert "has no output for 2 of 8 items" in imarena("-w", "kept", "compare", *words, code=3).out
+    assert (
+        f"has no output for 2 of 8 items: {files[0].stem}, {files[1].stem}."
+        in imarena("-w", "kept", "compare", *words, code=3).out
+    )
 
 
 def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imarena, data: Path) -> None:
@@ -84,7 +87,9 @@ def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imaren
     assert "this judge sees no difference" in ended.out
     for file in sorted((data / "copy").iterdir())[1:]:
         file.unlink()
-    ended = imarena("compare", "data/outputs/studio-returns-input", "data/copy", "--items", "data/items.csv")
+    ended = imarena("compare", "data/outputs/studio-returns-input", "data/copy", "--items", "data/items.csv", code=3)
+    assert "has no output for 7 of 8 items" in ended.out
+    assert "and more." in ended.out
     assert "No difference can be told" in ended.out
     assert "1 won, 0 lost, 0 tied" in ended.out
     assert "About 3 more items would settle it" in ended.out  # four wins of four are the first clear sweep

@@ -75,7 +75,7 @@ def command(
         page = write_comparison(workspace, found, report)
     document = {**found.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
     emit(context, document, lambda console: _show(console, found, top, page))
-    if done.missing or imported.skipped:
+    if done.missing or imported.skipped or any(row["missing"] for row in found.coverage.values()):
         raise typer.Exit(Exit.PARTIAL)
 
 
@@ -117,9 +117,11 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
     console.print(sentence(verdict, sides.new_name), markup=False)
     console.print(next_words(verdict), markup=False)
     for name, row in found.coverage.items():
-        if row["outputs"] < row["items"]:
-            missing = row["items"] - row["outputs"]
-            console.print(f"[yellow]{escape(name)} has no output for {missing} of {row['items']} items.[/]")
+        missing = row["items"] - row["outputs"]
+        if missing:
+            which = ", ".join(row["missing"][:5]) + (" and more" if missing > 5 else "")
+            words = f"{name} has no output for {missing} of {row['items']} items: {which}."
+            console.print(words, style="yellow", markup=False)
     for status, number in found.judgments.items():
         if status != "ok" and number:
             console.print(f"[yellow]{number:,} judgments ended as {status} and count for neither side.[/]")
