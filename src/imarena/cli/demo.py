@@ -1,5 +1,7 @@
 """``imarena demo``."""
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +21,10 @@ def command(
 ) -> None:
     """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
     from imarena.workflows.demo import demo, next_steps
+    from imarena.workflows.serving import need_web
 
+    if serve:
+        need_web()  # before a minute of work, not after it
     with progress("demo") as tell:
         done = demo(directory, full=full, progress=tell)
     document = {**done.__dict__, "workspace": str(done.workspace), "report": str(done.report)}
@@ -32,7 +37,7 @@ def command(
         for title, value in done.tau.items():
             console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f}")
         console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:", markup=False)
-        for line in next_steps(directory):
+        for line in next_steps(directory, _program()):
             console.print(f"  {line}", markup=False)
 
     emit(context, document, show)
@@ -46,3 +51,8 @@ def command(
             with_campaign=True,
             say=lambda address: told.print(f"Open {address}   (stop with Ctrl-C)", markup=False, soft_wrap=True),
         )
+
+
+def _program() -> str:
+    """How to call this program from here: by its name where that is on the path, else as it was called."""
+    return "imarena" if shutil.which("imarena") else sys.argv[0]

@@ -33,7 +33,8 @@ class MissingExtra(UserError):
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
-            f"{feature} needs the '{extra}' extra.", hint=f"Install it with: pip install 'imarena[{extra}]'"
+            f"{feature} needs the '{extra}' extra.",
+            hint=f"Install it with: pip install 'imarena[{extra}]' (in a clone: pip install --editable '.[{extra}]').",
         )
 
 

@@ -62,12 +62,12 @@ def demo(root: Path, *, full: bool = False, progress: Progress | None = None) ->
     return Demo(root, page, len(items), _benchmark_size(), counts["outputs"], counts["scores"], counts["battles"], tau)
 
 
-def next_steps(root: Path) -> tuple[str, ...]:
+def next_steps(root: Path, program: str = "imarena") -> tuple[str, ...]:
     """Three commands to try next."""
     return (
-        f"imarena -w {root} status",
-        f"imarena -w {root} rank --judge builtin",
-        f"imarena -w {root} export native {root}-exported",
+        f"{program} -w {root} status",
+        f"{program} -w {root} rank --judge builtin",
+        f"{program} -w {root} export native {root}-exported",
     )
 
 

@@ -98,6 +98,15 @@ def settings_from_environment() -> ServeSettings:
     return with_secrets(ServeSettings(**values))
 
 
+def need_web() -> None:
+    """Raise where the packages of the web application are not installed."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("The web application", "web") from error
+
+
 def serve(
     root: Path,
     *,
@@ -114,11 +123,9 @@ def serve(
 
     `with_campaign` makes a small campaign where there is none, so that a newcomer can vote at once.
     """
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn
-    except ImportError as error:
-        raise MissingExtra("The web application", "web") from error
+    need_web()
+    import uvicorn
+
     settings = ServeSettings(str(root.resolve()), host, port, public, trusted_proxies, allowed_hosts)
     with_secrets(settings)
     with open_workspace(root) as workspace:
