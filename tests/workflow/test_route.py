@@ -7,7 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from imarena.core.records import Assignment, Calibration, Item, Judgment, Origin, Output, Ranking, Rater, Turn, Vote
+from imarena.core.records import (
+    Assignment,
+    Calibration,
+    Campaign,
+    Item,
+    Judgment,
+    Origin,
+    Output,
+    Ranking,
+    Rater,
+    Turn,
+    Vote,
+)
 from imarena.storage import Workspace, init_workspace, leases, open_workspace
 from imarena.storage.database import writing
 from imarena.workflows.routing import believe
@@ -250,11 +262,39 @@ def test_asking_stops_when_the_top_is_known(imarena: Imarena, arena: Path, tmp_p
     assert made["top_confidence"] >= 0.6
 
 
+def test_votes_on_the_gold_set_are_asked_for_and_rank_apart(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "s.csv"
+    imarena("-w", arena, "route", "gold", "--share", "0.3")
+    assigned(imarena, arena, sheet, "--budget", 40, "--raters", "ann,bob")
+    imarena("-w", arena, "route", "ingest", vote_all(arena, sheet))
+    assert assigned(imarena, arena, sheet, "--budget", 60, "--policy", "gold", "--raters", "ann,bob")["battles"] == 60
+    imarena("-w", arena, "route", "ingest", vote_all(arena, sheet, 1))
+    with open_workspace(arena) as workspace:
+        read = read_arena(workspace, "robot")
+        assert int(read.gold[read.votes.item].sum()) == 63  # with three repeats
+        assert len(read.work) == 40
+    boards = imarena("-w", arena, "route", "rerank", "--settings", "gold,human", "--json").json["boards"]
+    assert [board["n_battles"] for board in boards] == [60, 40]
+    assert boards[1]["details"]["gold"]["votes"] == 63
+    plan = imarena("-w", arena, "route", "plan", "--target", "60", "--json").json
+    assert plan["deferral"][0]["pairs"] == 28 * 10
+    later = assigned(imarena, arena, sheet, "--budget", 40, "--gold", "0.2", "--raters", "cid")
+    assert later["gold"] == 8
+    with open_workspace(arena) as workspace:
+        held = workspace.store.get(Campaign, later["campaign"])
+        assert held is not None
+        assert held.settings["gold"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("assign", "--budget", 0), "budget is zero"),
         (("assign", "--budget", 5, "--policy", "two-gate", "--tau", 2000), "let nothing through"),
+        (("assign", "--budget", 5, "--policy", "quality", "--delta", 50), "does not look at delta"),
+        (("assign", "--budget", 5, "--policy", "ambiguity", "--tau", 50), "does not look at tau"),
+        (("assign", "--budget", 5, "--policy", "gold"), "no gold set"),
+        (("rerank", "--settings", "gold"), "no votes on the gold set"),
         (("assign", "--budget", 5, "--policy", "per-cost"), "has no calibration"),
         (("assign", "--budget", 5, "--policy", "magic"), "No policy 'magic'"),
         (("assign", "--budget", 5, "--place", "nobody"), "No model 'nobody'"),

@@ -115,7 +115,7 @@ def assign(
     budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
     judge: Judge = None,
     policy: Annotated[
-        str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost or random.")
+        str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost, random; or gold.")
     ] = "information",
     raters: Annotated[str, typer.Option("--raters", help="Comma-separated names; none: whoever comes.")] = "",
     votes: Annotated[int, typer.Option("--votes", min=1, help="Votes a battle, from different raters.")] = 1,
@@ -180,7 +180,8 @@ def rerank(
     context: typer.Context,
     judge: Judge = None,
     settings: Annotated[
-        str, typer.Option("--settings", help="Comma-separated: corrected, active-elo, mixture, human, judge; or all.")
+        str,
+        typer.Option("--settings", help="Some of corrected, active-elo, mixture, human, judge, gold; or all."),
     ] = "corrected",
     reward: Annotated[str | None, typer.Option("--reward", help="Another judge, on its own.")] = None,
     by_family: Annotated[bool, typer.Option("--by-family", help="One board a task family.")] = False,

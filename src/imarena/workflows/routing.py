@@ -119,13 +119,13 @@ def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: f
 
 
 def deferral_by_family(arena: Arena, gates: Gates) -> list[dict[str, Any]]:
-    """Share of pairs that pass the gates, overall and by family (CV-Arena table 7)."""
-    through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & arena.pool.open
+    """Share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7)."""
+    pairs = arena.pool.open & ~arena.gold[:, None]
+    through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & pairs
     families = arena.families
-    lines = [_deferral("all", through, arena.pool.open)]
+    lines = [_deferral("all", through, pairs)]
     return lines + [
-        _deferral(name, through[families == name], arena.pool.open[families == name])
-        for name in np.unique(families).tolist()
+        _deferral(name, through[families == name], pairs[families == name]) for name in np.unique(families).tolist()
     ]
 
 

@@ -35,7 +35,7 @@ from imarena.workflows.routing import believe, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
 from imarena.workflows.routing_tables import Arena, read_arena
 
-POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random")
+POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,11 @@ def _short(request: Request, battles: int) -> tuple[str, ...]:
 def draw_batch(
     workspace: Workspace | None, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator
 ) -> Batch:
-    """The battles, outside the gold set, by the policy's chain of strategies."""
-    pool = replace(arena.pool, present=arena.pool.present & ~arena.gold[:, None])
+    """The battles by the policy's chain of strategies: outside the gold set, or evenly inside for policy `gold`."""
+    if request.policy == "gold" and not arena.gold.any():
+        raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
+    items = arena.gold if request.policy == "gold" else ~arena.gold
+    pool = replace(arena.pool, present=arena.pool.present & items[:, None])
     chosen: list[Strategy] = [at_most(request.votes_per_battle), fair_to_items]
     if request.place:
         unknown = [name for name in request.place if name not in pool.models]
@@ -137,11 +140,22 @@ def draw_batch(
             )
         )
     elif request.policy in ("two-gate", "quality", "ambiguity"):
-        gates = thresholds(arena, request.tau, request.delta, request.deferral)
-        only = {"quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
-        chosen.append(gated(only.get(request.policy, gates)))
+        chosen.append(gated(_gates(arena, request)))
     battles = -(-request.budget // request.votes_per_battle)
     return draw(chain(chosen, pool, belief), battles, pool, rng)
+
+
+def _gates(arena: Arena, request: Request) -> Gates:
+    """The policy's gates. A gate alone has no use for the other's threshold, and without its own it would pass all."""
+    name = {"quality": "tau", "ambiguity": "delta"}.get(request.policy)
+    if name and getattr(request, name) is None and (request.tau, request.delta) != (None, None):
+        other = "delta" if name == "tau" else "tau"
+        raise UserError(
+            f"The policy '{request.policy}' does not look at {other}.", hint=f"Give --{name}, or neither threshold."
+        )
+    gates = thresholds(arena, request.tau, request.delta, request.deferral)
+    only = {"quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
+    return only.get(request.policy, gates)
 
 
 class _Maker:
@@ -166,7 +180,8 @@ class _Maker:
         n = len(made) if self.request.raters else 0  # for whoever comes, repeats and gold are chosen when they come
         again = self.rng.permutation(n)[: round(n * self.request.repeats)]
         made += [self._repeat(made[place]) for place in again]
-        made += self._gold(round(n * self.request.gold))
+        if self.request.policy != "gold":
+            made += self._gold(round(n * self.request.gold))
         if not made:
             raise UserError("Every rater has seen every chosen battle.", hint="Name other raters with --raters.")
         return [made[place] for place in self.rng.permutation(len(made))]
@@ -252,12 +267,20 @@ def _campaign(workspace: Workspace, arena: Arena, request: Request) -> Campaign:
     identity = content_id("campaign", request.name)
     held = workspace.store.get(Campaign, identity)
     if held is not None:
-        return held
+        return _with_answers(held, _known(arena))
     settings: JsonDict = {
         "judge": arena.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
         "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known(arena),
     }  # fmt: skip
     return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
+
+
+def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
+    """Answers of the gold set become known as votes on it come in; those that a campaign has are kept."""
+    had = held.settings.get("gold")
+    listed = had if isinstance(had, list) else []
+    new = [one for one in known if one not in listed]
+    return held.model_copy(update={"settings": {**held.settings, "gold": [*listed, *new]}}) if new else held
 
 
 def _keep_raters(workspace: Workspace, names: tuple[str, ...]) -> None:

@@ -19,6 +19,8 @@ from imarena.workflows.routing_curves import ALL, calibration_for, curve_of, sta
 from imarena.workflows.routing_tables import Arena, VoteTable, read_arena
 
 SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
+GOLD_SETTING = "gold"
+"""People alone on the gold set: what the other boards are checked against."""
 
 
 def rerank(
@@ -61,14 +63,14 @@ def setting_board(
     group: str = ALL,
 ) -> Ranking:
     """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
-    if name not in SETTINGS:
-        raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join(SETTINGS)}.")
+    if name not in (*SETTINGS, GOLD_SETTING):
+        raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
     arena = placeable(arena)
     if name == "judge":
         return _named(rank_battles(judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
-    votes = _usable(arena)
+    votes = _gold_votes(arena) if name == GOLD_SETTING else _usable(arena)
     people = vote_battles(arena, votes, weigh_routing)
-    if name == "human":
+    if name in ("human", GOLD_SETTING):
         return _named(rank_battles(people, replace(options, method="bt")), name, arena)
     if name == "corrected":
         kept, result = corrected_board(people, options, _scale(arena))
@@ -126,6 +128,15 @@ def _usable(arena: Arena) -> VoteTable:
     if not len(votes):
         raise UserError("There are no votes to rank with.", hint="Collect some: imarena route assign, then ingest.")
     return votes
+
+
+def _gold_votes(arena: Arena) -> VoteTable:
+    votes = arena.votes
+    kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+    found = votes.where(kept & arena.gold[votes.item]) if len(votes) else votes
+    if not len(found):
+        raise UserError("There are no votes on the gold set.", hint="Ask for some: imarena route assign --policy gold.")
+    return found
 
 
 def vote_battles(arena: Arena, votes: VoteTable, weigh_routing: bool = False) -> Battles:
@@ -224,7 +235,7 @@ def _named(
     board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, warnings: tuple[str, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
-    shown = (*board.warnings, *warnings, *(() if name == "human" else arena.warnings))
+    shown = (*board.warnings, *warnings, *(() if name in ("human", GOLD_SETTING) else arena.warnings))
     return board.model_copy(update={"settings": settings, "warnings": shown})
 
 
