@@ -54,11 +54,19 @@ function find(pages: [string, Page][], path: string): ReactNode | null {
   return null;
 }
 
+const TITLES: Record<string, string> = { ...strings.pages, "": strings.pages.rate, "sign-in": strings.signIn.title };
+
+/** The window's title: what a screen reader says first, and what tells tabs apart. */
+function titleOf(path: string): string {
+  const page = TITLES[path.split("/")[1] ?? ""];
+  return page ? `${page} · ${strings.name}` : strings.name;
+}
+
 export function App() {
   const { path } = usePlace();
   const bare = find(BARE, path);
   useEffect(() => {
-    document.title = strings.name;
+    document.title = titleOf(path);
   }, [path]);
   if (bare) return <Suspense fallback={<Waiting />}>{bare}</Suspense>;
   const page = find(FRAMED, path) ?? <Empty>{strings.errors.page}</Empty>;

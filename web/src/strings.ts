@@ -474,6 +474,7 @@ export const strings = {
     counts: "Counts",
     cost: "Cost",
     totals: "In the workspace",
+    records: (name: string, count: number) => (count === 1 ? name : name.replace(/y$/, "ie") + "s"),
     failures: "Failures",
     noFailures: "No failures.",
     live: "live",

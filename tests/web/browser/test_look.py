@@ -32,6 +32,16 @@ def test_the_leaderboard_is_filtered_and_its_link_keeps_the_filter(lead: Page, s
     expect(battles).to_have_text(everything)
 
 
+def test_each_page_has_its_own_title(lead: Page, stage: Stage) -> None:
+    lead.goto(f"{stage.address}/board")
+    expect(lead).to_have_title("Leaderboard · imarena")
+    for name in ("Battles", "Items", "Judges", "Campaigns", "Access", "Runs"):
+        lead.get_by_role("navigation").get_by_role("link", name=name).click()
+        expect(lead).to_have_title(f"{name} · imarena")
+    expect(lead.locator(".tile", has_text="items")).to_be_visible()
+    expect(lead.locator(".tile", has_text="replies")).to_be_visible()
+
+
 def test_win_matrix_and_head_to_head(lead: Page, stage: Stage, shot: Shot) -> None:
     lead.goto(f"{stage.address}/board?view=matrix")
     expect(lead.locator(".matrix tbody tr")).to_have_count(4)

@@ -48,7 +48,7 @@ function Runs({ page, runs }: { page: RunPage; runs: readonly RunOut[] }) {
     <>
       <div className="tiles" role="group" aria-label={t.totals}>
         {Object.entries(page.totals).filter(([, value]) => value > 0).map(([name, value]) => (
-          <div key={name} className="tile"><strong>{count(value)}</strong><span>{name}</span></div>
+          <div key={name} className="tile"><strong>{count(value)}</strong><span>{t.records(name, value)}</span></div>
         ))}
         <div className="tile"><strong>{dollars(cost)}</strong><span>{t.allCost}</span></div>
       </div>
