@@ -43,8 +43,7 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
     if edit.target in {"it", "them", "this"} and last is not None and last.shape == (height, width):
         return last
     small = shrunk(rgb)
-    told = edit.value if edit.target in {"the", "a"} else edit.target  # "the sky orange" may read as a shade, "sky"
-    named = _NEAR.split(told)[0].split()
+    named = _NEAR.split(edit.target)[0].split()
     found: Bools | None
     if set(named) & _SKY:
         found = sky_mask(small)

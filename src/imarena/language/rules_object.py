@@ -64,6 +64,8 @@ _GIVING = re.compile(
     r"^(?:the \w+|him|her|it|them) (?:wear |wearing |have |hold |holding |lay on |lie on |"
     r"sit on |ride )?(?=an? )"
 )
+_NEVER_ALONE = frozenset(("a", "an", "the", "his", "its", "their", "my", "our", "your"))
+"""Words that cannot be the thing that is changed; "this" and "her" can."""
 _SCOPE = re.compile(r"\b(?:on|in|at|near|next to|behind|beside|under|above|over|to the|of the|from)\b.*$")
 
 
@@ -163,6 +165,8 @@ def read_look(clause: str) -> Edit | None:
     for cut in range(1, len(tokens)):
         old, new = " ".join(tokens[:cut]), " ".join(tokens[cut:])
         new = re.sub(r"^(?:be|turn|become|look|have|to be|in)\s+", "", new)
+        if old in _NEVER_ALONE:
+            continue  # "sky orange" and "rose pink" are colours too: "the" still wants its noun
         if old.endswith((" ice", " contain", " hold", " eat", " wear")):
             continue
         if is_colour_phrase(new) or (is_material_phrase(new) and not has_article(new)):

@@ -8,6 +8,11 @@ K = EditKind
 
 TABLE: list[tuple[str, EditKind, dict[str, object]]] = [
     ("Make the car red.", K.COLOUR, {"target": "car", "colours": ("red",)}),
+    ("Make the sky orange", K.COLOUR, {"target": "sky", "colours": ("orange",)}),
+    ("Make the sky sky blue", K.COLOUR, {"target": "sky", "colours": ("blue",)}),
+    ("Turn the rose pink", K.COLOUR, {"target": "rose", "colours": ("pink",)}),
+    ("make the glass wooden", K.MATERIAL, {"target": "glass", "value": "wooden"}),
+    ("make this dark blue", K.COLOUR, {"target": "this", "colours": ("blue",)}),
     ("turn his shirt navy blue", K.COLOUR, {"target": "shirt", "colours": ("navy", "blue")}),
     ("Change the color of the umbrella to yellow.", K.COLOUR, {"target": "umbrella", "colours": ("yellow",)}),
     ("The curtains should be green.", K.COLOUR, {"target": "curtains", "colours": ("green",)}),
