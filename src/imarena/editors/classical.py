@@ -150,17 +150,26 @@ class ClassicalEditor:
         done: list[str] = []
         left: list[str] = []
         last: Bools | None = None
-        for edit in read_instruction(request.instruction).edits:
+        edits = read_instruction(request.instruction).edits
+        for edit in edits:
             changed = self._changed(_Canvas(rgb, request.masks, last), edit)
             (left if changed is None else done).append(edit.clause)
             if changed is not None:
                 rgb, last = changed.rgb, changed.thing
         if not done:
-            what = "; ".join(left) or request.instruction
-            return EditResult(Status.REFUSED, error=f"{self.name} has no operation for: {what[:300]}")
+            return EditResult(Status.REFUSED, error=self._why(edits, request.instruction))
         picture = Image.fromarray(np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8))
         steps: tuple[JsonDict, ...] = ({"stage": "classical", "done": list(done), "left": list(left)},) if left else ()
         return EditResult(Status.OK, encode(picture, JPEG if kind == JPEG else PNG, quality=95), steps=steps)
+
+    def _why(self, edits: tuple[Edit, ...], instruction: str) -> str:
+        """Why nothing was done: no such operation, or a thing that was not found."""
+        what = ("; ".join(edit.clause for edit in edits) or instruction)[:300]
+        if any(OPERATIONS[name][1](edit) and edit.target for name in self.operations for edit in edits):
+            return (
+                f"{self.name} cannot tell what is meant apart from the rest: {what}. A mask, a colour or a place helps."
+            )
+        return f"{self.name} has no operation for: {what}"
 
     def _changed(self, canvas: _Canvas, edit: Edit) -> _Changed | None:
         for name in self.operations:

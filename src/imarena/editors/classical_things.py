@@ -16,6 +16,7 @@ from imarena.images import mask_from_image
 from imarena.language import Edit, lexicon
 from imarena.vision import rgb_of
 
+_WIDE_GAP = 41
 _PALE, _DEEP = frozenset({"light", "pale", "pastel", "bright"}), frozenset({"dark", "deep"})
 
 
@@ -67,6 +68,13 @@ def remove(rgb: Floats, mask: Bools) -> Floats:
 
 
 def _closed(mask: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], side: int) -> Any:
+    """Gaps up to `side` wide belong to it too. Wide ones are closed in a smaller copy: time grows with their square."""
+    if side > _WIDE_GAP:
+        height, width = mask.shape
+        scale = _WIDE_GAP / side
+        size = (max(1, round(width * scale)), max(1, round(height * scale)))
+        small = (cv2.resize(mask * np.uint8(255), size, interpolation=cv2.INTER_AREA) > 127).astype(np.uint8)
+        return np.maximum(mask, cv2.resize(_closed(small, _WIDE_GAP), (width, height), interpolation=cv2.INTER_NEAREST))
     wide = cv2.copyMakeBorder(mask, side, side, side, side, cv2.BORDER_CONSTANT, value=0)
     shape = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
     return cv2.morphologyEx(wide, cv2.MORPH_CLOSE, shape)[side:-side, side:-side]

@@ -153,6 +153,15 @@ def test_a_tilted_horizon_is_levelled() -> None:
     assert max(heights) - min(heights) <= 4 < max(before) - min(before)
 
 
+def test_a_thing_that_is_not_found_is_not_called_an_unknown_operation() -> None:
+    unseen = edit("Remove the cat.", photo("cat"))  # it fills the frame
+    assert unseen.status is Status.REFUSED
+    assert "remove the cat" in unseen.error
+    assert "mask" in unseen.error
+    assert "no operation" not in unseen.error
+    assert "no operation" in edit("Remove the cat.", photo("cat"), editor="classical-denoise").error
+
+
 def test_what_cannot_be_done_is_refused_and_named() -> None:
     refused = edit("Make the cat smile.", photo(side=64))
     assert refused.status is Status.REFUSED

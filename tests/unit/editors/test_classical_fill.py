@@ -2,6 +2,7 @@
 
 import io
 
+import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -12,6 +13,7 @@ from PIL import Image, ImageDraw
 from imarena.editors.classical_fill import diffused, fill
 from imarena.editors.classical_find import sky_mask, subject_mask, target_mask
 from imarena.editors.classical_light import Floats
+from imarena.editors.classical_things import remove
 from imarena.language import read_instruction
 from imarena.studio import entry_of, picture, render
 from imarena.studio.photos import photo_bytes
@@ -44,6 +46,27 @@ def test_a_texture_goes_on_through_the_hole() -> None:
     smeared = np.abs(diffused(rgb, hole) - rgb)[hole].mean()
     assert wrong < 0.06
     assert wrong < 0.5 * smeared
+
+
+def test_gaps_of_a_large_thing_are_closed_with_small_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shape as wide as the gap takes seconds of each removal on a large photograph."""
+    made, sides = cv2.getStructuringElement, []
+
+    def counted(kind: int, size: tuple[int, int]) -> object:
+        sides.append(size[0])
+        return made(kind, size)
+
+    monkeypatch.setattr(cv2, "getStructuringElement", counted)
+    rgb = np.full((1200, 1600, 3), 0.4, np.float32)
+    thing = np.zeros(rgb.shape[:2], np.bool_)
+    thing[200:1000, 300:1300] = True
+    thing[600:1000, 700:760] = False  # between two legs
+    rgb[200:1000, 300:1300] = (0.8, 0.1, 0.1)
+    gone = remove(rgb, thing)
+    assert max(sides) < 60
+    assert np.abs(gone - 0.4)[thing].mean() < 0.02
+    assert np.abs(gone - 0.4)[600:1000, 700:760].mean() < 0.02
+    np.testing.assert_array_equal(gone[:100], rgb[:100])
 
 
 def test_what_is_to_be_avoided_is_not_copied() -> None:
