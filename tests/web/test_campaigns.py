@@ -134,6 +134,8 @@ def test_the_command_line_leads_a_campaign(tmp_path: Path, imarena: object) -> N
     assert (made["units"], made["slots"]) == (6, 12)
     link = run("-w", "arena", "--json", "campaign", "invite", "first").json["link"]
     assert "/join#" in link
+    crowd = run("-w", "arena", "campaign", "invite", "first", "--people", 9, "--person-param", "PROLIFIC_PID").out
+    assert "/join?PROLIFIC_PID={{%PROLIFIC_PID%}}#" in crowd, "a crowd platform puts the person's id in this place"
     status = run("-w", "arena", "--json", "campaign", "status").json["campaigns"]
     assert status[0]["votes"] == 0
     assert run("-w", "arena", "campaign", "export", "first").out.startswith("left,right,winner")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.conftest import Imarena
+from tests.command import Imarena
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "write-your-own-judge.md"
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -94,9 +95,16 @@ def invite(
             workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name, days=days,
             max_people=people, person_param=person_param,
         )  # fmt: skip
-    link = f"{address.rstrip('/')}/join#{secret}"
+    link = f"{address.rstrip('/')}/join{_who(person_param)}#{secret}"
     document = {"invitation_id": identity, "campaign_id": found.campaign_id, "link": link}
     emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
+
+
+def _who(param: str) -> str:
+    """The place in a link where a crowd platform puts the person, as the page's own links have it."""
+    if not param:
+        return ""
+    return f"?{quote(param, safe='')}=" + ("{{%PROLIFIC_PID%}}" if param == "PROLIFIC_PID" else "WHO")
 
 
 @app.command("status")
