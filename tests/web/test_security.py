@@ -73,6 +73,19 @@ def test_guessing_a_password_is_slowed_down(tmp_path: Path) -> None:
     assert codes[-1] == 429
 
 
+def test_a_room_full_of_raters_can_open_their_link_at_once(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena")
+    admin = administrator(app)
+    link = admin.post("/api/lead/invitations", {"campaign_id": campaign(admin), "max_people": 40})["token"]
+    guesser = Person(app)
+    for _ in range(12):
+        guesser.send("POST", "/api/session/password", {"password": "guess"})
+    codes = {Person(app).send("POST", "/api/session/invitation", {"token": link}).status_code for _ in range(40)}
+    assert codes == {200}
+    wrong = [Person(app).send("POST", "/api/session/invitation", {"token": "guess"}).status_code for _ in range(130)]
+    assert wrong[-1] == 429
+
+
 def test_roles_open_only_their_doors(tmp_path: Path) -> None:
     app = served(tmp_path / "arena")
     admin = administrator(app)
@@ -88,6 +101,9 @@ def test_roles_open_only_their_doors(tmp_path: Path) -> None:
     for path, codes in doors.items():
         assert tuple(who.get(path).status_code for who in (admin, lead, person, viewer, nobody)) == codes, path
     assert lead.send("POST", "/api/lead/invitations", {"role": "lead"}).status_code == 403
+    other = admin.post("/api/lead/invitations", {"role": "lead"})["invitation"]["invitation_id"]
+    assert lead.send("DELETE", f"/api/lead/invitations/{other}").status_code == 403
+    assert admin.send("DELETE", f"/api/lead/invitations/{other}").status_code == 200
 
 
 def test_links_and_tokens_are_hashed_expire_and_can_be_revoked(tmp_path: Path) -> None:

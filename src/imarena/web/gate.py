@@ -17,7 +17,7 @@ from imarena.storage.access import Visitor
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.keys import COOKIE
-from imarena.web.limits import ANYBODY, SIGN_IN, SIGNED_IN
+from imarena.web.limits import ANYBODY, INVITED, SIGN_IN, SIGNED_IN
 from imarena.web.problems import answer, away, log
 
 MOST_BYTES = 1_000_000
@@ -124,6 +124,8 @@ class Gate:
         client = scope.get("client")
         address = client[0] if client else "nobody"
         buckets = self.arena.buckets
+        if scope["path"] == "/api/session/invitation" and scope["method"] == "POST":
+            return buckets.wait_s(f"invited:{address}", INVITED)
         if scope["path"].startswith("/api/session/") and scope["method"] == "POST":
             return buckets.wait_s(f"sign-in:{address}", SIGN_IN)
         if caller.role is not None:

@@ -16,6 +16,8 @@ class Rate:
 
 
 SIGN_IN = Rate(per_s=10 / 60, burst=10)
+INVITED = Rate(per_s=2, burst=120)
+"""A room full of raters comes from one address, at once; a link's 256 random bits are not guessed at this rate."""
 SIGNED_IN = Rate(per_s=60, burst=600)
 ANYBODY = Rate(per_s=20, burst=200)
 

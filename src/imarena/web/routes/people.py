@@ -51,10 +51,14 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
 
 
 @router.delete("/lead/invitations/{invitation_id}")
-def revoke_invitation(request: Request, _caller: LeadCaller, invitation_id: Identity) -> Done:
-    """End a link and the sessions that came from it."""
+def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Identity) -> Done:
+    """End a link and the sessions that came from it. Only an administrator may end a lead's."""
     arena = arena_of(request)
-    if not access.revoke_invitation(arena.workspace.store.engine, invitation_id):
+    engine = arena.workspace.store.engine
+    found = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
+    if found and found[0]["role"] == "lead" and caller.role != "admin":
+        raise Refused(403, "not_allowed", "Only the administrator may end a lead's invitation.")
+    if not access.revoke_invitation(engine, invitation_id):
         raise Refused(404, "not_found", "There is no such invitation.")
     arena.forget()
     return Done()
