@@ -37,7 +37,10 @@ def draw(weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *
     flat = np.take_along_axis(weights[order], inner, axis=1).ravel()
     usable = np.flatnonzero(flat > 0)
     if usable.size == 0:
-        raise UserError("There is no battle left to ask.", hint="Loosen the gates, or allow repeats.")
+        raise UserError(
+            "There is no battle left to ask: each was given to people already, in this campaign or another, or passes no gate.",
+            hint="`imarena campaign status` shows what is asked already; --tau and --delta loosen the gates.",
+        )
     chance = _inclusion(flat[usable], min(size, usable.size))
     ends = np.cumsum(chance)
     ticks = rng.random() + np.arange(round(float(ends[-1])))

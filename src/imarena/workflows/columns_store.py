@@ -47,7 +47,7 @@ def ratings_from_store(workspace: Workspace) -> RatingColumns:
             "model": [unit[1] for unit, *_ in rows],
             "task": [unit[2] for unit, *_ in rows],
         },
-        source="the workspace's ratings",
+        source="the workspace",
     )
 
 
