@@ -9,9 +9,10 @@ WORKERS ?= 2
 PYTEST := -n $(WORKERS) --dist loadfile
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test test-slow test-all lint types imports check web browser wheel wheel-demo bench clean
+.PHONY: help demo serve test test-slow test-all lint types imports check web browser wheel wheel-demo bench clean
 help:
-	@echo 'make demo      the whole path on the bundled benchmark, offline; the report opens in a browser'
+	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
+	@echo 'make serve     the same, then vote and look in a browser'
 	@echo 'make test      the tests that need neither torch nor Ray'
 	@echo 'make test-slow simulations, kills and the demo: what takes minutes'
 	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
@@ -55,6 +56,13 @@ browser:
 
 demo: $(VENV)/.base
 	$(BIN)/imarena demo
+
+$(VENV)/.web: pyproject.toml | $(BIN)/python
+	$(BIN)/python $(PIP) --editable '.[web]'
+	@touch $@ $(VENV)/.base
+
+serve: $(VENV)/.web $(STATIC)
+	$(BIN)/imarena demo --serve
 
 test: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow'
