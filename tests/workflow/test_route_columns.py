@@ -75,7 +75,7 @@ def test_a_model_without_scores_is_told(workspace: Workspace) -> None:
     assert any("scored no output of z" in text for text in found.warnings)
     board = setting_board(workspace, found, "judge", Options(rounds=20, matrices=False))
     assert [standing.model for standing in board.models] == ["b", "a"]
-    assert any("neither a score nor a vote: z" in text for text in board.warnings)
+    assert any("having no score: z" in text for text in board.warnings)
 
 
 def test_a_model_without_scores_is_placed_by_its_votes(workspace: Workspace) -> None:
@@ -97,6 +97,10 @@ def test_a_model_without_scores_is_placed_by_its_votes(workspace: Workspace) -> 
     assert sides == {("d", "z")}
     board = setting_board(workspace, read_arena(workspace, None), "corrected", Options(rounds=20, matrices=False))
     assert {standing.model for standing in board.models} == {"a", "b", "d", "z"}
+    for name, ranked, told in (("judge", "abz", "no score: c, d"), ("human", "dz", "no vote: a, b, c")):
+        board = setting_board(workspace, read_arena(workspace, None), name, Options(rounds=20, matrices=False))
+        assert {standing.model for standing in board.models} == set(ranked)
+        assert any(told in text for text in board.warnings)
 
 
 def test_the_newest_version_of_a_judge_counts_and_a_mixture_is_told(any_workspace: Workspace) -> None:

@@ -65,7 +65,7 @@ def setting_board(
     """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
     if name not in (*SETTINGS, GOLD_SETTING):
         raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
-    arena = placeable(arena)
+    arena = placeable(arena, EVIDENCE.get(name, BOTH))
     if name == "judge":
         return _named(rank_battles(judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
     votes = _gold_votes(arena) if name == GOLD_SETTING else _usable(arena)
@@ -94,12 +94,21 @@ Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
 Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
 
 
-def placeable(arena: Arena) -> Arena:
-    """Without models that have neither a vote nor a score: nothing is known of them, so that they have no rank."""
+BOTH = ("score", "vote")
+EVIDENCE = {"judge": ("score",), "human": ("vote",), GOLD_SETTING: ("gold vote",)}
+"""What the boards look at that do not take both."""
+
+
+def placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
+    """Without models that have no such evidence: nothing is known of them, so that they have no rank."""
     pool = arena.pool
-    known = np.asarray(np.isfinite(pool.scores).any(axis=0), bool)
-    known[pool.left[arena.votes.pair]] = known[pool.right[arena.votes.pair]] = True
-    if known.all():
+    known = np.zeros(pool.n_models, bool)
+    if "score" in evidence:
+        known |= np.isfinite(pool.scores).any(axis=0)
+    if evidence != ("score",):
+        pair = (arena.work if "vote" in evidence else _gold_votes(arena)).pair
+        known[pool.left[pair]] = known[pool.right[pair]] = True
+    if known.all() or known.sum() < 2:
         return arena
     pairs = known[pool.left] & known[pool.right]
     smaller = replace(
@@ -109,13 +118,15 @@ def placeable(arena: Arena) -> Arena:
         asked=pool.asked[:, pairs],
         models=tuple(model for model, kept in zip(pool.models, known, strict=True) if kept),
     )
-    votes = replace(arena.votes, pair=(np.cumsum(pairs) - 1)[arena.votes.pair].astype(np.int64))
+    kept = arena.votes.where(pairs[arena.votes.pair])
+    votes = replace(kept, pair=(np.cumsum(pairs) - 1)[kept.pair].astype(np.int64))
     return replace(
         arena,
         pool=smaller,
         output=arena.output[:, known],
         votes=votes,
         unplaced=tuple(model for model, kept in zip(pool.models, known, strict=True) if not kept),
+        wanting="neither a score nor a vote" if len(evidence) > 1 else f"no {evidence[0]}",
     )
 
 
@@ -235,7 +246,7 @@ def _named(
     board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, warnings: tuple[str, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
-    shown = (*board.warnings, *warnings, *(() if name in ("human", GOLD_SETTING) else arena.warnings))
+    shown = (*board.warnings, *warnings, *(arena.not_ranked if name in ("human", GOLD_SETTING) else arena.warnings))
     return board.model_copy(update={"settings": settings, "warnings": shown})
 
 

@@ -66,6 +66,8 @@ class Arena:
     """Versions of the judge and how many outputs each scored."""
     unplaced: tuple[str, ...] = ()
     """Models that were left out because nothing is known of them."""
+    wanting: str = "neither a score nor a vote"
+    """What those have."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -77,8 +79,7 @@ class Arena:
                 f"The scores of '{self.judge}' are of {len(self.versions)} versions ({listed} outputs): "
                 "versions may use the scale differently. Judge all outputs with one version."
             )
-        if self.unplaced:
-            told.append(f"Not ranked, having neither a score nor a vote: {', '.join(self.unplaced)}.")
+        told.extend(self.not_ranked)
         bare = [
             name for name, column in zip(self.pool.models, self.pool.scores.T, strict=True) if np.isnan(column).all()
         ]
@@ -87,6 +88,11 @@ class Arena:
                 f"'{self.judge}' scored no output of {', '.join(bare)}: only votes place them. Run: imarena judge."
             )
         return tuple(told)
+
+    @property
+    def not_ranked(self) -> tuple[str, ...]:
+        """Which models were left out, and why."""
+        return (f"Not ranked, having {self.wanting}: {', '.join(self.unplaced)}.",) if self.unplaced else ()
 
     @property
     def work(self) -> VoteTable:
