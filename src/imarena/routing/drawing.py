@@ -38,7 +38,7 @@ def draw(weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *
     usable = np.flatnonzero(flat > 0)
     if usable.size == 0:
         raise UserError(
-            "There is no battle left to ask: each was given to people already, in this campaign or another, or passes no gate.",
+            "There is no battle left to ask: each was given to people already, by any campaign, or passes no gate.",
             hint="`imarena campaign status` shows what is asked already; --tau and --delta loosen the gates.",
         )
     chance = _inclusion(flat[usable], min(size, usable.size))

@@ -138,8 +138,8 @@ def agree(
     if not len(columns):
         raise UserError(
             f"{columns.source} holds no ratings.",
-            hint="A ratings table (--from) has columns unit, rater, value; a workspace gets ratings by `imarena import` or a "
-            "campaign of the kind rating. How far votes on pairs agree is shown by `imarena campaign status`.",
+            hint="A ratings table (--from) has columns unit, rater, value; a workspace gets ratings by `imarena import`"
+            " or a campaign of the kind rating. How far votes on pairs agree is shown by `imarena campaign status`.",
         )
     values, scale = _numbers(columns, order)
     by = [name for name in by if name != "criterion"]  # a criterion always splits
