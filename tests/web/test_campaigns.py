@@ -69,6 +69,7 @@ def test_checking_items(tmp_path: Path) -> None:
     task = person.next(one)["task"]
     assert task["left"] is None
     assert len(task["checks"]) == 4
+    assert task["stands_under"] == "recolour", "whether the task matches can only be said by who is told it"
     checks = {check["name"]: True for check in task["checks"]}
     assert (
         "fails a check"

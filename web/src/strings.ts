@@ -236,6 +236,7 @@ export const strings = {
 
   check: {
     form: "Check this item",
+    standsUnder: "It stands under",
     decision: "What should happen to it?",
     accept: "Accept",
     repair: "Repair",

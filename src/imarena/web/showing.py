@@ -80,6 +80,7 @@ def task(arena: Arena, held: Held) -> Task:
         right=shown("right", shelves.picture(assignment, "right")),
         criteria=[_criterion(question) for question in forms().criteria] if rated else [],
         checks=[_criterion(question) for question in forms().checks] if kind == "check" else [],
+        stands_under=_stands_under(arena, assignment) if kind == "check" else "",
         expected_objects=_expected(arena, assignment) if rated else [],
         segments_url=f"{base}/segments" if rated else None,
         held_until=held.until,
@@ -95,6 +96,11 @@ def _instruction(arena: Arena, assignment: Assignment) -> str:
         return item.turns[assignment.turn].instruction
     output = arena.voting.shelves.output(assignment.left_id)
     return instruction_of(item, output.turn, output.mode)
+
+
+def _stands_under(arena: Arena, assignment: Assignment) -> str:
+    item = arena.voting.shelves.item(assignment.item_id)
+    return " · ".join(name for name in (item.family, item.task, item.topic) if name)
 
 
 def _expected(arena: Arena, assignment: Assignment) -> list[str]:

@@ -205,6 +205,8 @@ class Task(Wire):
     right: Picture | None
     criteria: list[Criterion]
     checks: list[Criterion]
+    stands_under: str
+    """In a check: the item's family, task and topic, which it is held against. Else empty."""
     expected_objects: list[str]
     segments_url: str | None
     held_until: str

@@ -26,6 +26,7 @@ export function CheckTask({ campaign, desk, task }: TaskProps) {
         <PlainDesk task={task} />
         <form className="rating-form" aria-label={t.form} onSubmit={(event) => { event.preventDefault(); send(); }}>
           <Needs missing={tried ? missing(draft, task) : []} />
+          {task.stands_under && <p data-testid="stands-under">{t.standsUnder} <strong>{task.stands_under}</strong></p>}
           {task.checks.map((check) => (
             <fieldset key={check.name} className="yes-no" data-check={check.name}>
               <legend>{check.label}</legend>
