@@ -32,7 +32,7 @@ __all__ = [
     "read_object",
 ]
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 
 _NUMBER = re.compile(r"^[+-]?\d{1,9}(?:\.\d{1,9})?$")
 _FRACTION = re.compile(r"^(\d{1,9}(?:\.\d{1,9})?)\s*(?:/|out of|of|von|sur|de|su|из)\s*(\d{1,9})$")

@@ -22,6 +22,9 @@ _MARKS = (
 _CLAUSE_ENDS = re.compile(
     r"[.!?;\n。！？；]+|\b(?:but|however|yet|though|although|aber|pero|mais|ma|mas)\b|但是|但|不过", re.IGNORECASE
 )
+_COMMA = re.compile(r"[,，、]+")
+_ASPECT = re.compile(r"\s*(?:in|on|for|with|by|as|if|when|where|regarding|concerning|at)\b", re.IGNORECASE)
+_THEREFORE = re.compile(r"[,，]\s*(?=(?:so|thus|hence|therefore|which is why|making it clear that)\b)", re.IGNORECASE)
 _REASON = re.compile(r"[\s,]*\b(?:because|since|due to|thanks to|for its|for the|as it|weil|porque|car|perché)\b.*$")
 _CHOOSES = re.compile(
     r"^(?:i|we)(?:'d|'ll|'m| am| would| will| do| have to| must)?(?: rather| still)? "
@@ -74,15 +77,21 @@ def _inline() -> re.Pattern[str]:
 
 
 def claims(text: str, *, ties: bool = False) -> list[Outcome]:
-    """The overall claims of a text, in order; a draw counts only with `ties`."""
+    """The overall claims of a text, in order; a draw counts only with `ties`, which looks behind every comma too."""
     found = []
-    for clause in _candidates(text):
+    for clause in _candidates(_at_commas(text) if ties else _THEREFORE.sub("\n", text)):
         outcome = _claim(clause)
         if outcome is None and ties and " " in clause and clause in words().tie:
             outcome = Outcome.TIE
         if outcome is not None:
             found.append(outcome)
     return found
+
+
+def _at_commas(text: str) -> str:
+    """The text with every comma a clause's end, except after an aspect: 'in colour, A is better' is no claim."""
+    parts = _CLAUSE_ENDS.split(text)
+    return "\n".join(part if _ASPECT.match(part) else _COMMA.sub("\n", part) for part in parts)
 
 
 def _candidates(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from imarena.core.records import Outcome
 from imarena.judges.words import Words, plain, words
 
 _COMPARED = re.compile(r"^(a|b)\s*([<>]{1,2}|=)\s*(a|b)$")
-_BETTER_THAN = re.compile(r"^(?P<first>.+?) (?:is |was )?(?P<how>[a-z ]*?)better than (?P<second>.+)$")
+_BETTER_THAN = re.compile(r"^(?P<first>.+?) better than (?P<second>.+)$")
 _SEPARATORS = re.compile(r"[\s(),;:–—-]+")
 _OPENED = re.compile(r"\s*[(–—-]")
 _CJK = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
@@ -111,7 +111,11 @@ def _praises(tail: str, table: Words) -> bool:
 def _better_than(text: str, table: Words) -> Outcome | None:
     """'B is slightly better than A': both sides have to be named, and to differ."""
     match = _BETTER_THAN.match(text)
-    if match is None or not _praises(f"{match['how'].strip()} better", table):
+    if match is None:
         return None
-    first, second = _label(match["first"], table), _label(match["second"], table)
-    return first if first is not None and second is not None and first is not second else None
+    second, found = _label(match["second"], table), match["first"].split()
+    for cut in range(len(found), 0, -1):  # the longest label: 'image a', then 'is slightly'
+        first = _label(" ".join(found[:cut]), table)
+        if first is not None and all(word in table.qualifiers or word == "was" for word in found[cut:]):
+            return first if second is not None and first is not second else None
+    return None
