@@ -156,6 +156,11 @@ def add_judges(workspace: Workspace) -> None:
 def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
     with open_workspace(arena) as workspace:
         add_judges(workspace)
+        some = list(workspace.store.records(Output))[:2]
+        workspace.store.add(
+            Judgment(work_id=f"s{n}", judge="sparse", item_id=o.item_id, left_id=o.output_id, score=n)
+            for n, o in enumerate(some)
+        )
     sheet = tmp_path / "s.csv"
     assigned(imarena, arena, sheet, "--budget", 150, "--judge", "robot", "--policy", "random")
     imarena("-w", arena, "route", "ingest", vote_all(arena, sheet))
@@ -175,6 +180,10 @@ def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, are
     for table in ("policies", "thresholds", "weights", "judges"):
         assert len({line["budget"] for line in found[table]["lines"]}) == 1
         assert all(0 <= line["accuracy"]["low"] <= line["accuracy"]["high"] for line in found[table]["lines"])
+    # one judge with scores of a single output is no reason to leave the others out
+    assert [line["what"] for line in found["judges"]["lines"][::2]] == ["cv", "metric", "robot"]
+    assert list(found["judges"]["left_out"]) == ["sparse"]
+    assert "judges, sparse" in found["missing"]
     noise = next(line for line in found["metrics"] if line["metric"] == "metric")
     assert len(noise["pairs"]) == 10
     assert found["dimension_means"][0]["editing_success"] == pytest.approx(653, abs=4)
@@ -331,3 +340,14 @@ def test_votes_that_cannot_be_taken_lose_nothing(imarena: Imarena, arena: Path, 
         assert {vote.preference for vote in workspace.store.records(Vote)} == {"left", "both_bad"}
     sheet.write_text("assignment,rater,winner\nnone,ann,left\n")
     imarena("-w", arena, "route", "ingest", sheet, code=2)
+
+
+def test_what_a_closed_campaign_never_got_answered_can_be_asked_again(
+    imarena: Imarena, arena: Path, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "sheet.csv"
+    imarena("-w", arena, "campaign", "create", "everything")
+    told = imarena("-w", arena, "route", "assign", "--budget", 9, "--raters", "ann", "--out", sheet, code=2).err
+    assert "by any campaign" in " ".join(told.split())
+    imarena("-w", arena, "campaign", "close", "everything")
+    assert assigned(imarena, arena, sheet, "--budget", 9, "--raters", "ann", "--repeats", "0")["battles"] == 9

@@ -99,6 +99,8 @@ def _trials(
             found[name] = work()
         except UserError as error:
             missing[name] = str(error).splitlines()[0]
+            continue
+        missing |= {f"{name}, {one}": why for one, why in found[name].get("left_out", {}).items()}
     if found["weights"] is not None:
         found["weights"]["boards"] = _weight_boards(workspace, arena, tables, options)
     return found

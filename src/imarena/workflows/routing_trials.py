@@ -82,15 +82,30 @@ def weight_lines(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial:
 
 
 def _each(worlds: Mapping[str, World], trial: Trial) -> dict[str, Any]:
-    """The two rules in every world, at the budget that all of them can spend."""
+    """The two rules in every world, at the budget that all of them can spend.
+
+    A world that does not allow it is named in `left_out` with the reason; the others are compared all the same.
+    """
     plan = _plan(TWO, trial)
-    budget = min(_budget(world, plan) for world in worlds.values())
-    lines, settings = [], {}
+    left_out: dict[str, str] = {}
+    able: dict[str, int] = {}
     for name, world in worlds.items():
-        found = _compared(world, plan, budget)
+        try:
+            able[name] = _budget(world, plan)
+        except UserError as error:
+            left_out[name] = str(error).splitlines()[0]
+    lines, settings = [], {}
+    for name in able:
+        try:
+            found = _compared(worlds[name], plan, min(able.values()))
+        except UserError as error:
+            left_out[name] = str(error).splitlines()[0]
+            continue
         settings = found["settings"]
         lines += [{"what": name, **line} for line in found["lines"]]
-    return {"settings": settings, "lines": lines}
+    if not lines:
+        raise UserError(next(iter(left_out.values())))
+    return {"settings": settings, "lines": lines, "left_out": left_out}
 
 
 def _plan(policies: tuple[str, ...], trial: Trial) -> Plan:
