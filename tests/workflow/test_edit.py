@@ -129,6 +129,25 @@ def test_a_key_that_is_missing_or_refused(imarena: Imarena, tmp_path: Path) -> N
         assert done.json["report"]["outputs"] == {"ok": 4}
 
 
+def test_an_estimate_rests_only_on_what_was_made_in_the_same_way(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 6)
+    with pictures_server("--api-key", "right-key") as server:
+        add_editors(root, server.root, {"openai": {**TABLES["openai"], "api_key_env": "SOME_KEY"}})
+        words = ("-w", root, "--json", "edit", "-e", "openai")
+        imarena(*words, code=3, env={"SOME_KEY": "wrong-key"})
+        after = imarena(*words, "--dry-run", env={"SOME_KEY": "right-key"}).json["estimates"][0]
+        assert after["cost_usd"] == pytest.approx(6 * 0.04)  # six refused keys do not make it free
+        imarena(*words, env={"SOME_KEY": "right-key"})
+        more = ("--samples", 2, "--dry-run")
+        same = imarena(*words, *more, env={"SOME_KEY": "right-key"}).json["estimates"][0]
+        assert "earlier" in same["basis"]
+        assert same["notice"] == ""
+        dearer = ("-o", "quality=high", "-o", "usd_per_image=0.3")
+        other = imarena(*words, *more, *dearer, env={"SOME_KEY": "right-key"}).json["estimates"][0]
+        assert other["cost_usd"] == pytest.approx(6 * 0.3)
+        assert "6 of those done before" in other["notice"]
+
+
 def test_the_cost_limit_stops_and_the_rest_follows(imarena: Imarena, tmp_path: Path) -> None:
     root = filled(tmp_path / "w", 12)
     with pictures_server() as server:

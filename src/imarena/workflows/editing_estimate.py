@@ -1,5 +1,6 @@
 """What an edit run will take before it starts: edits, dollars, time, and what each figure rests on."""
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ from imarena.workflows.editing_plan import EditSettings, has_turn
 
 ENOUGH = 5
 """Earlier outputs from which a mean cost is taken."""
+_OTHERS = (
+    "{:,} of those done before were made with other options or by another version, and stay as they are: "
+    "give the new options a name of their own ([editors.NAME] in imarena.toml) to compare the two."
+)
+_Slot = tuple[str, int, str | None, str, int]
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class EditEstimate:
     price_as_of: str | None = None
     """The day of the published price that the figure rests on; None where it rests on something else."""
     notice: str = ""
-    """What to know before money is spent: a model that its provider has withdrawn."""
+    """What to know before it starts: a model that its provider has withdrawn, outputs that were made in another way."""
 
     @property
     def spends(self) -> bool:
@@ -46,7 +52,6 @@ class EditEstimate:
 class _Past:
     costs: list[float]
     latencies: list[float]
-    tries: int = 0
     ok: int = 0
 
 
@@ -55,18 +60,30 @@ def estimate_edits(
 ) -> list[EditEstimate]:
     """Count what is missing; price by what earlier edits did cost, else by the stated price."""
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
-    done: set[tuple[str, int, str | None, str, int]] = set()
-    for output in workspace.store.records(Output, editor=[editor.name for editor in editors]):
-        seen = past[output.editor or ""]
-        seen.tries += 1
-        if output.cost_usd is not None:
+    named = {editor.name: editor for editor in editors}
+    done: dict[_Slot, bool] = {}
+    for output in workspace.store.records(Output, editor=list(named)):
+        seen, alike = past[output.editor or ""], _made_alike(output, named[output.editor or ""])
+        if output.cost_usd is not None and alike and not _says_nothing(output):
             seen.costs.append(output.cost_usd)
         if output.status is Status.OK:
-            seen.ok += 1
-            done.add((output.item_id, output.turn, output.editor, output.mode.value, output.sample))
+            seen.ok += alike
+            done[(output.item_id, output.turn, output.editor, output.mode.value, output.sample)] = alike
             if output.latency_s is not None:
                 seen.latencies.append(output.latency_s)
     return [_estimate(editor, items, settings, past[editor.name], done) for editor in editors]
+
+
+def _made_alike(output: Output, editor: Editor) -> bool:
+    """Was it made by this version with these options? Prices follow options."""
+    then = {key: value for key, value in output.params.items() if key != "wrap"}
+    now = json.loads(json.dumps(dict(getattr(editor, "params", {}))))
+    return output.origin is not None or (output.editor_version == editor.version and then == now)
+
+
+def _says_nothing(output: Output) -> bool:
+    """A refused key or a server that is down costs nothing, and tells nothing of what pictures will cost."""
+    return output.cost_usd == 0 and output.status in (Status.API_ERROR, Status.TIMEOUT)
 
 
 def _estimate(
@@ -74,9 +91,9 @@ def _estimate(
     items: Sequence[Item],
     settings: EditSettings,
     past: _Past,
-    done: set[tuple[str, int, str | None, str, int]],
+    done: dict[_Slot, bool],
 ) -> EditEstimate:
-    new = before = 0
+    new = before = other = 0
     for item in items:
         for mode in settings.modes:
             for turn in range(len(item.turns)):
@@ -86,11 +103,13 @@ def _estimate(
                     slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
                     before += slot in done
                     new += slot not in done
+                    other += not done.get(slot, True)
     cost, basis, as_of = _price(editor, past)
     seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
     total = None if cost is None else cost * new
     told = None if as_of is None else as_of.isoformat()
-    return EditEstimate(editor.name, new, before, total, seconds, basis, told, getattr(_asked(editor), "notice", ""))
+    notices = [str(getattr(_asked(editor), "notice", "")), _OTHERS.format(other) if other else ""]
+    return EditEstimate(editor.name, new, before, total, seconds, basis, told, " ".join(filter(None, notices)))
 
 
 def _asked(editor: Editor) -> object:
@@ -102,7 +121,7 @@ def _asked(editor: Editor) -> object:
 
 
 def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
-    if len(past.costs) >= ENOUGH:
+    if past.ok and len(past.costs) >= ENOUGH:
         mean = sum(past.costs) / len(past.costs)
         return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
     stated = getattr(editor, "usd_per_image", 0.0)
