@@ -28,6 +28,7 @@ class Budget:
         self.spent_usd = 0.0
         """Known costs, and the full reservation where a request broke off and may have been charged."""
         self.reserved_usd = 0.0
+        self._open = 0
 
     @property
     def left_usd(self) -> float:
@@ -43,11 +44,14 @@ class Budget:
                 hint="Raise --max-cost-usd and run the same command again: finished work is not paid for twice.",
             )
         self.reserved_usd += amount_usd
+        self._open += 1
         return Reservation(amount_usd)
 
     def settle(self, reservation: Reservation, cost_usd: float) -> None:
         """Replace a reservation by what the request did cost. A second settlement of the same one does nothing."""
         if reservation.open:
             reservation.open = False
-            self.reserved_usd = max(0.0, self.reserved_usd - reservation.amount_usd)
+            self._open -= 1
+            # Sums of fractions leave a last bit behind, and somebody may be waiting for nothing to be held any more.
+            self.reserved_usd = max(0.0, self.reserved_usd - reservation.amount_usd) if self._open else 0.0
             self.spent_usd += cost_usd

@@ -80,6 +80,7 @@ class Door:
                 return await self._ask(self._chat, prompt)
             except BudgetSpent:
                 if self.budget is None or self.budget.reserved_usd <= 0:
+                    await self._wake()  # a retry that did not fit any more was what others were waiting for
                     raise
                 async with self._settled:
                     if self.budget.reserved_usd > 0:
@@ -94,8 +95,11 @@ class Door:
             raise
         finally:
             if ended:
-                async with self._settled:
-                    self._settled.notify_all()
+                await self._wake()
+
+    async def _wake(self) -> None:
+        async with self._settled:
+            self._settled.notify_all()
 
 
 def _load_local(table: Mapping[str, JsonValue]) -> Client:
