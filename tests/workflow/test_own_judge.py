@@ -30,6 +30,7 @@ def test_the_judge_of_the_guide_scores_and_ranks(imarena: Imarena, outputs: Path
     words = ("-w", "arena", "judge", "--judge", "function:brightness:make_brightness")
     assert "brightness: 2 ok; 0 done before" in imarena(*words).out
     assert "2 done before" in imarena(*words).out
+    assert "The workspace has: brightness" in imarena("-w", "arena", "rank", "--judge", "mood", code=2).err
     board = imarena("-w", "arena", "--json", "rank", "--judge", "brightness").json
     assert [row["model"] for row in board["models"]] == ["bright", "dark"]
     told = imarena("-w", "arena", "align", "--judge", "brightness", "--against", "people", code=2).err

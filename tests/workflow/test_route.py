@@ -285,6 +285,7 @@ def test_votes_on_the_gold_set_are_asked_for_and_rank_apart(imarena: Imarena, ar
     boards = imarena("-w", arena, "route", "rerank", "--settings", "gold,human", "--json").json["boards"]
     assert [board["n_battles"] for board in boards] == [60, 40]
     assert boards[1]["details"]["gold"]["votes"] == 63
+    assert "gold" not in boards[0]["details"]  # it is not checked against its own votes
     plan = imarena("-w", arena, "route", "plan", "--target", "60", "--json").json
     assert plan["deferral"][0]["pairs"] == 28 * 10
     later = assigned(imarena, arena, sheet, "--budget", 40, "--gold", "0.2", "--raters", "cid")
@@ -311,6 +312,9 @@ def test_votes_on_the_gold_set_are_asked_for_and_rank_apart(imarena: Imarena, ar
         (("calibrate",), "too few to calibrate"),
         (("calibrate", "--judge", "nobody"), "gave no scores"),
         (("plan", "--target", 0), "must be above 0"),
+        (("plan", "--level", 2), "level of 2"),
+        (("plan", "--confidence", 1), "confidence of 1"),
+        (("assign", "--budget", 5, "--stop-top", 1, "--confidence", 95), "confidence of 95"),
     ],
 )
 def test_clear_refusals(imarena: Imarena, arena: Path, arguments: tuple[object, ...], message: str) -> None:
@@ -346,8 +350,8 @@ def test_what_a_closed_campaign_never_got_answered_can_be_asked_again(
     imarena: Imarena, arena: Path, tmp_path: Path
 ) -> None:
     sheet = tmp_path / "sheet.csv"
-    imarena("-w", arena, "campaign", "create", "everything")
+    assigned(imarena, arena, sheet, "--budget", 9999, "--policy", "random", "--campaign", "everything", "--gold", "0")
     told = imarena("-w", arena, "route", "assign", "--budget", 9, "--raters", "ann", "--out", sheet, code=2).err
     assert "by any campaign" in " ".join(told.split())
     imarena("-w", arena, "campaign", "close", "everything")
-    assert assigned(imarena, arena, sheet, "--budget", 9, "--raters", "ann", "--repeats", "0")["battles"] == 9
+    assert assigned(imarena, arena, sheet, "--budget", 9, "--raters", "ann", "--gold", "0")["battles"] == 9

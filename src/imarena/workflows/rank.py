@@ -184,6 +184,16 @@ class WorkspaceBattles:
     warnings: tuple[str, ...]
 
 
+def _judge_called(workspace: Any, name: str) -> str:
+    """The judge of this name, or the only one of this kind (`mood` for `mood/some-model`)."""
+    from imarena.workflows.columns_store import check_judges
+
+    fitting = check_judges(workspace, [name])
+    if name not in fitting and len(fitting) > 1:
+        raise UserError(f"Several judges are called '{name}'.", hint=f"Choose one with --judge: {', '.join(fitting)}.")
+    return name if name in fitting else fitting[0]
+
+
 def workspace_battles(
     folder: Path, *, source: str = "auto", judge: str | None = None, dimension: str | None = None, pooled: bool = False
 ) -> WorkspaceBattles:
@@ -202,7 +212,8 @@ def workspace_battles(
         if source == "auto":
             voted = workspace.store.count(Vote).get((), 0) > 0
             source = "all" if pooled else "human" if voted and judge is None else "judge"
-        found = battles(workspace, source=source, judge=judge, dimension=dimension)  # type: ignore[arg-type]
+        named = None if judge is None else _judge_called(workspace, judge)
+        found = battles(workspace, source=source, judge=named, dimension=dimension)  # type: ignore[arg-type]
         failed = list(_failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
         drivers = {} if source == "human" else driven_by(workspace)
     if not len(found):
