@@ -21,7 +21,23 @@ from imarena.images import media_type_of
 MAX_BYTES = 64 * 1024 * 1024
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_REFUSED = (ipaddress.ip_address("168.63.129.16"),)  # Azure's host agent: looks public, is not
+_REFUSED = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "168.63.129.16/32",  # Azure's host agent: looks public, is not
+        # IANA's special-purpose blocks that not every Python calls private
+        *(
+            "192.0.0.0/24",
+            "192.88.99.0/24",
+            "64:ff9b:1::/48",
+            "100::/64",
+            "2001::/23",
+            "3fff::/20",
+            "5f00::/16",
+            "fec0::/10",
+        ),
+    )
+)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -83,7 +99,7 @@ def refusal_of(address: Address, *, allow_loopback: bool = False) -> str:
         return "a link-local address"
     if isinstance(address, ipaddress.IPv6Address) and (address.sixtofour or address.teredo):
         return "a tunnel to another address"
-    if address.is_multicast or address.is_unspecified or address.is_reserved or address in _REFUSED:
+    if address.is_multicast or address.is_unspecified or address.is_reserved or any(address in net for net in _REFUSED):
         return "a reserved address"
     return "" if address.is_global else "a private address"
 

@@ -190,3 +190,17 @@ def test_only_global_addresses_pass(address: ipaddress.IPv4Address | ipaddress.I
     mapped = ipaddress.IPv6Address(f"::ffff:{address}") if address.version == 4 else None
     if mapped is not None:
         assert bool(refusal_of(mapped)) == bool(refusal_of(address))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["192.0.0.8", "192.0.0.192", "192.88.99.1", "64:ff9b:1::7f00:1", "100::1", "2001:2::1", "3fff::1", "fec0::1"],
+)
+def test_special_purpose_addresses_are_refused_by_the_table_whatever_this_python_calls_them(text: str) -> None:
+    """Some Pythons take 192.0.0.0/24 for public, and clouds put services there."""
+    assert refusal_of(ipaddress.ip_address(text))
+
+
+@pytest.mark.parametrize("text", ["8.8.8.8", "192.0.1.1", "2001:4860:4860::8888", "2606:4700::1111"])
+def test_public_addresses_are_not_refused(text: str) -> None:
+    assert refusal_of(ipaddress.ip_address(text)) == ""
