@@ -46,6 +46,8 @@ def votes_needed(
 
     if target <= 0:
         raise UserError("The target width must be above 0.", hint="Such as --target 25 (rating points).")
+    if not 0 < level < 1:
+        raise UserError(f"Intervals cannot have a level of {level:g}.", hint="Give one between 0 and 1: --level 0.95.")
     m = belief.theta.size
     left, right = np.triu_indices(m, 1)
     turn = np.zeros((left.size, m))

@@ -146,8 +146,18 @@ class Wish:
     raters: int = 1
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse one that no order can ever reach, or that any reaches."""
+    if not 0 < confidence < 1:
+        raise UserError(
+            f"An order cannot be known with a confidence of {confidence:g}.",
+            hint="Give one between 0 and 1: --confidence 0.95.",
+        )
+
+
 def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | None, deferral: float) -> dict[str, Any]:
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
+    check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
     belief = believe(arena)
     per_log = Options().per_log

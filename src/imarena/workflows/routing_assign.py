@@ -31,7 +31,7 @@ from imarena.storage import Workspace, leases
 from imarena.storage.database import writing
 from imarena.workflows.campaign_plan import Known, unit_of
 from imarena.workflows.campaign_quality import safe_cell
-from imarena.workflows.routing import believe, thresholds
+from imarena.workflows.routing import believe, check_confidence, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
 from imarena.workflows.routing_tables import Arena, read_arena
 
@@ -73,6 +73,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         raise UserError(f"No policy '{request.policy}'.", hint=f"Known: {', '.join(POLICIES)}.")
     if request.votes_per_battle < 1 or (request.raters and request.votes_per_battle > len(request.raters)):
         raise UserError("There are fewer raters than votes a battle.", hint="Name more --raters, or lower --votes.")
+    check_confidence(request.confidence)
     arena = read_arena(workspace, judge)
     belief = believe(arena)
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None

@@ -47,7 +47,7 @@ def rerank(
     if reward is not None:
         other = read_arena(workspace, reward)
         made.append((f"reward: {reward}", setting_board(workspace, other, "judge", chosen, False, False)))
-    checked = [(name, _on_gold(arena, board)) for name, board in made]
+    checked = [(name, board if name == GOLD_SETTING else _on_gold(arena, board)) for name, board in made]
     if keep:
         workspace.store.add(board for _, board in checked)
     return checked
