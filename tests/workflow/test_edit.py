@@ -301,6 +301,29 @@ def test_all_modes_all_six_tasks_and_samples(imarena: Imarena, tmp_path: Path) -
     assert all(output.params["wrap"] == "1" for output in made)
 
 
+def test_words_around_an_instruction_are_for_models_only(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 1, instruction="Make the photo brighter")
+    editors = ("-e", "classical", "-e", "best-of-2:classical", "-e", "agent:classical")
+    imarena("-w", root, "--json", "edit", *editors, "--wrap")
+    plain = filled(tmp_path / "x", 1, instruction="Make the photo brighter")
+    imarena("-w", plain, "--json", "edit", *editors)
+
+    def pixels(where: Path) -> dict[str | None, str]:
+        return {output.editor: output.image.sha256 for output in outputs(where) if output.image}
+
+    assert len(pixels(root)) == 3
+    assert pixels(root) == pixels(plain)
+    assert not any("wrap" in output.params for output in outputs(root))
+
+
+def test_an_option_that_no_editor_takes_is_not_passed_over(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 1)
+    for editor, option in (("classical", "foo=1"), ("studio-timid", "steps=2"), ("best-of-2:classical", "steps=2")):
+        said = imarena("-w", root, "edit", "-e", editor, "-o", option, code=2).err
+        assert option.partition("=")[0] in said
+    imarena("-w", root, "edit", "-e", "classical", "-e", "agent:classical", "-o", "steps=2", "--dry-run")
+
+
 def test_failure_modes_are_stored_as_evidence(imarena: Imarena, tmp_path: Path) -> None:
     root = tmp_path / "w"
     imarena("init", root)

@@ -25,7 +25,8 @@ class BestOf:
     n: int = 4
     keep: Keep | None = None
     doors: tuple[object, ...] = ()
-    wrappable: bool = field(default=True, init=False)
+    wrappable: bool = field(default=False, init=False)
+    """Its judge has to read the instruction, not the words around it."""
 
     @property
     def version(self) -> str:
@@ -35,7 +36,9 @@ class BestOf:
     @property
     def params(self) -> JsonDict:
         """What an output depends on; `driven_by` names the judge."""
-        return {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
+        inner: JsonDict = dict(getattr(self.editor, "params", {}))
+        made: JsonDict = {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
+        return {**made, **({"editor_params": inner} if inner else {})}
 
     @property
     def usd_per_image(self) -> float | None:

@@ -8,7 +8,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from PIL import Image
@@ -120,6 +120,8 @@ class ClassicalEditor:
     name: str
     operations: tuple[str, ...]
     version: str = VERSION
+    wrappable: bool = field(default=False, init=False)
+    """Rules would read the words around an instruction as orders."""
 
     @property
     def params(self) -> JsonDict:

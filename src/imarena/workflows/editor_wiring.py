@@ -46,6 +46,8 @@ class EditorWiring:
         self.workspace = workspace
         self.wish = wish or Wish()
         self.ports = Ports(budget)
+        self.taken: set[str] = set()
+        """Options of the wish that some editor was given."""
 
     @property
     def _settings(self) -> Settings:
@@ -66,6 +68,17 @@ class EditorWiring:
                 hint="Set usd_per_image in its table or with --option usd_per_image=0.04 (0 for a server of your own).",
             )
         return editor
+
+    def no_option_left(self) -> None:
+        """An option that none of the editors takes is a slip of the pen: nothing is run as if it held."""
+        left = sorted(set(self.wish.options) - self.taken)
+        if left:
+            raise UserError(
+                f"None of these editors takes the option '{left[0]}'.",
+                hint="Studio and classical editors take none; an agent takes: "
+                + ", ".join(sorted(_AGENT_OPTIONS))
+                + ".",
+            )
 
     def _of_table(self, name: str) -> Editor:
         table = dict(self._settings.editors[name])
@@ -118,6 +131,7 @@ class EditorWiring:
 
     def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
         plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS - {"name"}}
+        self.taken |= set(plain)
         return EDITORS.get(kind)(name, plain, self.ports)
 
     def _of_agent(
@@ -126,10 +140,11 @@ class EditorWiring:
         if not inner:
             raise UserError(f"'{name}' does not say which editor to wrap.", hint=f"Write {kind}:EDITOR.")
         said = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
+        best = _BEST.fullmatch(kind)
+        self.taken |= set(said) & ({"judge", "name"} if best else _AGENT_OPTIONS)
         shown = str(said.pop("name", "")) or name
         editor = self.wire(inner, of_file=of_file)
         judge, doors = self._judge(str(said.pop("judge", "builtin")))
-        best = _BEST.fullmatch(kind)
         if best:
             return BestOf(shown, editor, judge, max(1, int(best[1])), self._keep, doors)
         mind, more = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
@@ -200,6 +215,7 @@ def wire_editors(
     """All editors of a command; a name that stands twice raises, because their outputs would share one place."""
     wiring = EditorWiring(workspace, wish, budget)
     editors = [wiring.wire(name) for name in names]
+    wiring.no_option_left()
     shown = [editor.name for editor in editors]
     twice = {name for name in shown if shown.count(name) > 1}
     if twice:
