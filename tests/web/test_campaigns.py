@@ -37,6 +37,9 @@ def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Pat
         ({"ratings": low, **NONE}, "without a reason"),
         ({"ratings": low, **NONE, "issues": [{"kind": "object", "label": "cup"}]}, "'None' is chosen"),
         ({"ratings": low, "no_object_issues": True, "issues": [{"kind": "box", "box": [9, 9, 1, 1]}]}, "two corners"),
+        ({"ratings": low, "no_object_issues": True, "issues": [{"kind": "box", "box": [1, 1, 9, 9e5]}]}, "outside"),
+        ({"ratings": low, "no_object_issues": True, "issues": [{"kind": "segment", "segment": 9999}]}, "number 9999"),
+        ({"ratings": low, **NONE, "comment": " \u200b."}, "without a reason"),
     ]
     for ballot, why in refused:
         answer = person.vote(task, code=422, **ballot)
@@ -59,6 +62,19 @@ def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Pat
     assert back["ratings"]["artifacts"] == 3
     assert back["new_image"] is True
     assert [issue["kind"] for issue in back["issues"]] == ["segment", "box", "object"]
+
+
+def test_an_item_stays_hidden_while_somebody_may_still_answer(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=1, public=True)
+    admin = administrator(app)
+    one = campaign(admin)
+    person = rater(app, admin, one)
+    task = person.next(one)["task"]
+    item = admin.get("/api/items").json()["items"][0]["item_id"]
+    admin.send("PATCH", f"/api/lead/campaigns/{one}", {"open": False})
+    assert person.get(f"/api/items/{item}").json()["code"] == "in_campaign"
+    person.vote(task, preference="left")
+    assert person.get(f"/api/items/{item}").status_code == 200
 
 
 def test_checking_items(tmp_path: Path) -> None:

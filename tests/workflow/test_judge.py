@@ -61,6 +61,22 @@ def test_a_changed_parameter_is_new_work_and_boards_do_not_mix(imarena: Imarena,
     assert table.excluded["by an earlier version, prompt or setting of the judge"] == 4
 
 
+def test_a_pair_counts_once_by_battles_where_there_are_some(imarena: Imarena, root: Path) -> None:
+    imarena("-w", "a", "judge")
+    by_scores = imarena("-w", "a", "--json", "rank").json
+    imarena("-w", "a", "battle")
+    with open_workspace(root) as workspace:
+        both = battles(workspace, source="judge")
+        once = battles(workspace, source="judge", once=True)
+    fought = sum(score is None for score in both.columns["score_left"])
+    assert fought > 0
+    assert len(both) == by_scores["n_battles"] + fought
+    assert len(once) == by_scores["n_battles"]
+    board = imarena("-w", "a", "--json", "rank").json
+    assert board["n_battles"] == by_scores["n_battles"]
+    assert board["excluded"]["scores of a pair that the judge also compared directly"] == fought
+
+
 def test_equal_pixels_are_asked_about_once_and_recorded_for_each_output(imarena: Imarena, root: Path) -> None:
     with open_workspace(root) as workspace:
         twin = next(iter(workspace.store.records(Output, editor="studio-exact")))

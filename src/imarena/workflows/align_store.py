@@ -15,6 +15,9 @@ from imarena.workflows.columns_store import (
     votes_from_store,
 )
 
+_MEET = "Scores meet ratings (`imarena judge`), battles meet votes (`imarena battle`)."
+_PEOPLE = "People's come by `imarena import` or a campaign (`imarena campaign`)."
+
 
 def align_workspace(
     workspace: Workspace, judges: Sequence[str], options: dict[str, Any], missing: str = "exclude"
@@ -44,7 +47,6 @@ def align_workspace(
         have = f"{len(ratings)} ratings, {len(votes)} votes, {len(scores)} scores, {len(verdicts)} battles"
         raise UserError(
             f"Nothing of a judge meets anything of people here: {have}.",
-            hint="Scores meet ratings (`imarena judge`), battles meet votes (`imarena battle`)."
-            + ("" if len(ratings) or len(votes) else " People's come by `imarena import` or a campaign (`imarena campaign`)."),
+            hint=_MEET if len(ratings) or len(votes) else f"{_MEET} {_PEOPLE}",
         )
     return document

@@ -1,5 +1,6 @@
 """From what a rater sent to a record: checked against the form, with a clear word on what is missing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,16 +99,31 @@ def _issues(answer: Answer) -> tuple[Issue, ...]:
 
 
 def _fits(issue: Issue) -> None:
-    if issue.kind == "object" and not issue.label.strip():
+    if issue.kind == "object" and not _says(issue.label):
         raise BadBallot("An object issue needs the object's name.")
     if issue.kind == "segment" and issue.segment is None:
         raise BadBallot("A segment issue needs the segment's number.")
-    if issue.kind == "other" and not (issue.note.strip() or issue.label.strip()):
+    if issue.kind == "other" and not (_says(issue.note) or _says(issue.label)):
         raise BadBallot("Another issue needs words.")
     if issue.kind == "box" and not _box_fits(issue.box):
         raise BadBallot("A box needs two corners inside the picture, left above right.")
     if issue.criterion is not None and issue.criterion not in {question.name for question in forms().criteria}:
         raise BadBallot("An issue names a criterion that was not asked.")
+
+
+def _says(text: str) -> bool:
+    """Is there a letter or a digit in it? Blanks, dots and characters that nobody sees explain nothing."""
+    return any(character.isalnum() for character in text)
+
+
+def check_marks(answer: Answer, width: int, height: int, segments: Callable[[], int]) -> None:
+    """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `BadBallot`."""
+    for issue in answer.issues:
+        if issue.box is not None and (issue.box[2] > width + 1 or issue.box[3] > height + 1):
+            raise BadBallot("A box lies outside the picture.", hint="Draw it on the picture.")
+    highest = max((issue.segment for issue in answer.issues if issue.segment is not None), default=0)
+    if highest and highest > segments():
+        raise BadBallot(f"The picture has no part number {highest}.", hint="Choose one of its numbers.")
 
 
 def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
@@ -117,7 +133,7 @@ def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
 def _explained(answer: Answer, criteria: tuple[Question, ...], issues: tuple[Issue, ...]) -> None:
     """Any criterion under its highest value needs an issue or a short explanation (ImagenWorld)."""
     said = [issue for issue in issues if issue.kind != "none"]
-    if answer.comment.strip() or any(issue.criterion is None for issue in said):
+    if _says(answer.comment) or any(issue.criterion is None for issue in said):
         return
     named = {issue.criterion for issue in said}
     for question in criteria:

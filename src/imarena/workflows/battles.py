@@ -83,12 +83,13 @@ def battles(
     judge: str | None = None,
     dimension: str | None = None,
     margin: float = 0.0,
+    once: bool = False,
 ) -> BattleTable:
     """All battles in a workspace, from people, from judges, or from both.
 
     `margin`: two pointwise scores this close (on the judge's scale) are a tie. With a `dimension`, people count by the
     preferences that they gave on it and by their ratings of that criterion: of two outputs for one item the one with
-    the higher mean rating wins.
+    the higher mean rating wins. `once`: a pair that a judge compared directly counts by that, not by its scores too.
     """
     context = _Context(workspace)
     table = BattleTable(coverage=context.coverage)
@@ -97,7 +98,7 @@ def battles(
     if source in ("judge", "all"):
         where = {"judge": judge} if judge else {}
         where |= {"dimension": dimension} if dimension else {}
-        _from_judgments(workspace, context, table, where, margin)
+        _from_judgments(workspace, context, table, where, margin, once=once)
     return table
 
 
@@ -147,7 +148,7 @@ def _rating_battles(context: _Context, table: BattleTable, group: dict[str, list
 
 
 def _from_judgments(
-    workspace: Workspace, context: _Context, table: BattleTable, where: dict[str, Any], margin: float
+    workspace: Workspace, context: _Context, table: BattleTable, where: dict[str, Any], margin: float, *, once: bool
 ) -> None:
     pairs: dict[tuple[Any, ...], dict[str, Any]] = defaultdict(dict)
     points: dict[tuple[Any, ...], dict[str, Any]] = defaultdict(dict)
@@ -168,8 +169,9 @@ def _from_judgments(
     # Sorted: replies come in any order, and a board must not depend on it.
     for key, orders in sorted(pairs.items()):
         _one_battle(context, table, orders, needs_both=_needs_both(orders, swapped=key[:2] in swapped))
-    for _, group in sorted(points.items()):
-        _score_battles(context, table, [group[name] for name in sorted(group)], margin)
+    fought = {(*key[:2], frozenset(key[2:4])) for key in pairs} if once else set()
+    for key, group in sorted(points.items()):
+        _score_battles(context, table, [group[name] for name in sorted(group)], margin, key[:2], fought)
 
 
 def _needs_both(orders: dict[str, Any], *, swapped: bool) -> bool:
@@ -194,14 +196,24 @@ def _one_battle(context: _Context, table: BattleTable, orders: dict[str, Any], *
     _add(context, table, row, winner, judge=row["judge"], dimension=row["dimension"], source="judge")
 
 
-def _score_battles(context: _Context, table: BattleTable, group: list[Any], margin: float) -> None:
+def _score_battles(
+    context: _Context,
+    table: BattleTable,
+    group: list[Any],
+    margin: float,
+    who: tuple[Any, ...],
+    fought: set[tuple[Any, ...]],
+) -> None:
     for one, other in combinations(group, 2):
+        if (*who, frozenset((one["left_id"], other["left_id"]))) in fought:
+            table.excluded["scores of a pair that the judge also compared directly"] += 1
+            continue
         gap = round(one["score"] - other["score"], 9)
         winner = Outcome.TIE if abs(gap) <= margin else Outcome.LEFT if gap > 0 else Outcome.RIGHT
         row = {**one, "right_id": other["left_id"], "created_at": max(one["created_at"], other["created_at"])}
         scores = {"score_left": one["score"], "score_right": other["score"]}
-        who = {"judge": one["judge"], "dimension": one["dimension"], "source": "judge"}
-        _add(context, table, row, winner.value, **who, **scores)
+        by = {"judge": one["judge"], "dimension": one["dimension"], "source": "judge"}
+        _add(context, table, row, winner.value, **by, **scores)
 
 
 def _add(context: _Context, table: BattleTable, row: Any, winner: str, **values: Any) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import func, or_, select
 
 from imarena.core.errors import UserError
-from imarena.core.records import Assignment, Campaign, Item, Output, Status
+from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
+from imarena.core.records.base import moment_text
 from imarena.storage import Workspace, leases
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading, writing
@@ -265,6 +266,20 @@ def items_in_open_campaigns(workspace: Workspace) -> set[str]:
         select(assignments_table.c.item_id)
         .join(campaigns_table, campaigns_table.c.id == assignments_table.c.campaign_id)
         .where(campaigns_table.c.open == 1)
+        .distinct()
+    )
+    with reading(workspace.store.engine) as connection:
+        return set(connection.execute(query).scalars())
+
+
+def items_in_hand(workspace: Workspace) -> set[str]:
+    """Items of closed campaigns that somebody may still answer about: a task in hand counts until its time is up."""
+    table = leases_table
+    query = (
+        select(assignments_table.c.item_id)
+        .join(table, table.c.assignment_id == assignments_table.c.id)
+        .join(campaigns_table, campaigns_table.c.id == table.c.campaign_id)
+        .where(campaigns_table.c.open == 0, table.c.state.in_(leases.HOLDING), table.c.until >= moment_text(now()))
         .distinct()
     )
     with reading(workspace.store.engine) as connection:

@@ -15,7 +15,7 @@ from imarena.storage.codec import from_row
 from imarena.storage.database import reading
 from imarena.storage.schema import blobs, judgments, votes
 from imarena.workflows.battles import dimension_of, live_votes
-from imarena.workflows.campaigns import items_in_open_campaigns
+from imarena.workflows.campaigns import items_in_hand, items_in_open_campaigns
 from imarena.workflows.looking import Filters, Looking, wanted_of
 
 EVERYTHING = Filters()
@@ -51,7 +51,8 @@ class Said:
 
 def hidden_items(looking: Looking) -> set[str]:
     """Items that only leads may look up: raters are looking at them now."""
-    return looking.kept("hidden", lambda: items_in_open_campaigns(looking.workspace))
+    always = looking.kept("hidden", lambda: items_in_open_campaigns(looking.workspace))
+    return always | items_in_hand(looking.workspace)
 
 
 def may_see(looking: Looking, item_id: str, *, leads: bool) -> None:

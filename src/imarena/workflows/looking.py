@@ -172,7 +172,7 @@ class Looking:
 
     def _table(self, filters: Filters) -> BattleTable:
         source: Source = "judge" if filters.judge else filters.source
-        table = battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension)
+        table = battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension, once=True)
         wanted = wanted_of(filters)
         if wanted.get("mode") == "single":
             wanted["mode"] = None

@@ -213,7 +213,7 @@ def workspace_battles(
             voted = workspace.store.count(Vote).get((), 0) > 0
             source = "all" if pooled else "human" if voted and judge is None else "judge"
         named = None if judge is None else _judge_called(workspace, judge)
-        found = battles(workspace, source=source, judge=named, dimension=dimension)  # type: ignore[arg-type]
+        found = battles(workspace, source=source, judge=named, dimension=dimension, once=True)  # type: ignore[arg-type]
         failed = list(_failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
         drivers = {} if source == "human" else driven_by(workspace)
     if not len(found):

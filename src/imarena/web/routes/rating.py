@@ -28,6 +28,7 @@ from imarena.web.wire import (
     Skip,
     Task,
 )
+from imarena.workflows.ballots import Answer, check_marks
 from imarena.workflows.voting import Held, told
 
 router = APIRouter(prefix="/api", tags=["rating"])
@@ -136,10 +137,21 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
 @router.post("/tasks/{address}/vote")
 async def post_vote(request: Request, caller: RaterCaller, address: Address, body: Ballot) -> Receipt:
     """Answer a task. Posting the same key again gives the same receipt and stores nothing new."""
-    soon = arena_of(request).voting.vote_soon(address, rater_of(caller), body.idempotency_key, answer_of(body))
+    arena, rater_id, answer = arena_of(request), rater_of(caller), answer_of(body)
+    if answer.issues:
+        await run_in_threadpool(_check_marks, arena, address, rater_id, answer)
+    soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer)
     counted = told(await wrap_future(soon))
     place = counted.standing
     return Receipt(late=counted.late, done=place.done, quota_left=place.quota_left, feedback=counted.feedback)
+
+
+def _check_marks(arena: Arena, address: str, rater_id: str, answer: Answer) -> None:
+    shelves = arena.voting.shelves
+    image = shelves.picture(arena.voting.shown(address, rater_id), "left")
+    if image is not None:
+        shape = arena.pictures.shape(image)
+        check_marks(answer, shape.width, shape.height, lambda: len(arena.pictures.regions(image)))
 
 
 @router.post("/tasks/{address}/skip")
