@@ -96,6 +96,8 @@ class Agent:
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Work on one request. The trace of every step comes with the result, whatever its status."""
+        if not any(character.isalnum() for character in request.instruction):
+            return EditResult(Status.REFUSED, error="The instruction has no words: say what is to change.")
         started = time.perf_counter()
         state = State(request)
         spec = await self._understand(state)

@@ -26,7 +26,7 @@ from imarena.workflows.wiring import Door, need_shape, wire_judge
 _STAGED: dict[str, Stages] = {
     "agent": "full", "agent-plan": "plan", "agent-understand": "understand", "agent-none": "none",
 }  # fmt: skip
-_BEST = re.compile(r"best-of-(\d{1,3})")
+_BEST = re.compile(r"best-of-([1-9]\d{0,2})")
 _AGENT_OPTIONS = frozenset({"judge", "mind", "endpoint", "name", *AgentSettings.model_fields})
 
 

@@ -66,6 +66,15 @@ def test_it_stops_at_success_and_shows_the_judge_the_original() -> None:
     assert of_stage(result, "edit")[-1]["stopped"] == "success"
 
 
+@pytest.mark.parametrize("words", ["", " .", "\u200b"])
+def test_without_words_nothing_is_edited(words: str) -> None:
+    editor = StepEditor()
+    result = run(agent(editor, ScoreJudge(by_length(500))), EditRequest(words, (b"x",)))
+    assert result.status is Status.REFUSED
+    assert "say what" in result.error
+    assert editor.asked == []
+
+
 def test_it_keeps_the_best_not_the_last() -> None:
     result = run(agent(StepEditor(), ScoreJudge(by_length(400, 700, 300, 200)), go_back=False))
     assert result.image == b"x12"
