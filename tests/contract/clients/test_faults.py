@@ -68,7 +68,7 @@ def test_each_request_ends_with_its_true_status(mix: str) -> None:
 
     async def run() -> tuple[list[ChatReply], Endpoint, FakeServer]:
         async with FakeServer(faults=faults) as server:
-            timeout_s = 2.0 if Fault.HANG in MIXES[mix] else 30.0
+            timeout_s = 4.0 if Fault.HANG in MIXES[mix] else 30.0
             settings = endpoint(server.base_url, timeout_s=timeout_s, max_concurrency=20)
             async with ChatClient(settings, rng=seeded()) as client:
                 return await ask_all(client, requests), settings, server

@@ -113,7 +113,7 @@ def test_votes_that_agree_become_known_answers(lead: Page, stage: Stage, browser
     lead.goto(f"{stage.address}/lead")
     lead.get_by_role("button", name="New campaign").click()
     lead.get_by_role("button", name="Find in votes").click()
-    expect(lead.get_by_role("status")).to_have_text("2 tasks with a known answer.")
+    expect(lead.get_by_role("dialog").get_by_role("status")).to_have_text("2 tasks with a known answer.")
     assert lead.get_by_role("cell", name="tie (2 votes)").count() == 2
 
 
