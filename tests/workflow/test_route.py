@@ -323,6 +323,13 @@ def test_clear_refusals(imarena: Imarena, arena: Path, arguments: tuple[object, 
     assert "Traceback" not in ended.err
 
 
+def test_all_boards_are_those_that_the_data_allow(imarena: Imarena, arena: Path) -> None:
+    found = imarena("-w", arena, "route", "rerank", "--settings", "all", "--rounds", "20", "--json").json
+    assert [board["setting"] for board in found["boards"]] == ["judge"]
+    assert [text.split("'")[1] for text in found["left_out"]] == ["corrected", "active-elo", "mixture", "human"]
+    assert all("imarena route assign" in text for text in found["left_out"])
+
+
 def test_votes_that_cannot_be_taken_lose_nothing(imarena: Imarena, arena: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "s.csv"
     assigned(imarena, arena, sheet, "--budget", 4, "--repeats", 0, "--gold", 0)

@@ -199,14 +199,18 @@ def rerank(
     from imarena.workflows.routing_boards import rerank as run
 
     chosen = SETTINGS if settings == "all" else _names(settings)
+    left_out: list[str] = []
     with open_workspace(session(context).workspace) as workspace:
         made = run(
             workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
             options=Options(rounds=rounds, seed=seed, matrices=False), paper_compat=paper_compat,
+            left_out=left_out if settings == "all" else None,
         )  # fmt: skip
-    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made]}
+    if not made:
+        raise UserError("No board can be made yet.", hint=" ".join(left_out))
+    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made], "left_out": left_out}
     sheets = [_board_sheet(name, ranking) for name, ranking in made]
-    _warn_all(context, [text for _, ranking in made for text in ranking.warnings])
+    _warn_all(context, [*left_out, *(text for _, ranking in made for text in ranking.warnings)])
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
 
 

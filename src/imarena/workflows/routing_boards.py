@@ -34,15 +34,25 @@ def rerank(
     options: Options | None = None,
     paper_compat: bool = False,
     keep: bool = True,
+    left_out: list[str] | None = None,
 ) -> list[tuple[str, Ranking]]:
-    """One board for each setting (and family), stored as they are made. `reward`: another judge on its own."""
+    """One board for each setting (and family), stored as they are made. `reward`: another judge on its own.
+
+    `left_out`: hears of the settings for which something is missing, where the others are wanted all the same.
+    """
     chosen = options or Options()
     arena = read_arena(workspace, judge)
     made: list[tuple[str, Ranking]] = []
     for name in settings:
         for scope, part in _parts(arena, by_family):
             group = scope.get("family", ALL)
-            board = setting_board(workspace, part, name, chosen, weigh_routing, paper_compat, group)
+            try:
+                board = setting_board(workspace, part, name, chosen, weigh_routing, paper_compat, group)
+            except UserError as error:
+                if left_out is None:
+                    raise
+                left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
+                continue
             made.append((name, board.model_copy(update={"scope": scope})))
     if reward is not None:
         other = read_arena(workspace, reward)
