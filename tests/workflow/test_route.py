@@ -362,3 +362,25 @@ def test_what_a_closed_campaign_never_got_answered_can_be_asked_again(
     assert "by any campaign" in " ".join(told.split())
     imarena("-w", arena, "campaign", "close", "everything")
     assert assigned(imarena, arena, sheet, "--budget", 9, "--raters", "ann", "--gold", "0")["battles"] == 9
+
+
+def test_nobody_is_asked_to_choose_between_two_copies(tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "copies") as workspace:
+        items = [Item(dataset="d", key=f"i{n}", turns=(Turn(instruction="edit"),)) for n in range(12)]
+        workspace.store.add(items)
+        outputs = [
+            Output(item_id=item.item_id, editor=EDITORS[e], image=kept(workspace, 10 * n + min(e, 1)))
+            for n, item in enumerate(items)
+            for e in range(3)  # the second and the third editor always give the same picture
+        ]
+        workspace.store.add(outputs)
+        workspace.store.add(
+            Judgment(work_id=f"w{n}", judge="robot", item_id=one.item_id, left_id=one.output_id, score=500.0 + n)
+            for n, one in enumerate(outputs)
+        )
+        told = assign(workspace, None, Request(budget=30, repeats=0, gold=0, policy="random"))
+        editor = {one.output_id: one.editor for one in outputs}
+        sides = [{editor[one.left_id or ""], editor[one.right_id or ""]} for one in workspace.store.records(Assignment)]
+        assert len(sides) == told["battles"] == 24
+        assert {EDITORS[1], EDITORS[2]} not in sides
+        assert "Only 24 of 30" in told["warnings"][-1]

@@ -168,4 +168,4 @@ def _show_means(console: Console, lines: list[Any]) -> None:
 def _number(value: float | None) -> str:
     if value is None:
         return ""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{0.0 if abs(value) < 1e-9 else value:.3g}"

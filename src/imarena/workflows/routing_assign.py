@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from imarena.core.errors import UserError
@@ -35,6 +36,7 @@ from imarena.workflows.routing import believe, check_confidence, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
 from imarena.workflows.routing_tables import Arena, read_arena
 
+_REDRAWS = 8
 POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
 
 
@@ -81,7 +83,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
         return {**told, "warnings": list(arena.warnings)}
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
-    batch = draw_batch(workspace, arena, belief, request, rng)
+    batch = _different(workspace, arena, belief, request, rng)
     campaign = _campaign(workspace, arena, request)
     made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
     workspace.store.put(campaign)
@@ -112,6 +114,31 @@ def _short(request: Request, battles: int) -> tuple[str, ...]:
     if battles >= wanted:
         return ()
     return (f"Only {battles:,} of {wanted:,} battles were left to ask: the others were asked, or did not pass.",)
+
+
+def _different(
+    workspace: Workspace, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator
+) -> Batch:
+    """A batch without battles between two copies of one picture: nobody can choose there."""
+    for _ in range(_REDRAWS):
+        batch = draw_batch(workspace, arena, belief, request, rng)
+        same = _copies(workspace, arena, batch)
+        if not same.any():
+            return batch
+        arena.pool.asked[batch.item[same], batch.pair[same]] += request.votes_per_battle  # as good as asked
+    return Batch(batch.item[~same], batch.pair[~same], batch.probability[~same])
+
+
+def _copies(workspace: Workspace, arena: Arena, batch: Batch) -> NDArray[np.bool_]:
+    """(k,) do both sides show the same bytes?"""
+    sides = [
+        [arena.output_id(item, int(models[pair])) for item, pair in zip(batch.item, batch.pair, strict=True)]
+        for models in (arena.pool.left, arena.pool.right)
+    ]
+    shown = sorted({identity for side in sides for identity in side})
+    rows = workspace.store.rows(Output, id=shown) if shown else ()
+    image = {row["id"]: row["image_sha256"] or row["id"] for row in rows}
+    return np.array([image.get(one) == image.get(other) for one, other in zip(*sides, strict=True)], bool)
 
 
 def draw_batch(
