@@ -116,9 +116,7 @@ def _short(request: Request, battles: int) -> tuple[str, ...]:
     return (f"Only {battles:,} of {wanted:,} battles were left to ask: the others were asked, or did not pass.",)
 
 
-def _different(
-    workspace: Workspace, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator
-) -> Batch:
+def _different(workspace: Workspace, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator) -> Batch:
     """A batch without battles between two copies of one picture: nobody can choose there."""
     for _ in range(_REDRAWS):
         batch = draw_batch(workspace, arena, belief, request, rng)
