@@ -107,8 +107,12 @@ def test_votes_that_agree_become_known_answers(lead: Page, stage: Stage, browser
         join(rater, stage, campaign, name)
         for _ in range(2):
             ready(rater)
+            before = stage.votes(campaign)
             rater.keyboard.press("t")
-            rater.wait_for_timeout(700)
+            for _ in range(200):
+                if stage.votes(campaign) > before:
+                    break
+                rater.wait_for_timeout(100)
         context.close()
     lead.goto(f"{stage.address}/lead")
     lead.get_by_role("button", name="New campaign").click()
