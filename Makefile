@@ -65,10 +65,12 @@ serve: $(VENV)/.web $(STATIC)
 	$(BIN)/imarena demo --serve
 
 test: $(VENV)/.dev $(STATIC) browser
-	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow'
+	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow and not fuzz'
+	$(BIN)/python -m pytest -m 'fuzz and not slow' tests/web/test_api.py
 
 test-slow: $(VENV)/.dev $(STATIC) browser
-	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray'
+	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray and not fuzz'
+	$(BIN)/python -m pytest -m 'fuzz and slow' tests/web/test_api.py
 
 test-all: $(FULL)/.full
 	$(FULL)/bin/python -m pytest -m 'torch or ray'

@@ -77,12 +77,14 @@ UNENDING = {
 }
 
 
+@pytest.mark.fuzz
 @schema.parametrize()
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 def test_no_request_makes_the_server_fail(case: Any, arena: Arena) -> None:
     _try(case, arena)
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 @schema.parametrize()
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
