@@ -155,3 +155,10 @@ def test_after_several_turns_the_list_is_about_all_of_them(workspace: Workspace)
     other = item.model_copy(update={"key": "other", "topic": "x"})
     assert question_of(other, 0, Mode.SINGLE).subject == question_of(item, 0, Mode.SINGLE).subject
     assert not list(workspace.store.records(Evidence, kind=KIND)), "looking stores nothing"
+
+
+def test_an_empty_workspace_is_told_what_to_do(imarena: Imarena) -> None:
+    imarena("-w", "new", "init")
+    ended = imarena("-w", "new", "objects", code=2)
+    assert "no items" in ended.err
+    assert "mport" in ended.err

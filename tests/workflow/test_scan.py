@@ -131,3 +131,10 @@ def test_words_that_were_there_before_are_told_as_such(workspace: Workspace) -> 
 )
 def test_an_excuse_holds_for_all_the_words_or_for_none(instruction: str, before: list[Words], excuse: str) -> None:
     assert excuse_of((Words("score_claim", "SCORE:10/10", BOX),), before, instruction) == excuse
+
+
+def test_an_empty_workspace_is_told_what_to_do(imarena: Imarena) -> None:
+    imarena("-w", "new", "init")
+    ended = imarena("-w", "new", "scan", code=2)
+    assert "no pictures" in ended.err
+    assert "mport" in ended.err

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -11,7 +12,7 @@ from aiohttp import web
 
 
 @dataclass(kw_only=True)
-class Listening:
+class Listening(ABC):
     """A server; as an async context manager it listens, without a port on a free one."""
 
     host: str = "127.0.0.1"
@@ -23,9 +24,9 @@ class Listening:
         """Where it listens."""
         return f"http://{self.host}:{self.port}"
 
+    @abstractmethod
     def app(self) -> web.Application:
         """The application, for a runner of your own."""
-        raise NotImplementedError
 
     async def __aenter__(self) -> Self:
         self._runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=0.1)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from imarena.core.errors import ImarenaError
+from imarena.core.errors import ImarenaError, UserError
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.engine import Plan, Tally, run_async
@@ -48,6 +48,8 @@ def plan_objects(
 ) -> ObjectsJob:
     """What is missing and what it will take. Only an ok list counts as there: failures are asked again."""
     found = questions(workspace, datasets=datasets, tasks=tasks)
+    if not found:
+        raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
     wanted = identity_of(wired.judge)
     done: set[str] = set()
     attempts: dict[str, int] = {}

@@ -14,7 +14,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from imarena.core.errors import ImarenaError
+from imarena.core.errors import ImarenaError, UserError
 from imarena.core.protocols import Progress
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
 from imarena.engine import Plan, Tally, computing, run_async
@@ -66,6 +66,8 @@ def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanRepor
     report = ScanReport()
     done, attempts = _known(workspace)
     wanted = pictures(workspace)
+    if not wanted:
+        raise UserError("There are no pictures to read.", hint="Import items or outputs, or run `imarena edit`.")
     work = [sha256 for sha256 in wanted if sha256 not in done]
     report.planned, report.done_before = len(work), len(wanted) - len(work)
     noting: JsonDict = {"reader": READER, "version": _reader_version()}
