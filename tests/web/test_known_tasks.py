@@ -11,7 +11,7 @@ from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.campaigns import create_campaign, plan_units
 from imarena.workflows.known_tasks import from_table, from_votes
 from tests.command import Imarena
-from tests.web.people import EDITORS, administrator, campaign, fill, rater, served
+from tests.web.people import EDITORS, Person, administrator, campaign, fill, rater, served
 
 
 def vote(workspace: Workspace, item: Item, left: str, right: str, told: list[str]) -> None:
@@ -140,3 +140,27 @@ def test_the_command_line_changes_a_campaign_and_finds_known_tasks(tmp_path: Pat
     (task,) = known["tasks"]
     assert "|".join([task["item_id"], "0", *sorted((task["left_id"], task["right_id"]))]) in units
     assert "No task has a known answer" in imarena("-w", "arena", "campaign", "known").out
+
+
+def test_known_tasks_of_another_data_set_are_hidden_before_they_are_dealt(tmp_path: Path) -> None:
+    root = tmp_path / "arena"
+    app = served(root, items=2, public=True)
+    with open_workspace(root) as workspace:
+        _, second = workspace.store.records(Item)
+        other = second.model_copy(update={"dataset": "elsewhere"})
+        workspace.store.add([other])
+        made = [
+            Output(item_id=other.item_id, editor=one.editor, image=one.image)
+            for one in workspace.store.records(Output, item_id=second.item_id)
+        ]
+        workspace.store.add(made)
+    admin = administrator(app)
+    sides = {"left_id": made[0].output_id, "right_id": made[1].output_id}
+    known = {"item_id": other.item_id, **sides, "preference": "left"}
+    visitor = Person(app)
+    assert visitor.get(f"/api/items/{other.item_id}").status_code == 200
+    one = campaign(admin, datasets=["zoo"], gold=[known], gold_rate=0.1)
+    assert visitor.get(f"/api/items/{other.item_id}").status_code == 403
+    assert visitor.get(f"/api/outputs/{made[0].output_id}/picture").status_code == 403
+    admin.send("PATCH", f"/api/lead/campaigns/{one}", {"open": False})
+    assert visitor.get(f"/api/items/{other.item_id}").status_code == 200

@@ -123,7 +123,7 @@ def status(
             document = progress_json(progress(workspace, one))
             document["agreement"] = agreement(workspace, one)
             document["people"] = [
-                {"rater_id": work.rater_id, "votes": work.votes, "active": work.active, "flags": work.flags}
+                {name: getattr(work, name) for name in ("rater_id", "name", "params", "votes", "active", "flags")}
                 for work in rater_work(workspace, one)
             ]
             documents.append(document)
@@ -141,9 +141,17 @@ def status(
                 console.print(f"  alpha of {one['criterion']}: {alpha}", markup=False)
             for one in document["people"]:
                 flags = f"  {', '.join(one['flags'])}" if one["flags"] else ""
-                console.print(f"  {one['rater_id']}: {one['votes']} votes{flags}", markup=False)
+                paused = "" if one["active"] else ", paused"
+                console.print(f"  {_person(one)}: {one['votes']} votes{paused}{flags}", markup=False)
 
     emit(context, {"campaigns": documents}, show)
+
+
+def _person(one: dict[str, Any]) -> str:
+    """A rater by name and by what a crowd platform told of them; the id tells people of one name apart."""
+    told = ", ".join(f"{name} {value}" for name, value in one["params"].items())
+    known = " · ".join(text for text in (one["name"], told) if text)
+    return f"{known} ({one['rater_id']})" if known else str(one["rater_id"])
 
 
 @app.command("export")

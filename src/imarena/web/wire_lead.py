@@ -129,6 +129,8 @@ class RaterOut(Wire):
 
     rater_id: str
     name: str
+    params: dict[str, str]
+    """What a crowd platform put into the link, such as the person's id there."""
     active: bool
     votes: int
     skipped: int

@@ -42,6 +42,8 @@ class RaterWork:
     seq: int
     name: str
     active: bool
+    params: dict[str, str] = field(default_factory=dict)
+    """What a crowd platform told of the person in the link: what the lead pays by."""
     votes: int = 0
     skipped: int = 0
     times: list[float] = field(default_factory=list)
@@ -168,16 +170,30 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
         .where(leases.c.campaign_id == campaign.campaign_id, events.c.kind == "skipped")
         .group_by(events.c.rater_id)
     )
+    # a check is no vote: what was checked is counted by the tasks that are done
+    checks = (
+        select(leases.c.rater_id, func.count())
+        .where(leases.c.campaign_id == campaign.campaign_id, leases.c.state == "done", leases.c.vote_id.is_(None))
+        .group_by(leases.c.rater_id)
+    )
     query = select(participants).where(participants.c.campaign_id == campaign.campaign_id)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(query).mappings().all()
         skipped = {row[0]: row[1] for row in connection.execute(skips)}
+        checked = {row[0]: row[1] for row in connection.execute(checks)}
     people = {}
     for row in rows:
         rater = workspace.store.get(Rater, row["rater_id"])
-        name = rater.name if rater is not None else ""
         identity = row["rater_id"]
-        people[identity] = RaterWork(identity, row["seq"], name, bool(row["active"]), skipped=skipped.get(identity, 0))
+        people[identity] = RaterWork(
+            identity,
+            row["seq"],
+            rater.name if rater is not None else "",
+            bool(row["active"]),
+            params={key: str(value) for key, value in rater.params.items()} if rater is not None else {},
+            votes=checked.get(identity, 0),
+            skipped=skipped.get(identity, 0),
+        )
     return people
 
 

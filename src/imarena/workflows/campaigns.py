@@ -261,7 +261,10 @@ def progress(workspace: Workspace, campaign: Campaign) -> Progress:
 
 
 def items_in_open_campaigns(workspace: Workspace) -> set[str]:
-    """Items that raters are looking at now: who does not lead a campaign may not look them up."""
+    """Items that raters are looking at now: who does not lead a campaign may not look them up.
+
+    Tasks with a known answer count from the start: they become assignments only when they are first dealt.
+    """
     query = (
         select(assignments_table.c.item_id)
         .join(campaigns_table, campaigns_table.c.id == assignments_table.c.campaign_id)
@@ -269,7 +272,9 @@ def items_in_open_campaigns(workspace: Workspace) -> set[str]:
         .distinct()
     )
     with reading(workspace.store.engine) as connection:
-        return set(connection.execute(query).scalars())
+        dealt = set(connection.execute(query).scalars())
+    running = workspace.store.records(Campaign, open=1)
+    return dealt.union(*({one.item_id for one in plan_of(campaign).known()} for campaign in running))
 
 
 def items_in_hand(workspace: Workspace) -> set[str]:

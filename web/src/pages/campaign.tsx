@@ -166,7 +166,10 @@ function RaterTable({ raters, onActive }: { raters: readonly RaterOut[]; onActiv
       <tbody>
         {raters.map((one) => (
           <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
-            <th scope="row">{one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}</th>
+            <th scope="row">
+              {one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}
+              {Object.entries(one.params).map(([name, value]) => <div key={name} className="muted person">{name} {value}</div>)}
+            </th>
             <td className="number">{count(one.votes)}</td>
             <td className="number">{count(one.skipped)}</td>
             <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>

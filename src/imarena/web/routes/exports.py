@@ -1,22 +1,23 @@
 """Every table that a page shows, to be saved as CSV or JSON, with the page's filters."""
 
-import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from imarena.core.records import Output
+from imarena.storage import Workspace
 from imarena.web import showing, showing_look
 from imarena.web.arena import arena_of
 from imarena.web.asking import BattleQuery, BoardQuery, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
 from imarena.web.routes.explore import chosen_battles, chosen_items
+from imarena.web.showing_lead import rater_line
 from imarena.web.tables import TABLE, Form, table
 from imarena.web.wire import NO_NUL, Wire
-from imarena.web.wire_lead import Agreement
-from imarena.web.wire_look import Battle, Cell, JudgeHealth, Standing
+from imarena.web.wire_lead import Agreement, RaterOut
+from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
 from imarena.workflows import exploring
 from imarena.workflows.battles import COLUMNS
 from imarena.workflows.campaign_quality import agreement, rater_work
@@ -31,64 +32,55 @@ As = Annotated[Form, Query()]
 ROUTE: dict[str, Any] = {"response_class": StreamingResponse, "responses": TABLE}
 
 
-class BoardTable(BoardQuery):
+class Saved(Wire):
+    """A table as a file."""
+
+    format: As = "csv"
+
+
+class BoardTable(Saved, BoardQuery):
     """A board, and the form of the file."""
 
-    format: As = "csv"
 
-
-class HistoryTable(HistoryQuery):
+class HistoryTable(Saved, HistoryQuery):
     """A history, and the form of the file."""
 
-    format: As = "csv"
 
-
-class DuelTable(DuelQuery):
+class DuelTable(Saved, DuelQuery):
     """A head-to-head, and the form of the file."""
 
-    format: As = "csv"
 
-
-class HeatTable(HeatQuery):
+class HeatTable(Saved, HeatQuery):
     """Issues, and the form of the file."""
 
-    format: As = "csv"
 
-
-class BattleRowsTable(BattleQuery):
+class BattleRowsTable(Saved, BattleQuery):
     """Battles, and the form of the file."""
 
-    format: As = "csv"
 
-
-class ItemTable(ItemQuery):
+class ItemTable(Saved, ItemQuery):
     """Items, and the form of the file."""
 
-    format: As = "csv"
 
-
-def _rows(kind: type[Wire], found: Iterator[Wire] | Sequence[Wire]) -> Iterator[list[object]]:
-    """Things that go over the wire, as rows."""
+def _saved(kind: type[Wire], found: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
+    """Things as a page shows them, one a row."""
     names = list(kind.model_fields)
-    for one in found:
-        told = one.model_dump()
-        yield [told[name] for name in names]
+    dumped = (one.model_dump() for one in found)
+    return table(names, ([told[name] for name in names] for told in dumped), form, title)
 
 
 @router.get("/board", **ROUTE)
 def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The leaderboard."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
-    rows = _rows(Standing, showing.standings(made.ranking))
-    return table(list(Standing.model_fields), rows, query.format, "board")
+    return _saved(Standing, showing.standings(made.ranking), query.format, "board")
 
 
 @router.get("/matrix", **ROUTE)
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The win matrix: one row for each pair of models that met."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
-    rows = _rows(Cell, [showing.cell(found) for found in made.matrix])
-    return table(list(Cell.model_fields), rows, query.format, "matrix")
+    return _saved(Cell, map(showing.cell, made.matrix), query.format, "matrix")
 
 
 @router.get("/head-to-head", **ROUTE)
@@ -146,8 +138,8 @@ def export_battles(
 ) -> StreamingResponse:
     """Battles with the counts of what was said about them."""
     arena = arena_of(request)
-    rows = _rows(Battle, (showing.battle(arena, pair) for pair in chosen_battles(arena, caller, query)))
-    return table(list(Battle.model_fields), rows, query.format, "battles")
+    found = (showing.battle(arena, pair) for pair in chosen_battles(arena, caller, query))
+    return _saved(Battle, found, query.format, "battles")
 
 
 @router.get("/items", **ROUTE)
@@ -170,8 +162,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
 def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
     """How judges behave."""
     found = judge_health(arena_of(request).looking, released=not caller.leads)
-    rows = _rows(JudgeHealth, (showing_look.health(one, costs=caller.inside) for one in found))
-    return table(list(JudgeHealth.model_fields), rows, format, "judges")
+    return _saved(JudgeHealth, (showing_look.health(one, costs=caller.inside) for one in found), format, "judges")
 
 
 @router.get("/runs", **ROUTE)
@@ -179,80 +170,56 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     """All runs, newest first."""
     watch = arena_of(request).looking.runs
 
-    def rows() -> Iterator[list[object]]:
+    def found() -> Iterator[RunOut]:
         before: int | None = None
         while seen := watch.recent(before, 200):
-            for one in seen:
-                line = showing_look.run_line(one)
-                yield [getattr(line, name) for name in names]
+            yield from map(showing_look.run_line, seen)
             before = seen[-1].seq
 
-    names = ["run_id", "command", "state", "created_at", "finished_at", "counts", "cost_usd"]
-    return table(names, rows(), format, "runs")
+    return _saved(RunOut, found(), format, "runs")
+
+
+def _asked(request: Request, campaign_id: str | None) -> Workspace:
+    """The workspace; raises where the campaign that is asked for is not in it."""
+    arena = arena_of(request)
+    if campaign_id is not None:
+        arena.voting.campaign(campaign_id)
+    return arena.workspace
 
 
 @router.get("/votes", **ROUTE)
 def export_votes(
-    request: Request,
-    _caller: LeadCaller,
-    campaign_id: SomeCampaign = None,
-    format: As = "csv",
+    request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live preference, of one campaign or of all: the table that `imarena rank --from` reads."""
-    arena = arena_of(request)
-    if campaign_id is not None:
-        arena.voting.campaign(campaign_id)
-    return table(VOTE_COLUMNS, vote_rows(arena.workspace, campaign_id), format, "votes")
+    rows = vote_rows(_asked(request, campaign_id), campaign_id)
+    return table(VOTE_COLUMNS, rows, format, "votes")
 
 
 @router.get("/ratings", **ROUTE)
 def export_ratings(
-    request: Request,
-    _caller: LeadCaller,
-    campaign_id: SomeCampaign = None,
-    format: As = "csv",
+    request: Request, _caller: LeadCaller, campaign_id: SomeCampaign = None, format: As = "csv"
 ) -> StreamingResponse:
     """Every live rating, one row a criterion: the table that `imarena agree --from` reads."""
-    arena = arena_of(request)
-    if campaign_id is not None:
-        arena.voting.campaign(campaign_id)
-    return table(RATING_COLUMNS, rating_rows(arena.workspace, campaign_id), format, "ratings")
+    rows = rating_rows(_asked(request, campaign_id), campaign_id)
+    return table(RATING_COLUMNS, rows, format, "ratings")
 
 
 @router.get("/agreement", **ROUTE)
 def export_agreement(
-    request: Request,
-    _caller: LeadCaller,
-    campaign_id: CampaignId,
-    format: As = "csv",
+    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
 ) -> StreamingResponse:
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id))
-    rows = _rows(Agreement, [Agreement(**one) for one in found])
-    return table(list(Agreement.model_fields), rows, format, "agreement")
+    return _saved(Agreement, (Agreement(**one) for one in found), format, "agreement")
 
 
 @router.get("/raters", **ROUTE)
 def export_raters(
-    request: Request,
-    _caller: LeadCaller,
-    campaign_id: CampaignId,
-    format: As = "csv",
+    request: Request, _caller: LeadCaller, campaign_id: CampaignId, format: As = "csv"
 ) -> StreamingResponse:
     """Each rater's work in a campaign, and who stands out."""
     arena = arena_of(request)
     found = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
-    names = [
-        "rater_id", "name", "active", "votes", "skipped", "median_time_s", "gold_right", "gold_asked", "repeats_same",
-        "repeats_asked", "agreement", "left_share", "flags",
-    ]  # fmt: skip
-    rows = (
-        [
-            one.rater_id, one.name, one.active, one.votes, one.skipped,
-            statistics.median(one.times) if one.times else None, sum(one.gold), len(one.gold), sum(one.repeats),
-            len(one.repeats), one.agreement, sum(one.sides) / len(one.sides) if one.sides else None, one.flags,
-        ]
-        for one in found
-    )  # fmt: skip
-    return table(names, rows, format, "raters")
+    return _saved(RaterOut, map(rater_line, found), format, "raters")

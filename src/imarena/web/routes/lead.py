@@ -1,6 +1,5 @@
 """What a rating lead does: campaigns, progress, agreement, raters, export."""
 
-import statistics
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -11,6 +10,7 @@ from imarena.storage.database import writing
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
+from imarena.web.showing_lead import rater_line
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
     Agreement,
@@ -33,7 +33,7 @@ from imarena.web.wire_lead import (
 from imarena.workflows.campaign_change import change_campaign as change
 from imarena.workflows.campaign_change import history
 from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaign_quality import RaterWork, agreement, export_csv, rater_work, skip_reasons
+from imarena.workflows.campaign_quality import agreement, export_csv, rater_work, skip_reasons
 from imarena.workflows.campaigns import campaigns, progress, progress_json
 from imarena.workflows.campaigns import create_campaign as make_campaign
 from imarena.workflows.known_tasks import Proposal, from_table, from_votes
@@ -102,7 +102,7 @@ def list_raters(
     after = int(cursor) if cursor else 0
     found = [work for work in rater_work(arena.workspace, arena.voting.campaign(campaign_id)) if work.seq > after]
     more = str(found[limit - 1].seq) if len(found) > limit else None
-    return RaterPage(raters=[_rater(work) for work in found[:limit]], next_cursor=more)
+    return RaterPage(raters=[rater_line(work) for work in found[:limit]], next_cursor=more)
 
 
 @router.patch("/campaigns/{campaign_id}/raters/{rater_id}")
@@ -116,7 +116,7 @@ def change_rater(
         found = leases.change_place(connection, campaign_id, rater_id, active=int(body.active))
     if not found:
         raise Refused(404, "not_found", "This rater does not take part in the campaign.")
-    return next(_rater(work) for work in rater_work(arena.workspace, campaign) if work.rater_id == rater_id)
+    return next(rater_line(work) for work in rater_work(arena.workspace, campaign) if work.rater_id == rater_id)
 
 
 @router.get("/campaigns/{campaign_id}/agreement")
@@ -166,21 +166,3 @@ def _out(arena: Arena, campaign: Campaign) -> CampaignOut:
     changed = [CampaignChanged(**one) for one in history(campaign)]
     found = progress_json(progress(arena.workspace, campaign))
     return CampaignOut(**found, settings=settings, history=changed)
-
-
-def _rater(work: RaterWork) -> RaterOut:
-    return RaterOut(
-        rater_id=work.rater_id,
-        name=work.name,
-        active=work.active,
-        votes=work.votes,
-        skipped=work.skipped,
-        median_time_s=statistics.median(work.times) if work.times else None,
-        gold_right=sum(work.gold),
-        gold_asked=len(work.gold),
-        repeats_same=sum(work.repeats),
-        repeats_asked=len(work.repeats),
-        agreement=work.agreement,
-        left_share=sum(work.sides) / len(work.sides) if work.sides else None,
-        flags=work.flags,
-    )

@@ -1,0 +1,26 @@
+"""From what workflows give to what goes over the wire to leads."""
+
+import statistics
+
+from imarena.web.wire_lead import RaterOut
+from imarena.workflows.campaign_quality import RaterWork
+
+
+def rater_line(work: RaterWork) -> RaterOut:
+    """A rater's work in a campaign."""
+    return RaterOut(
+        rater_id=work.rater_id,
+        name=work.name,
+        params=work.params,
+        active=work.active,
+        votes=work.votes,
+        skipped=work.skipped,
+        median_time_s=statistics.median(work.times) if work.times else None,
+        gold_right=sum(work.gold),
+        gold_asked=len(work.gold),
+        repeats_same=sum(work.repeats),
+        repeats_asked=len(work.repeats),
+        agreement=work.agreement,
+        left_share=sum(work.sides) / len(work.sides) if work.sides else None,
+        flags=work.flags,
+    )
