@@ -1,5 +1,6 @@
 import { createRoot } from "react-dom/client";
 import { App, applyTheme } from "./app";
+import { Guard } from "./parts/guard";
 import { SessionProvider } from "./session";
 import "./styles/base.css";
 import "./styles/task.css";
@@ -9,8 +10,10 @@ applyTheme();
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
-    <SessionProvider>
-      <App />
-    </SessionProvider>,
+    <Guard>
+      <SessionProvider>
+        <App />
+      </SessionProvider>
+    </Guard>,
   );
 }

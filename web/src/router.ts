@@ -48,6 +48,15 @@ export function withQuery(path: string, query: URLSearchParams, changes: Record<
   return text ? `${path}?${text}` : path;
 }
 
+/** A part of an address; empty where it is not one, such as a cut-off `%4`. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return "";
+  }
+}
+
 /** Match `/lead/:id` against a path; the named parts, or null. */
 export function match(pattern: string, path: string): Record<string, string> | null {
   const wanted = pattern.split("/");
@@ -57,8 +66,9 @@ export function match(pattern: string, path: string): Record<string, string> | n
   for (const [index, part] of wanted.entries()) {
     const value = given[index] ?? "";
     if (part.startsWith(":")) {
-      if (!value) return null;
-      found[part.slice(1)] = decodeURIComponent(value);
+      const plain = decoded(value);
+      if (!plain) return null;
+      found[part.slice(1)] = plain;
     } else if (part !== value) return null;
   }
   return found;

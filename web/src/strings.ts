@@ -67,6 +67,9 @@ export const strings = {
     offlineHint: "What you filled in is kept. Check the connection and try again.",
     unknown: (status: number) => `The server answered ${status} without a reason.`,
     page: "There is no such page.",
+    broken: "Something in this page failed.",
+    brokenHint: "What you filled in is kept. The server may have been brought up to date meanwhile.",
+    reload: "Load it again",
   },
 
   signIn: {
@@ -81,6 +84,7 @@ export const strings = {
   home: {
     title: "Your campaigns",
     nothing: "There is nothing to rate for you now.",
+    nothingForLeads: "There is no open campaign. Make one to rate, or to invite others:",
     done: (count: number) => plural(count, "answer given", "answers given"),
     left: (count: number) => `${count.toLocaleString("en")} left this week`,
     start: "Start",
@@ -326,9 +330,11 @@ export const strings = {
     gold: "Known answers",
     repeats: "Same answer twice",
     withOthers: "With others",
+    test: "Test",
     leftShare: "Left share",
     flags: "Stands out",
     flagNames: {
+      not_qualified: "did not pass the test",
       misses_gold: "misses known answers",
       contradicts_self: "answers differently when asked again",
       very_fast: "much faster than others",
@@ -364,6 +370,7 @@ export const strings = {
     expires: "Expires",
     used: "Used by",
     revoke: "Revoke",
+    expired: "expired",
     revoked: "revoked",
     dimension: "What is asked about",
     datasets: "Data sets",

@@ -12,6 +12,7 @@ describe("addresses", () => {
     expect(match("/lead/:id", "/lead/")).toBeNull();
     expect(match("/lead/:id", "/lead/a/b")).toBeNull();
     expect(match("", "/")).toEqual({});
+    expect(match("/items/:id", "/items/%zz")).toBeNull();
   });
   it("keep the other filters, in one order", () => {
     expect(withQuery("/board", new URLSearchParams("task=a&source=human"), { task: "", judge: "x y" })).toBe("/board?judge=x+y&source=human");

@@ -1,8 +1,11 @@
 """What requests of the looking side have in common: filters that stand in a link, cursors, limits."""
 
+from contextlib import suppress
+from datetime import date
 from typing import Annotated, Literal
 
 from fastapi import Query
+from pydantic import AfterValidator
 
 from imarena.web.callers import Caller
 from imarena.web.wire import NO_NUL, Wire
@@ -11,7 +14,17 @@ from imarena.workflows import looking
 Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
-Day = Annotated[str | None, Query(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+
+
+def _real(day: str) -> str:
+    """A day of the calendar: a pattern would let a thirteenth month pass and filter by nonsense."""
+    with suppress(ValueError):
+        if date.fromisoformat(day).isoformat() == day:
+            return day
+    raise ValueError("should be a day, such as 2026-01-31")
+
+
+Day = Annotated[str, Query(json_schema_extra={"format": "date"}), AfterValidator(_real)] | None
 Method = Literal["bt", "davidson", "elo"]
 
 

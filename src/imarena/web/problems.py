@@ -1,6 +1,7 @@
 """How a request is refused: one shape for all, and no word about the inside of the server."""
 
 import logging
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -70,14 +71,33 @@ def _gone(request: Request, error: Exception) -> JSONResponse:
     return answer(404, "not_available", "This is not available.")
 
 
+_SHORT = {
+    "missing": "is missing",
+    "extra_forbidden": "is not known here",
+    "string_pattern_mismatch": "does not have the form that is expected",
+    "json_invalid": "is not JSON",
+}
+
+
+def _told(found: Any) -> str:
+    """What is wrong with one part of a request, in words; never what was sent, so that nothing hostile comes back."""
+    where = ".".join(str(part) for part in found["loc"][1:4] if isinstance(part, (str, int))) or "it"
+    short = _SHORT.get(found["type"])
+    said = str(found["msg"]).removeprefix("Value error, ")
+    rest = said[said.find(" should ") + 1 :] if " should " in said else said[:1].lower() + said[1:]
+    return f"{where[:80]} {short or rest}"
+
+
 def _invalid(_: Request, error: Exception) -> JSONResponse:
-    """Where the request is wrong; never what was sent, so that nothing hostile comes back."""
-    places = []
-    if isinstance(error, RequestValidationError):
-        for found in error.errors()[:5]:
-            where = ".".join(str(part) for part in found["loc"][:2] if isinstance(part, (str, int)))
-            places.append(f"{where[:80]}: {found['type']}")
-    return answer(422, "invalid", "The request is not valid: " + ("; ".join(places) or "unreadable") + ".")
+    """Where the request is wrong, and how it should be."""
+    wrong = error.errors()[:5] if isinstance(error, RequestValidationError) else []
+    places = {str(found["loc"][0]) if found["loc"] else "" for found in wrong}
+    if "path" in places:
+        return answer(404, "not_found", "There is nothing at this address.")
+    hint = "Correct the address, or clear the filters." if places == {"query"} else ""
+    return answer(
+        422, "invalid", "The request is not valid: " + ("; ".join(map(_told, wrong)) or "unreadable") + ".", hint
+    )
 
 
 def _http(_: Request, error: Exception) -> JSONResponse:

@@ -16,6 +16,8 @@ def rater_line(work: RaterWork) -> RaterOut:
         votes=work.votes,
         skipped=work.skipped,
         median_time_s=statistics.median(work.times) if work.times else None,
+        test_right=sum(work.tests),
+        test_asked=len(work.tests),
         gold_right=sum(work.gold),
         gold_asked=len(work.gold),
         repeats_same=sum(work.repeats),

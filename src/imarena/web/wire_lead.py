@@ -135,6 +135,8 @@ class RaterOut(Wire):
     votes: int
     skipped: int
     median_time_s: float | None
+    test_right: int
+    test_asked: int
     gold_right: int
     gold_asked: int
     repeats_same: int

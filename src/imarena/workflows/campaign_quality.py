@@ -17,6 +17,7 @@ from imarena.storage.codec import from_row
 from imarena.storage.database import reading
 from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
 from imarena.workflows.ballots import right
+from imarena.workflows.campaign_plan import Plan, plan_of
 
 LABELS = {"tie": 0.0, "both_bad": 3.0}
 FAST_SHARE = 0.25
@@ -47,6 +48,7 @@ class RaterWork:
     votes: int = 0
     skipped: int = 0
     times: list[float] = field(default_factory=list)
+    tests: list[bool] = field(default_factory=list)
     gold: list[bool] = field(default_factory=list)
     repeats: list[bool] = field(default_factory=list)
     sides: list[bool] = field(default_factory=list)
@@ -136,7 +138,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
         if work is not None:
             _add(work, cast, first.get((cast.vote.rater_id, cast.assignment.unit)))
     _beside_others(people, found)
-    _flag(people)
+    _flag(people, plan_of(campaign))
     return sorted(people.values(), key=lambda work: work.seq)
 
 
@@ -173,7 +175,12 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
     # a check is no vote: what was checked is counted by the tasks that are done
     checks = (
         select(leases.c.rater_id, func.count())
-        .where(leases.c.campaign_id == campaign.campaign_id, leases.c.state == "done", leases.c.vote_id.is_(None))
+        .where(
+            leases.c.campaign_id == campaign.campaign_id,
+            leases.c.state == "done",
+            leases.c.vote_id.is_(None),
+            leases.c.purpose.not_in(("practice", "qualification")),
+        )
         .group_by(leases.c.rater_id)
     )
     query = select(participants).where(participants.c.campaign_id == campaign.campaign_id)
@@ -199,6 +206,10 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
 
 def _add(work: RaterWork, cast: Cast, first: Vote | None) -> None:
     vote = cast.vote
+    if cast.assignment.purpose == "qualification":
+        work.tests.append(right(cast.assignment, vote) is not False)
+    if cast.assignment.purpose in ("practice", "qualification"):
+        return  # learning is not work: it would also make a rater look slow, or of another mind
     work.votes += 1
     if vote.time_spent_s is not None:
         work.times.append(vote.time_spent_s)
@@ -233,10 +244,13 @@ def _beside_others(people: dict[str, RaterWork], found: list[Cast]) -> None:
             work.flags += [flag for flag in report.flags if flag != "too_few"]
 
 
-def _flag(people: dict[str, RaterWork]) -> None:
+def _flag(people: dict[str, RaterWork], plan: Plan) -> None:
+    asked = len(plan.qualification)
     medians = [statistics.median(work.times) for work in people.values() if len(work.times) >= FEW]
     usual = statistics.median(medians) if medians else None
     for work in people.values():
+        if asked and len(work.tests) == asked and sum(work.tests) < plan.pass_share * asked:
+            work.flags.append("not_qualified")
         if len(work.gold) >= 3 and sum(work.gold) < 0.7 * len(work.gold):
             work.flags.append("misses_gold")
         if len(work.repeats) >= 3 and sum(work.repeats) < 0.6 * len(work.repeats):

@@ -82,7 +82,7 @@ function Ratings({ board, query }: { board: Board; query: URLSearchParams }) {
           <tbody>
             {board.standings.map((one) => (
               <tr key={one.model}>
-                <td>
+                <td className="number-left">
                   <strong>{one.rank}</strong>{" "}
                   {one.rank_low !== null && one.rank_high !== null && one.rank_low !== one.rank_high && (
                     <span className="muted">{one.rank_low}–{one.rank_high}</span>

@@ -159,7 +159,7 @@ function RaterTable({ raters, onActive }: { raters: readonly RaterOut[]; onActiv
     <table>
       <thead>
         <tr>
-          {[t.rater, t.votes, t.skipped, t.time, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
+          {[t.rater, t.votes, t.skipped, t.time, t.test, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
           <th scope="col"><span className="sr-only">{t.action}</span></th>
         </tr>
       </thead>
@@ -173,6 +173,7 @@ function RaterTable({ raters, onActive }: { raters: readonly RaterOut[]; onActiv
             <td className="number">{count(one.votes)}</td>
             <td className="number">{count(one.skipped)}</td>
             <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>
+            <td className="number">{of(one.test_right, one.test_asked)}</td>
             <td className="number">{of(one.gold_right, one.gold_asked)}</td>
             <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
             <td className="number">{share(one.agreement)}</td>

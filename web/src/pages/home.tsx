@@ -20,6 +20,8 @@ export function HomePage() {
 
 function MyCampaigns() {
   const loaded = useLoaded("mine", calls.myCampaigns);
+  const { me } = useSession();
+  const leads = me.role === "admin" || me.role === "lead";
   const t = strings.home;
   return (
     <div className="page">
@@ -41,7 +43,7 @@ function MyCampaigns() {
               ))}
             </ul>
           ) : (
-            <Empty>{t.nothing}</Empty>
+            <Empty>{leads ? <>{t.nothingForLeads} <Link to="/lead">{strings.pages.lead}</Link></> : t.nothing}</Empty>
           )
         }
       </Shown>

@@ -1,5 +1,5 @@
 // Invitation links: made, sent once, expired, revoked.
-import { useState, type FormEvent } from "react";
+import { useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
 import { asApiError, useLoaded } from "../api/use";
@@ -60,7 +60,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
                     <td>{moment(one.expires_at)}</td>
                     <td>{one.people} / {one.max_people}</td>
                     <td>
-                      {one.revoked ? <span className="badge">{t.revoked}</span> : (
+                      {one.revoked || Date.parse(one.expires_at) < Date.now() ? <span className="badge">{one.revoked ? t.revoked : t.expired}</span> : (
                         <button type="button" className="small" aria-label={one.name ? `${t.revoke}: ${one.name}` : t.revoke}
                           onClick={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))}>
                           {t.revoke}
@@ -89,15 +89,23 @@ export function linkFor(link: URL, param: string): string {
 
 function MadeLink({ link }: { link: string }) {
   const [copied, setCopied] = useState(false);
+  const shown = useRef<HTMLInputElement>(null);
   const t = strings.lead;
+  /** A page without TLS has no clipboard to write to: there the selected text is copied as by the keys. */
+  async function copy(): Promise<void> {
+    shown.current?.select();
+    if (navigator.clipboard) await navigator.clipboard.writeText(link);
+    else document.execCommand("copy");
+    setCopied(true);
+  }
   return (
     <div className="made-link" role="status">
       <label className="field">
         <span>{t.link}</span>
-        <input readOnly value={link} onFocus={(event) => event.target.select()} />
+        <input ref={shown} readOnly value={link} onFocus={(event) => event.target.select()} />
         {link.includes("?") && <small className="muted">{t.linkParam}</small>}
       </label>
-      <button type="button" onClick={() => void navigator.clipboard?.writeText(link).then(() => setCopied(true))}>{copied ? t.copied : t.copy}</button>
+      <button type="button" onClick={() => void copy()}>{copied ? t.copied : t.copy}</button>
     </div>
   );
 }

@@ -8,12 +8,12 @@ export function Waiting() {
   return <p className="waiting" role="status">{strings.waiting}</p>;
 }
 
-export function Problem({ error, retry }: { error: ApiError; retry?: () => void }) {
+export function Problem({ error, retry, retryText = strings.again }: { error: ApiError; retry?: () => void; retryText?: string }) {
   return (
     <div className="problem" role="alert">
       <strong>{error.message}</strong>
       {error.hint && <p>{error.hint}</p>}
-      {retry && <button type="button" className="small" onClick={retry}>{strings.again}</button>}
+      {retry && <button type="button" className="small" onClick={retry}>{retryText}</button>}
     </div>
   );
 }
