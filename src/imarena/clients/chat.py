@@ -4,7 +4,7 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Protocol, Self
@@ -130,8 +130,11 @@ class ChatClient:
         pieces = body_pieces(request, self.endpoint, structured=structured)
 
         async def once(avoid: Route | None) -> tuple[Route, Answer | Failure]:
-            def send(session: aiohttp.ClientSession, route: Route) -> Awaitable[Answer | Failure]:
-                return post(session, route, pieces, self._gate)
+            async def send(session: aiohttp.ClientSession, route: Route) -> Answer | Failure:
+                result = await post(session, route, pieces, self._gate)
+                if structured and isinstance(result, Failure) and result.http_status == 404:
+                    return replace(result, kind=Kind.REJECTED)  # perhaps it is the schema that is not known there
+                return result
 
             return await self._line.attempt(send, avoid, self._price(request), self._charged_usd)
 

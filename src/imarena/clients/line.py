@@ -34,6 +34,7 @@ class Tries:
     failed: int = 0
     timeouts: int = 0
     throttled: int = 0
+    shut: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,10 @@ class Line:
                 return result
             if adapt is not None and adapt(result):
                 continue
-            if not self._try_again(result, tries):
+            if not self._try_again(result, tries, route):
                 return result
             _LOG.debug("trying again (%d sent): %s", tries.sent, result.error)
-            if result.kind is not Kind.THROTTLED:
+            if result.kind not in (Kind.THROTTLED, Kind.SHUT):
                 await asyncio.sleep(self._backoff_s(tries.failed + tries.timeouts))
 
     async def attempt(
@@ -158,12 +159,17 @@ class Line:
             if after_s is None:
                 after_s = self._backoff_s(route.throttled_in_a_row + 1)
             route.throttled(now, min(after_s, self.endpoint.max_wait_s) * self._rng.uniform(1.0, 1.1))
+        elif result.kind is Kind.SHUT:
+            route.shut(now, result.error)
         else:
             route.failed(now, result.error)
 
-    def _try_again(self, failure: Failure, tries: Tries) -> bool:
+    def _try_again(self, failure: Failure, tries: Tries, route: Route | None) -> bool:
         if failure.kind is Kind.REJECTED:
             return False
+        if failure.kind is Kind.SHUT:
+            tries.shut += 1  # so many that the route is down by then, and another one gets its turn
+            return self._open_beside(route) and tries.shut <= self.endpoint.breaker_failures + len(self.routes)
         if failure.kind is Kind.THROTTLED:
             tries.throttled += 1
             wait_s = failure.after_s or 0.0
@@ -175,6 +181,11 @@ class Line:
         else:
             tries.failed += 1
         return tries.failed + tries.timeouts < self.endpoint.max_attempts
+
+    def _open_beside(self, route: Route | None) -> bool:
+        """Is there another route that was not shut?"""
+        now = asyncio.get_running_loop().time()
+        return any(other is not route and not other.shut_in_a_row and not other.down(now) for other in self.routes)
 
     def _backoff_s(self, failures: int) -> float:
         """Exponential with jitter, so that requests that failed together do not come back together."""

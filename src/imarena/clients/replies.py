@@ -13,6 +13,11 @@ from typing import Any
 
 from imarena.core.records import Status, Usage
 
+_SHUT = frozenset({401, 402, 404})
+_SHUT_CODES = frozenset(
+    {"insufficient_quota", "invalid_api_key", "model_not_found", "permission_denied", "permission_error"}
+)
+"""About the key, the account or the model, not about the question. A bare 403 may be about either."""
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _ERROR_LENGTH = 500
 
@@ -45,6 +50,7 @@ class Kind(Enum):
     TIMEOUT = "timeout"  # try again, but not often
     THROTTLED = "throttled"  # wait as told, then try again
     REJECTED = "rejected"  # the same request will be rejected again
+    SHUT = "shut"  # this key, account or model is: every request will be, on this route
 
 
 @dataclass(frozen=True)
@@ -128,8 +134,8 @@ def _read_error(http_status: int, headers: Mapping[str, str], document: Any, bod
     line = f"HTTP {status}: {message}"
     if codes & REFUSAL_CODES or _flagged(error):
         return Answer(Status.REFUSED, error=line, http_status=status, finish_reason="content_filter")
-    if "insufficient_quota" in codes:
-        return Failure(Kind.REJECTED, line, status)
+    if codes & _SHUT_CODES or status in _SHUT:
+        return Failure(Kind.SHUT, line, status)
     if status == 429:
         return Failure(Kind.THROTTLED, line, status, retry_after_s(headers))
     if status == 503 and retry_after_s(headers) is not None:

@@ -114,6 +114,38 @@ def test_several_addresses_share_the_work_and_cover_for_a_dead_one() -> None:
     assert sum(reply.attempts for reply in replies) <= 40 + 8  # the breaker stops trying the dead one
 
 
+def test_a_refused_key_does_not_swallow_the_work_of_the_others() -> None:
+    """The route that turns requests away is the fastest one: it must not get them all."""
+
+    async def scenario() -> None:
+        good, bad = FakeServer(reply_s=0.02, api_key="right-key-1"), FakeServer(api_key="right-key-2")
+        async with good, bad:
+            settings = endpoint(
+                good.base_url, bad.base_url, api_key_env=["ONE", "TWO"], max_concurrency=4, breaker_failures=5
+            )
+            keys = {"ONE": "right-key-1", "TWO": "revoked-key"}
+            async with ChatClient(settings, environ=keys) as client:
+                replies = await ask_all(client, questions(60))
+            assert {reply.status for reply in replies} == {Status.OK}
+            assert good.counts.requests == 60
+            assert bad.counts.requests <= 2 * settings.breaker_failures  # those under way when it was set aside
+
+    asyncio.run(scenario())
+
+
+def test_one_refused_key_ends_the_run_without_asking_everything() -> None:
+    async def scenario() -> None:
+        async with FakeServer(api_key="right-key-1") as server:
+            settings = endpoint(server.base_url, api_key_env="ONE", max_concurrency=2, breaker_failures=5)
+            async with ChatClient(settings, environ={"ONE": "revoked-key"}) as client:
+                replies = await ask_all(client, questions(60))
+            assert {reply.status for reply in replies} == {Status.API_ERROR}
+            assert all("Incorrect API key" in reply.error for reply in replies)
+            assert server.counts.requests <= settings.breaker_failures + 2
+
+    asyncio.run(scenario())
+
+
 def test_the_breaker_pauses_and_then_goes_on() -> None:
     async def run() -> tuple[list[ChatReply], int]:
         async with FakeServer(faults=Faults({Fault.SERVER_ERROR: 1.0})) as server:
