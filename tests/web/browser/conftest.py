@@ -1,9 +1,12 @@
 """A real Chromium, and pictures of the pages for the guide."""
 
+import fcntl
 import io
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from imarena.web.pages import STATIC
+from tests.web.browser import gallery
 from tests.web.browser.desk import become_lead, loaded
 from tests.web.browser.stage import Stage, fill, start
 
@@ -29,20 +33,40 @@ SIZE = {"width": 1280, "height": 720}
 Shot = Callable[[Page, str], None]
 
 
-@pytest.fixture(scope="session")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """The server over a populated workspace, as long as the tests run."""
+@contextmanager
+def served(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Iterator[Stage]:
+    """A server over a filled workspace. It is filled once, by the first process that needs it; each has its own copy."""
     if not (STATIC / "index.html").is_file():
-        pytest.skip("the pages are not built: run 'npm ci && npm run build' in web/")
-    root = tmp_path_factory.mktemp("browser") / "arena"
-    with ThreadPoolExecutor(1) as aside:  # Playwright's event loop runs in this thread
-        aside.submit(fill, root).result()
+        pytest.skip("the pages are not built: run 'make web'")
+    shared = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
+    original = shared / f"{name}-filled"
+    with (shared / f"{name}.lock").open("w") as lock, ThreadPoolExecutor(1) as aside:  # Playwright's loop runs here
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not original.exists():
+            aside.submit(fill, shared / f"{name}-half").result()
+            (shared / f"{name}-half").rename(original)
+    root = factory.mktemp(name) / "arena"
+    shutil.copytree(original, root)
     process, made = start(root)
     try:
         yield made
     finally:
         process.terminate()
         process.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The server over a populated workspace, as long as the tests run."""
+    with served(tmp_path_factory, "stage", fill) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """A server over a workspace that has much to look at."""
+    with served(tmp_path_factory, "hall", gallery.fill) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -79,24 +103,35 @@ def lead(page: Page, stage: Stage) -> Page:
     return page
 
 
+@pytest.fixture
+def keeper(page: Page, hall: Stage) -> Page:
+    """The administrator of the hall."""
+    become_lead(page, hall)
+    return page
+
+
 def _is_ours(kind: str, text: str) -> bool:
     """An error of the page; a refused request is reported by the browser as well, and is the server's to test."""
     return kind == "error" and not text.startswith("Failed to load resource")
 
 
 @pytest.fixture
-def shot(tmp_path: Path) -> Shot:
-    """Keep a picture of a page: in the folder IMARENA_SCREENSHOTS (docs/guide/images for the guide), else for this run."""
-    folder = Path(os.environ.get("IMARENA_SCREENSHOTS") or tmp_path)
-    folder.mkdir(parents=True, exist_ok=True)
+def shot() -> Shot:
+    """Keep a picture of a page in the folder IMARENA_SCREENSHOTS (docs/guide/images for the guide), where it is set."""
+    folder = os.environ.get("IMARENA_SCREENSHOTS")
 
     def keep(page: Page, name: str) -> None:
+        loaded(page)
+        if not folder:
+            page.screenshot()
+            return
         page.wait_for_load_state("networkidle")
         page.wait_for_timeout(300)
         loaded(page)
         page.wait_for_timeout(300)
         whole = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        few_colours(whole).save(folder / f"web-{name}.png", optimize=True)
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        few_colours(whole).save(Path(folder) / f"web-{name}.png", optimize=True)
 
     return keep
 

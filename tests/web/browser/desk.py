@@ -1,6 +1,7 @@
 """What a rater does at the screen, in words."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Page, expect
@@ -64,6 +65,15 @@ def next_task(page: Page, before: str) -> None:
     """Wait until another task is on the screen."""
     expect(page.locator(".task")).not_to_have_attribute("data-task", before)
     ready(page)
+
+
+def until(page: Page, told: Callable[[], object]) -> None:
+    """Wait until something is so: a page that moves is asked again, for as long as a busy machine may need."""
+    for _ in range(200):
+        if told():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it did not come to be within 20 s")
 
 
 def seen(page: Page) -> dict[str, list[int]]:

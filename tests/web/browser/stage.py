@@ -24,6 +24,8 @@ from tests.small_arena import make_arena
 BIG = "big"
 """The data set with one large picture."""
 BIG_SIZE = (6000, 4000)
+ALONE = "alone"
+"""The data set of two plain pictures on which one test alone votes."""
 SPOT = (2700, 1800, 3300, 2200)
 """Where the two editors of the large picture differ."""
 HABITS = ("exact", "timid", "artefacts", "wrong-target")
@@ -61,8 +63,14 @@ def fill(root: Path) -> None:
             Output(item_id=item.item_id, editor="red-painter", image=keep(_field("#d02020"), "red.png")),
             Output(item_id=item.item_id, editor="blue-painter", image=keep(_field("#2040d0"), "blue.png")),
         ]
+        alone = [Item(dataset=ALONE, key=key, turns=(Turn(instruction=f"Paint it {key}."),)) for key in ("red", "blue")]
+        editors = sorted({str(output.editor) for made in board.slots.values() for output in made})
+        for plain_item in alone:
+            for editor, colour in zip(editors, ("red", "blue"), strict=False):
+                plain = keep(Image.new("RGB", (64, 48), colour), f"{colour}.png")
+                outputs.append(Output(item_id=plain_item.item_id, editor=editor, image=plain))
         intake.flush()
-        workspace.store.add([item])
+        workspace.store.add([item, *alone])
         workspace.store.add(outputs)
 
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.web.browser.desk import join, next_task, ready, seen, task_of
+from tests.web.browser.desk import join, next_task, ready, seen, task_of, until
 from tests.web.browser.stage import BIG, Stage
 
 pytestmark = pytest.mark.browser
@@ -63,11 +63,7 @@ def test_a_closed_tab_gives_the_ready_task_back(page: Page, stage: Stage) -> Non
     other = page.context.new_page()
     page.close(run_before_unload=True)
     other.goto(stage.address)
-    for _ in range(50):
-        if waiting(stage, campaign) == (0, free + 1):
-            break
-        other.wait_for_timeout(100)
-    assert waiting(stage, campaign) == (0, free + 1)
+    until(other, lambda: waiting(stage, campaign) == (0, free + 1))
 
 
 def test_leaving_the_desk_gives_it_back_and_undo_still_works(page: Page, stage: Stage) -> None:

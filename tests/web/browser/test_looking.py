@@ -1,54 +1,21 @@
 """The looking side in a real browser: each filter, each view, tables, tokens, runs as they go, an agent's trace."""
 
-import csv
-import io
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from imarena.core.records import Judgment, Output, Run
 from imarena.storage import open_workspace
-from imarena.web.pages import STATIC
 from tests.web.browser import gallery
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import become_lead, loaded
-from tests.web.browser.stage import Stage, start
+from tests.web.browser.desk import loaded
+from tests.web.browser.stage import Stage
 from tests.web.browser.test_access import violations
 
 pytestmark = pytest.mark.browser
-PAGES = {
-    "board": "/board?source=human", "matrix": "/board?view=matrix", "duel": "/board?view=duel",
-    "history": "/board?view=history&judge=builtin", "issues": "/board?view=heat", "battles": "/battles", "items": "/items",
-    "judges": "/judges", "runs": "/runs", "access": "/access",
-}  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A server over a workspace that has much to look at."""
-    if not (STATIC / "index.html").is_file():
-        pytest.skip("the pages are not built: run 'npm ci && npm run build' in web/")
-    root = tmp_path_factory.mktemp("hall") / "arena"
-    with ThreadPoolExecutor(1) as aside:  # Playwright's event loop runs in this thread
-        aside.submit(gallery.fill, root).result()
-    process, made = start(root)
-    try:
-        yield made
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-@pytest.fixture
-def keeper(page: Page, hall: Stage) -> Page:
-    """The administrator of it."""
-    become_lead(page, hall)
-    return page
 
 
 def battles(page: Page) -> int:
@@ -135,26 +102,6 @@ def test_the_issues_of_one_editor(keeper: Page, hall: Stage, shot: Shot) -> None
     assert "editor=" in keeper.url
     keeper.get_by_role("button", name="Judges", exact=True).click()
     expect(keeper.get_by_text("No rater has drawn a box or named a thing.")).to_be_visible()
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "access"])
-def test_what_a_page_shows_is_saved_with_its_filters(keeper: Page, hall: Stage, name: str) -> None:
-    keeper.goto(hall.address + PAGES[name])
-    loaded(keeper)
-    for form in ("CSV", "JSON"):
-        with keeper.expect_download() as found:
-            keeper.get_by_role("link", name=f"Save as {form}").click()
-        path = Path(found.value.path())
-        text = path.read_text(encoding="utf-8")
-        assert found.value.suggested_filename.endswith(f".{form.lower()}")
-        if form == "CSV":
-            rows = list(csv.reader(io.StringIO(text)))
-            assert len(rows) > 1
-        else:
-            assert text.startswith("[")
-            assert "<" not in text
-    if name == "history":
-        assert sorted({int(row[1]) for row in rows[1:]}) == list(range(3, 37, 3))  # twelve moments, built-in judge only
 
 
 def test_a_token_is_made_shown_once_used_and_revoked(keeper: Page, hall: Stage, browser: Browser, shot: Shot) -> None:
@@ -283,20 +230,6 @@ def test_an_item_shows_how_an_agent_came_to_its_picture(keeper: Page, hall: Stag
     shot(keeper, "trace")
     assert violations(keeper) == []
     assert keeper.title() != "taken"
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", list(PAGES))
-def test_a_page_can_be_read_by_everybody(keeper: Page, hall: Stage, name: str, theme: str) -> None:
-    """Nothing that axe finds; nothing of a name or a comment runs; nothing is wider than a tablet."""
-    keeper.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-    keeper.goto(hall.address + PAGES[name])
-    expect(keeper.get_by_role("heading", level=1)).to_be_visible()
-    expect(keeper.get_by_text("Loading")).to_have_count(0)
-    assert violations(keeper) == []
-    assert keeper.title() != "taken"
-    keeper.set_viewport_size({"width": 820, "height": 1180})
-    assert keeper.evaluate("document.documentElement.scrollWidth") <= 820
 
 
 def test_a_battle_with_hostile_words(keeper: Page, hall: Stage) -> None:

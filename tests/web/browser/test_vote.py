@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import join, next_task, open_link, ready, seen, task_of, zoom
+from tests.web.browser.desk import join, next_task, open_link, ready, seen, task_of, until, zoom
 from tests.web.browser.stage import BIG, Stage
 
 pytestmark = pytest.mark.browser
@@ -88,25 +88,17 @@ def test_all_panes_zoom_and_move_in_step_on_a_6000_px_picture(page: Page, stage:
     for _ in range(6):
         page.mouse.wheel(0, -300)
         page.wait_for_timeout(120)
-    page.wait_for_timeout(600)
+    until(page, lambda: zoom(page) > 2 * whole)
     ready(page)
-    assert zoom(page) > 2 * whole
     shot(page, "zoom")
     page.keyboard.press("1")
     expect(page.locator(".percent")).to_have_text("100 %")
-    ready(page)
-    page.wait_for_timeout(500)
-    assert {tuple(value) for name, value in seen(page).items() if name != "Source"} == painted
+    until(page, lambda: {tuple(value) for name, value in seen(page).items() if name != "Source"} == painted)
     for _ in range(8):
         page.keyboard.press("Shift+ArrowRight")
-    page.wait_for_timeout(600)
-    ready(page)
-    page.wait_for_timeout(500)
-    moved = seen(page)
-    assert moved["Left"] == moved["Right"] == moved["Source"], "away from the patch all three show the same place"
+    until(page, lambda: len({tuple(colour) for colour in seen(page).values()}) == 1)  # away from the patch
     page.keyboard.press("0")
-    page.wait_for_timeout(300)
-    assert zoom(page) == pytest.approx(whole)
+    until(page, lambda: zoom(page) == pytest.approx(whole))
 
 
 def test_the_magnifier_shows_the_same_place_in_every_pane(page: Page, stage: Stage, shot: Shot) -> None:
