@@ -410,6 +410,7 @@ export const strings = {
     made: (method: string, count: number) => `${plural(count, "battle", "battles")}, method ${method}`,
     excluded: (what: string) => `Left out: ${what}`,
     noBoard: "No battles are left by these filters.",
+    notYet: "Nobody has voted and no judge has compared anything yet. The board comes by itself; Runs shows what is at work.",
     matrixHint: "Share of battles that the row's model won against the column's; ties count half.",
     against: (row: string, column: string, share: string, count: number) => `${row} against ${column}: ${share} of ${count}`,
     duelLeft: "One model",

@@ -1,9 +1,13 @@
 """``imarena demo``."""
 
 import shutil
+import signal
+import subprocess
 import sys
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,22 +15,61 @@ from rich.console import Console
 from imarena.cli.console import emit, stderr
 from imarena.cli.progress import progress
 
+if TYPE_CHECKING:
+    from imarena.storage import Workspace
+    from imarena.workflows.demo import Demo
+
 
 def command(
     context: typer.Context,
     directory: Annotated[Path, typer.Argument(help="Where the demo's workspace goes.")] = Path("imarena-demo"),
     full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
-    serve: Annotated[bool, typer.Option("--serve", help="Then serve it: vote and look in a browser.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve it too: vote and look in a browser, from the first outputs on.")
+    ] = False,
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --serve: the port.")] = 8000,
 ) -> None:
     """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
     from imarena.workflows.demo import demo, next_steps
-    from imarena.workflows.serving import need_web
+    from imarena.workflows.serving import first_campaign, need_port, need_web
+    from imarena.workflows.serving_beside import serving_beside
 
     if serve:
-        need_web()  # before a minute of work, not after it
-    with progress("demo") as tell:
-        done = demo(directory, full=full, progress=tell)
+        need_web()  # before the work, not after it
+        need_port("127.0.0.1", port)
+        signal.signal(signal.SIGTERM, _end)  # the server must not outlive us
+    with ExitStack() as stack:
+        servers: list[subprocess.Popen[str]] = []
+        said: list[str] = []
+
+        def say(line: str) -> None:
+            said.append(line)
+            _say(line)
+            if line.startswith("Open "):
+                _say("Vote there at once: boards fill while the judge is at work, and Runs shows how far it is.")
+
+        def ready(workspace: "Workspace") -> None:
+            first_campaign(workspace)
+            servers.append(stack.enter_context(serving_beside(directory, port=port, say=say)))
+
+        with progress("demo") as tell:
+            done = demo(directory, full=full, progress=tell, ready=ready if serve else None)
+        _tell(context, done, next_steps(directory, _program()))
+        for server in servers:
+            _say("\n" + said[0] if said else "")
+            with suppress(KeyboardInterrupt):
+                raise typer.Exit(server.wait())
+
+
+def _say(line: str) -> None:
+    stderr().print(line, markup=False, soft_wrap=True)
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
     document = {**done.__dict__, "workspace": str(done.workspace), "report": str(done.report)}
 
     def show(console: Console) -> None:
@@ -37,20 +80,10 @@ def command(
         for title, value in done.tau.items():
             console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f}")
         console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:", markup=False)
-        for line in next_steps(directory, _program()):
+        for line in steps:
             console.print(f"  {line}", markup=False)
 
     emit(context, document, show)
-    if serve:
-        from imarena.workflows.serving import serve as serve_workspace
-
-        told = stderr()
-        serve_workspace(
-            directory,
-            port=port,
-            with_campaign=True,
-            say=lambda address: told.print(f"Open {address}   (stop with Ctrl-C)", markup=False, soft_wrap=True),
-        )
 
 
 def _program() -> str:

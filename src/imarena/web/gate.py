@@ -3,6 +3,8 @@
 It is plain ASGI: one layer, no copy of bodies. It also puts the security headers on every answer.
 """
 
+from asyncio import Semaphore
+from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,11 +19,14 @@ from imarena.storage.access import Visitor
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.keys import COOKIE
-from imarena.web.limits import ANYBODY, INVITED, SIGN_IN, SIGNED_IN
+from imarena.web.limits import ANYBODY, COSTLY, INVITED, SIGN_IN, SIGNED_IN
 from imarena.web.problems import answer, away, log
 
 MOST_BYTES = 1_000_000
 SAFE = ("GET", "HEAD", "OPTIONS")
+COSTLY_PATHS = ("/api/board", "/api/head-to-head", "/api/heat-map", "/api/battles", "/api/exports/", "/api/judges")
+"""What may take seconds to compute: only some of the threads are for these, so that raters never wait for a board."""
+COSTLY_AT_ONCE = 4
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -43,6 +48,7 @@ class Gate:
     def __init__(self, app: ASGIApp, arena: Arena) -> None:
         self.app = app
         self.arena = arena
+        self._places = Semaphore(COSTLY_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,7 +72,21 @@ class Gate:
             log.error("%s %s failed: %s", scope["method"], scope["path"], error)
             # the pages themselves need no database: they come, say what is wrong and ask again
             refusal = away() if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
-        await (refusal or self.app)(scope, receive, dressed)
+        if refusal is None and scope["path"].startswith(COSTLY_PATHS):
+            await self._in_line(scope, receive, dressed)
+        else:
+            await (refusal or self.app)(scope, receive, dressed)
+
+    async def _in_line(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Wait for a place without a thread. It is free again when the answer begins: who reads slowly holds none."""
+        async with AsyncExitStack() as place:
+            await place.enter_async_context(self._places)
+
+            async def sent(message: Message) -> None:
+                await place.aclose()
+                await send(message)
+
+            await self.app(scope, receive, sent)
 
     async def _refusal(self, scope: Scope) -> Any:
         """A response that says no, or None; finds out who is asking on the way."""
@@ -130,6 +150,8 @@ class Gate:
             return buckets.wait_s(f"sign-in:{address}", SIGN_IN)
         if caller.role is not None:
             return buckets.wait_s(caller.session or f"machine:{caller.name}", SIGNED_IN)
+        if scope["path"].startswith(COSTLY_PATHS):
+            return buckets.wait_s(f"costly:{address}", COSTLY)
         return buckets.wait_s(f"anybody:{address}", ANYBODY)
 
     def _ours(self, scope: Scope, headers: Headers, caller: Caller) -> bool:

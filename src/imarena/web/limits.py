@@ -20,6 +20,8 @@ INVITED = Rate(per_s=2, burst=120)
 """A room full of raters comes from one address, at once; a link's 256 random bits are not guessed at this rate."""
 SIGNED_IN = Rate(per_s=60, burst=600)
 ANYBODY = Rate(per_s=20, burst=200)
+COSTLY = Rate(per_s=2, burst=40)
+"""Of those, requests that may have a board computed: every new filter is new work."""
 
 
 class Buckets:

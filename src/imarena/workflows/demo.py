@@ -1,6 +1,7 @@
 """demo: the whole path on the bundled benchmark, offline: items, outputs, judgments, battles, rankings, report."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +38,24 @@ class Demo:
     """Kendall's tau of each board with the known order of the editors."""
 
 
-def demo(root: Path, *, full: bool = False, progress: Progress | None = None) -> Demo:
-    """Run it in a new or an interrupted demo workspace; what is done already is not done again."""
+def demo(
+    root: Path,
+    *,
+    full: bool = False,
+    progress: Progress | None = None,
+    ready: Callable[[Workspace], None] | None = None,
+) -> Demo:
+    """Run it in a new or an interrupted demo workspace; what is done already is not done again.
+
+    `ready` is told when all outputs are there: people can vote from then on, while judges are still at work.
+    """
     keys = None if full else DEMO_KEYS
     with init_workspace(root, name="imarena demo") as workspace:
         items = _items(workspace, keys, progress)
         settings = EditSettings(modes=(Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX), concurrency=2)
         edit_items(workspace, items, studio_editors(), settings, progress=progress)
+        if ready is not None:
+            ready(workspace)
         board = load_board(workspace, datasets=[DATASET])
         judge = JUDGES.get("builtin")({}, None)
         judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)

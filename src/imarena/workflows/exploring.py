@@ -51,7 +51,7 @@ class Said:
 
 def hidden_items(looking: Looking) -> set[str]:
     """Items that only leads may look up: raters are looking at them now."""
-    always = looking.kept("hidden", lambda: items_in_open_campaigns(looking.workspace))
+    always = looking.kept("hidden", lambda: items_in_open_campaigns(looking.workspace), light=True)
     return always | items_in_hand(looking.workspace)
 
 

@@ -117,6 +117,7 @@ class Looking:
         self._kept: OrderedDict[object, object] = OrderedDict()
         self._guard = threading.Lock()
         self._making = threading.RLock()  # a board is made from a table that is kept too
+        self._glance = threading.Lock()
 
     def version(self) -> tuple[int, ...]:
         """Changes when a record that pages show is added, or a campaign opens or closes."""
@@ -128,14 +129,17 @@ class Looking:
         with reading(self.workspace.store.engine) as connection:
             return tuple(int(value) for value in connection.execute(query).one())
 
-    def kept(self, key: object, make: Callable[[], T]) -> T:
-        """What `make` gives, made once for each state of the workspace."""
+    def kept(self, key: object, make: Callable[[], T], *, light: bool = False) -> T:
+        """What `make` gives, made once for each state of the workspace.
+
+        `light`: it takes a moment and keeps nothing else itself, so that it need not wait until a board is made.
+        """
         whole = (self.version(), key)
         with self._guard:
             if whole in self._kept:
                 self._kept.move_to_end(whole)
                 return self._kept[whole]  # type: ignore[return-value]
-        with self._making:  # two people who ask for the same board wait for one computation
+        with self._glance if light else self._making:  # two people who ask for the same board wait for one computation
             with self._guard:
                 if whole in self._kept:
                     return self._kept[whole]  # type: ignore[return-value]
@@ -156,7 +160,7 @@ class Looking:
         """The workspace as far as these filters let votes and judgments be seen, by date and by what is released."""
         if not (filters.since or filters.until or filters.released):
             return self.workspace
-        shut = self.kept("shut", self._shut) if filters.released else frozenset[str]()
+        shut = self.kept("shut", self._shut, light=True) if filters.released else frozenset[str]()
         store = SeenStore(self.workspace.store, filters.since, filters.until, shut)
         return replace(self.workspace, store=store)
 
@@ -171,14 +175,19 @@ class Looking:
             return frozenset(connection.execute(query).scalars())
 
     def _table(self, filters: Filters) -> BattleTable:
-        source: Source = "judge" if filters.judge else filters.source
-        table = battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension, once=True)
+        """All battles are read once for all filters that look at the item: another task costs a look, not a search."""
+        whole = replace(filters, dataset=None, family=None, task=None, topic=None, track=None, mode=None)
+        table = self.kept(("battles", whole), lambda: self._battles(whole))
         wanted = wanted_of(filters)
         if wanted.get("mode") == "single":
             wanted["mode"] = None
         if not wanted:
             return table
         return _part(table, [n for n in range(len(table)) if all(table.columns[k][n] == wanted[k] for k in wanted)])
+
+    def _battles(self, filters: Filters) -> BattleTable:
+        source: Source = "judge" if filters.judge else filters.source
+        return battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension, once=True)
 
     def board(self, filters: Filters, method: str) -> Made:
         """A board with its win matrix."""
@@ -231,7 +240,7 @@ class Looking:
 
     def facets(self) -> dict[str, list[str]]:
         """The values that filters can take."""
-        return self.kept("facets", self._facets)
+        return self.kept("facets", self._facets, light=True)
 
     def _facets(self) -> dict[str, list[str]]:
         store = self.workspace.store

@@ -5,6 +5,7 @@ import ipaddress
 import json
 import os
 import secrets
+import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Mapping
@@ -107,6 +108,20 @@ def need_web() -> None:
         raise MissingExtra("The web application", "web") from error
 
 
+def need_port(host: str, port: int) -> None:
+    """Raise where something else listens there already, or the address is not one of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UserError(
+                f"Cannot listen on port {port} of {host}: {reason}.", hint="Choose another with --port."
+            ) from error
+
+
 def serve(
     root: Path,
     *,
@@ -116,21 +131,16 @@ def serve(
     open_browser: bool = False,
     trusted_proxies: tuple[str, ...] = (),
     allowed_hosts: tuple[str, ...] = (),
-    with_campaign: bool = False,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve a workspace until it is stopped. `say` is told the address to open.
-
-    `with_campaign` makes a small campaign where there is none, so that a newcomer can vote at once.
-    """
+    """Serve a workspace until it is stopped. `say` is told the address to open."""
     need_web()
+    need_port(host, port)
     import uvicorn
 
     settings = ServeSettings(str(root.resolve()), host, port, public, trusted_proxies, allowed_hosts)
     with_secrets(settings)
-    with open_workspace(root) as workspace:
-        if with_campaign:
-            first_campaign(workspace)
+    open_workspace(root).close()  # what is wrong with it is told before an address is
     launch = secrets.token_urlsafe(24) if settings.local else ""
     kept = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
     os.environ[_SETTINGS] = json.dumps(kept)

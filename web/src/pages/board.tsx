@@ -1,6 +1,6 @@
 // The leaderboard and the other views of the same battles. Every filter stands in the address, so that a link shows the same.
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
+import { useEvery, useLoaded } from "../api/use";
 import type { Board } from "../api/wire";
 import { Choices } from "../parts/fields";
 import { count, figure, share, tally } from "../parts/figures";
@@ -15,6 +15,8 @@ import { HeatView } from "./heat";
 import { HistoryView } from "./history";
 import { MatrixView } from "./matrix";
 
+/** A board without battles may get some: a run is perhaps at work. */
+const EMPTY_MS = 5000;
 const TABLES: Record<string, string> = { board: "board", matrix: "matrix", duel: "head-to-head", history: "history", heat: "issues" };
 
 export function BoardPage() {
@@ -23,6 +25,9 @@ export function BoardPage() {
   const filters = chosen(query, [...VERDICTS, "method"]);
   const facets = useLoaded("facets", calls.facets);
   const loaded = useLoaded(`board ${JSON.stringify(filters)}`, () => calls.board(filters));
+  useEvery(EMPTY_MS, () => {
+    if (loaded.value && !loaded.value.n_battles) loaded.reload();
+  });
   const view = query.get("view") ?? "board";
   const t = strings.look;
   const duel = view === "duel" && loaded.value ? duelOf(loaded.value, query) : {};
@@ -65,7 +70,7 @@ function Ratings({ board, query }: { board: Board; query: URLSearchParams }) {
       </p>
       {board.warnings.map((warning) => <p key={warning} className="warning">{warning}</p>)}
       {board.standings.length === 0 ? (
-        <Empty>{board.reason || t.noBoard}</Empty>
+        <Empty>{board.n_battles || Object.keys(chosen(query, VERDICTS)).length ? board.reason || t.noBoard : t.notYet}</Empty>
       ) : (
         <table className="standings">
           <thead>

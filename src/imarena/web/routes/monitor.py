@@ -68,7 +68,7 @@ async def _events(arena: Arena) -> AsyncIterator[bytes]:
 
 def _page(arena: Arena, cursor: str | None, limit: int) -> RunPage:
     seen = arena.looking.runs.recent(int(cursor) if cursor else None, limit)
-    now = arena.looking.kept("status", lambda: status(arena.workspace))
+    now = arena.looking.kept("status", lambda: status(arena.workspace), light=True)
     more = str(seen[-1].seq) if len(seen) == limit else None
     return RunPage(runs=[run_line(one) for one in seen], failures=now.missing, totals=now.totals, next_cursor=more)
 
