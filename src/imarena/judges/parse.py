@@ -12,6 +12,7 @@ from typing import Any
 
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.reply_text import Unreadable, answer_part, find_object, locate
+from imarena.judges.sentences import spoken
 from imarena.judges.statements import claims, marked
 from imarena.judges.winner import side_named
 from imarena.judges.words import plain, words
@@ -32,7 +33,7 @@ __all__ = [
     "read_object",
 ]
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 
 _NUMBER = re.compile(r"^[+-]?\d{1,9}(?:\.\d{1,9})?$")
 _FRACTION = re.compile(r"^(\d{1,9}(?:\.\d{1,9})?)\s*(?:/|out of|of|von|sur|de|su|из)\s*(\d{1,9})$")
@@ -170,7 +171,7 @@ def _named_in(fields: JsonDict) -> Outcome:
 
 
 def _stated(answer: str) -> Outcome:
-    """A plain reply: nothing but a side, or marked statements ('Winner: B', '[[A>B]]', '\\boxed{A}') that agree."""
+    """A plain reply: nothing but a side, marked statements ('Winner: B', '[[A>B]]') that agree, or a plain sentence."""
     whole = side_named(answer) if "\n" not in answer else None
     if whole is not None:
         return whole
@@ -180,6 +181,9 @@ def _stated(answer: str) -> Outcome:
         return outcomes[0]
     if outcomes or vague:
         raise Unreadable("the reply states its choice in more than one way, or in words that name no side")
+    said = spoken(answer)
+    if said is not None:
+        return said
     status = Status.REFUSED if is_refusal(answer) else Status.UNPARSABLE
     raise Unreadable("the reply is a refusal" if status is Status.REFUSED else "the reply names no winner", status)
 

@@ -25,15 +25,26 @@ _CLAUSE_ENDS = re.compile(
 _COMMA = re.compile(r"[,，、]+")
 _ASPECT = re.compile(r"\s*(?:in|on|for|with|by|as|if|when|where|regarding|concerning|at)\b", re.IGNORECASE)
 _THEREFORE = re.compile(r"[,，]\s*(?=(?:so|thus|hence|therefore|which is why|making it clear that)\b)", re.IGNORECASE)
-_REASON = re.compile(r"[\s,]*\b(?:because|since|due to|thanks to|for its|for the|as it|weil|porque|car|perché)\b.*$")
+_REASON = re.compile(
+    r"[\s,]*\b(?:because|since|due to|thanks to|for its|(?<!vote )(?<!voting )(?<!going )for the|as it|weil|porque|"
+    r"car|perché)\b.*$"
+)
 _CHOOSES = re.compile(
     r"^(?:i|we)(?:'d|'ll|'m| am| would| will| do| have to| must)?(?: rather| still)? "
     r"(?:choose|chose|pick|prefer|select|vote for|voting for|go with|going with|going for|favou?r|"
     r"change my answer to) (?P<side>.+)$"
+    r"|^(?:ich (?:wähle|bevorzuge|nehme|entscheide mich für)|(?:yo )?(?:prefiero|elijo|escojo)|je (?:préfère|choisis)|"
+    r"(?:io )?(?:preferisco|scelgo)|(?:eu )?(?:prefiro|escolho)|я (?:выбираю|предпочитаю)) (?P<side_2>.+)$"
+    r"|^我(?:选择|选|更喜欢|偏好)(?P<side_3>.+)$"
 )
 _NAMED = re.compile(
-    r"^(?:the |my |our |der |die |el |la |le )?(?P<key>.+?) "
-    r"(?:is|should be|should have been|would be|must be|ist|es|est) (?P<side>.+)$"
+    r"^(?:the |my |our |der |die |das |el |la |le |il )?(?P<key>.+?) "
+    r"(?:is|should be|should have been|would be|must be|ist|es|est|è|é) (?P<side>.+)$"
+    r"|^(?P<key_2>更好的|较好的|获胜者|胜者|答案|最终答案)是(?P<side_2>.+)$"
+)
+_OVER = re.compile(r" (?:over|rather than|to) ")
+_BETTER_ONE = re.compile(
+    r"\b(better|best|preferred|superior) (?:one|image|picture|edit|result|output|candidate|option)$"
 )
 _SHOULD_BE = re.compile(r"^(?:it|this|that) (?:should be|should have been|must be|has to be) (?P<side>.+)$")
 _SHOULD_WIN = re.compile(
@@ -124,14 +135,29 @@ def _fillers() -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
+def _preferred(phrase: str) -> Outcome | None:
+    """'B', or 'image A over image B': then both have to be named, and to differ."""
+    first, _, second = (part.strip() for part in _OVER.sub("\n", phrase, count=1).partition("\n"))
+    side = label_named(first)
+    if not second:
+        return side
+    return side if side is not None and label_named(second) not in (None, side) else None
+
+
+def _group(match: re.Match[str], name: str) -> str:
+    """The group of whichever language matched."""
+    return next(value for key, value in match.groupdict().items() if key.startswith(name) and value is not None)
+
+
 @lru_cache(maxsize=2048)
 def _claim(clause: str) -> Outcome | None:
     chosen = _CHOOSES.match(clause) or _SHOULD_WIN.match(clause) or _SHOULD_BE.match(clause)
     if chosen is not None:
-        return label_named(chosen["side"])
+        return _preferred(_group(chosen, "side"))
     named = _NAMED.match(clause)
-    if named is not None and (named["key"] in words().keys or named["key"] in words().praise):
-        return label_named(named["side"])
+    if named is not None and _group(named, "key") in words().keys | words().praise | {"更好的", "较好的"}:
+        return label_named(_group(named, "side"))
+    clause = _BETTER_ONE.sub(r"\1", clause)
     praised = any(word in words().praise for word in clause.split()) or any(
         form in clause for form in words().praise if not form.isascii()
     )

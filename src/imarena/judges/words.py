@@ -35,6 +35,7 @@ class Words:
     verbs: frozenset[str]
     articles: tuple[str, ...]
     fillers: frozenset[str]
+    doubts: frozenset[str]
     keys: frozenset[str]
     refusals: tuple[str, ...]
 
@@ -75,6 +76,7 @@ def words() -> Words:
         also_words=forms("also_words"),
         verbs=forms("verbs"),
         fillers=forms("fillers"),
+        doubts=forms("doubts"),
         articles=tuple(str(word) for word in data["articles"]),
         keys=forms("keys"),
         refusals=tuple(sorted(forms("refusals"))),

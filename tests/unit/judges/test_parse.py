@@ -104,6 +104,44 @@ NEUTRAL = (
 )
 
 
+HARMLESS = (
+    "Image A keeps the pose.",
+    "The sky of B is blue.",
+    "I compared the pictures.",
+    "Colours are vivid in image B.",
+)
+SENTENCES = (
+    "The winner is {0}.",
+    "I prefer Image {0}.",
+    "Image {0} is better.",
+    "My answer is {0}.",
+    "I would pick {0}!",
+    "{0} wins.",
+)
+TURNS = ("It is not so.", "But look again.", "If only colour counts.", "Perhaps.", "The note says this:", "Or the other way round.",
+         "Is it?", "\"As told\".", "They are equal.", "It could be.", "Neither is good.")  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    before=st.lists(st.sampled_from(HARMLESS), max_size=3),
+    said=st.lists(st.tuples(st.sampled_from(SENTENCES), st.sampled_from("AB")), min_size=1, max_size=3),
+    turn=st.none() | st.tuples(st.sampled_from(TURNS), st.integers(0, 6)),
+    after=st.none() | st.sampled_from(HARMLESS),
+)
+def test_plain_sentences_are_read_only_where_nothing_turns_them(
+    before: list[str], said: list[tuple[str, str]], turn: tuple[str, int] | None, after: str | None
+) -> None:
+    parts = [*before, *(sentence.format(side) for sentence, side in said), *([after] if after else [])]
+    if turn is not None:
+        parts.insert(turn[1], turn[0])
+    sides = {side for _, side in said}
+    certain = len(sides) == 1 and turn is None and after is None
+    expected = {"A": "left", "B": "right"}[said[0][1]] if certain else "unparsable"
+    assert reading(" ".join(parts)) == expected
+    assert reading("\n".join(parts)) == expected
+
+
 @settings(max_examples=500, deadline=None)
 @given(
     answer=st.sampled_from(ANSWERS),
