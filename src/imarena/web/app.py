@@ -40,6 +40,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
     # a thread that comes back from the database should not wait 5 ms for its turn while it holds the write lock
     sys.setswitchinterval(0.0005)
+    arena.warmer.start()
     yield
     arena.close()
 

@@ -14,6 +14,7 @@ from imarena.workflows.looking import Looking
 from imarena.workflows.picturing import Pictures
 from imarena.workflows.serving import ServeSettings
 from imarena.workflows.voting import Voting
+from imarena.workflows.warming import Warmer
 
 _REMEMBERED_S = 2.0
 """A session that was just looked up is believed this long: revoking one takes effect within it."""
@@ -29,6 +30,7 @@ class Arena:
     pictures: Pictures
     looking: Looking
     keys: Keys
+    warmer: Warmer
     buckets: Buckets = field(default_factory=Buckets)
     _known: dict[str, tuple[float, access.Visitor | None]] = field(default_factory=dict)
 
@@ -55,6 +57,7 @@ class Arena:
 
     def close(self) -> None:
         """Let go of the workspace."""
+        self.warmer.stop()
         self.voting.turns.close()
         self.workspace.close()
 
@@ -64,11 +67,13 @@ def open_arena(settings: ServeSettings) -> Arena:
     workspace = open_workspace(Path(settings.workspace))
     offer_missing(workspace)
     voting = Voting(workspace)
+    pictures = Pictures(workspace)
     return Arena(
         settings=settings,
         workspace=workspace,
         voting=voting,
-        pictures=Pictures(workspace),
+        pictures=pictures,
+        warmer=Warmer(voting.shelves, pictures),
         looking=Looking(workspace, voting.shelves),
         keys=Keys(settings.secret_key),
     )

@@ -7,6 +7,7 @@ import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import partial
 
 from PIL import Image
 
@@ -17,6 +18,8 @@ from imarena.vision.segments import Region, segment
 
 TILE = 512
 DISPLAY_SIDE = 1_600
+FIRST_LOOK_SIDE = 2_048
+"""No pane of a screen shows more pixels of a whole picture."""
 _RULES = "1"  # raise it when the same picture would give other bytes
 _AT_HAND_BYTES = 640 * 1024 * 1024
 
@@ -71,12 +74,22 @@ class Pictures:
         shape = self.shape(image)
 
         def make() -> bytes:
-            whole = self._decoded(image, shape)[shape.max_level - level]
-            left, top = column * TILE, row * TILE
-            part = whole.crop((left, top, min(left + TILE, whole.width), min(top + TILE, whole.height)))
-            return encode(part, PNG)
+            return _cut(self._decoded(image, shape)[shape.max_level - level], column, row)
 
-        return self.workspace.cache.get(f"tile:{_RULES}:{image.sha256}:{level}:{column}:{row}", make)
+        return self.workspace.cache.get(_tile_key(image, level, column, row), make)
+
+    def warm(self, image: ImageRef) -> None:
+        """Make what the first look at a picture needs, and keep it in the cache: the display and the smaller levels."""
+        self.display(image)
+        shape, levels = self.shape(image), _levels(decode(self.workspace.load(image)), self.shape(image))
+        for level in range(shape.max_level + 1):
+            whole = levels[shape.max_level - level]
+            if max(whole.size) > FIRST_LOOK_SIDE:
+                return
+            for column in range(math.ceil(whole.width / TILE)):
+                for row in range(math.ceil(whole.height / TILE)):
+                    make = partial(_cut, whole, column, row)
+                    self.workspace.cache.get(_tile_key(image, level, column, row), make)
 
     def regions(self, image: ImageRef) -> list[Region]:
         """Numbered regions, the same every time."""
@@ -92,15 +105,29 @@ class Pictures:
                 if found is not None:
                     self._levels.move_to_end(image.sha256)
                     return found
-            levels = [decode(self.workspace.load(image))]
-            for _ in range(shape.max_level):
-                levels.append(levels[-1].reduce(2))
+            levels = _levels(decode(self.workspace.load(image)), shape)
             with self._guard:
                 self._levels[image.sha256] = levels
                 self._busy.pop(image.sha256, None)
                 while len(self._levels) > 1 and sum(map(_bytes, self._levels.values())) > _AT_HAND_BYTES:
                     self._levels.popitem(last=False)
             return levels
+
+
+def _levels(whole: Image.Image, shape: Shape) -> list[Image.Image]:
+    levels = [whole]
+    for _ in range(shape.max_level):
+        levels.append(levels[-1].reduce(2))
+    return levels
+
+
+def _cut(whole: Image.Image, column: int, row: int) -> bytes:
+    left, top = column * TILE, row * TILE
+    return encode(whole.crop((left, top, min(left + TILE, whole.width), min(top + TILE, whole.height))), PNG)
+
+
+def _tile_key(image: ImageRef, level: int, column: int, row: int) -> str:
+    return f"tile:{_RULES}:{image.sha256}:{level}:{column}:{row}"
 
 
 def _at_level(shape: Shape, level: int) -> tuple[int, int]:

@@ -1,0 +1,49 @@
+"""How long an answer takes and how large it is must not tell gold and repeated tasks from the rest."""
+
+from pathlib import Path
+from typing import Any
+
+from imarena.web.arena import Arena
+from imarena.workflows.picturing import FIRST_LOOK_SIDE, TILE
+from tests.web.people import EDITORS, administrator, campaign, rater, served
+
+
+def first_look(picture: Any) -> list[str]:
+    """All tiles of the levels that a screen can show whole, and the display."""
+    found = [picture["url"]]
+    for level in range(picture["max_level"] + 1):
+        times = 2 ** (picture["max_level"] - level)
+        width, height = -(-picture["width"] // times), -(-picture["height"] // times)
+        if max(width, height) <= FIRST_LOOK_SIDE:
+            places = [(column, row) for column in range(-(-width // TILE)) for row in range(-(-height // TILE))]
+            found += [f"{picture['tiles_url']}/{level}/{column}/{row}" for column, row in places]
+    return found
+
+
+def test_pictures_of_the_next_tasks_are_made_before_they_are_asked_for(tmp_path: Path) -> None:
+    """What has to be made takes some ten times as long as what is there."""
+    app = served(tmp_path / "arena", items=4)
+    admin = administrator(app)
+    table = f"item,left,right,winner\nentry-0,{EDITORS[0]},{EDITORS[1]},left\n"
+    gold = admin.post("/api/lead/known-tasks", {"kind": "preference", "table": table})["tasks"][0]["task"]
+    one = campaign(admin, gold=[gold], gold_rate=0.5)
+    person = rater(app, admin, one)
+    arena: Arena = app.state.arena
+    made = []
+    for image in arena.warmer.missing():
+        arena.warmer.warm(image)
+        made.append(image.sha256)
+    assert len(made) == len(set(made)) == 4 * (1 + len(EDITORS))
+    assert list(arena.warmer.missing()) == []
+    cache = arena.workspace.cache
+    before, answers, sizes = cache.size(), 0, set()
+    while (given := person.send("POST", f"/api/rating/campaigns/{one}/next")).json()["task"] is not None:
+        task = given.json()["task"]
+        for address in [a for p in (*task["sources"], task["left"], task["right"]) for a in first_look(p)]:
+            assert person.get(address).status_code == 200
+        sizes.add(len(given.content) - len(str(task["done"])) - len(str(task["quota_left"])))
+        person.vote(task, preference="left")
+        answers += 1
+    assert answers == 4 * 3
+    assert cache.size() == before, "a picture was made while a rater waited"
+    assert len(sizes) == 1
