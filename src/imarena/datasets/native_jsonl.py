@@ -26,10 +26,9 @@ from imarena.datasets.native_records import (
     VERSION,
     Admission,
     BlobsBeside,
-    images_of,
     images_option,
-    load,
     new_directory,
+    new_pictures,
     record_id,
 )
 from imarena.datasets.options import check_options
@@ -59,15 +58,11 @@ class _BlobLines:
         self._seen: set[str] = set()
 
     def write(self, kind: str, record: Record) -> Iterator[Skip]:
-        for image in images_of(record):
-            if image.sha256 in self._seen:
-                continue
-            self._seen.add(image.sha256)
-            data = load(self._archive, image)
+        for sha256, data in new_pictures(self._archive, record, self._seen):
             if isinstance(data, str):
                 yield Skip(_FILE, f"{kind} {record_id(kind, record)}", data)
                 continue
-            line = {"kind": "blob", "sha256": image.sha256, "base64": base64.b64encode(data).decode("ascii")}
+            line = {"kind": "blob", "sha256": sha256, "base64": base64.b64encode(data).decode("ascii")}
             self._file.write(json.dumps(line) + "\n")
 
 

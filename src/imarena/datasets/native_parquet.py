@@ -27,10 +27,9 @@ from imarena.datasets.native_records import (
     KINDS,
     Admission,
     BlobsBeside,
-    images_of,
     images_option,
-    load,
     new_directory,
+    new_pictures,
     one_line,
     parse_record,
     record_id,
@@ -121,15 +120,11 @@ class _BlobTable:
         self._seen: set[str] = set()
 
     def write(self, kind: str, record: Record) -> Iterator[Skip]:
-        for image in images_of(record):
-            if image.sha256 in self._seen:
-                continue
-            self._seen.add(image.sha256)
-            data = load(self._archive, image)
+        for sha256, data in new_pictures(self._archive, record, self._seen):
             if isinstance(data, str):
                 yield Skip(self._name, f"{kind} {record_id(kind, record)}", data)
                 continue
-            self._rows.append({"sha256": image.sha256, "data": data})
+            self._rows.append({"sha256": sha256, "data": data})
             self._bytes += len(data)
             if self._bytes >= _BLOB_BATCH_BYTES:
                 self._flush()

@@ -163,17 +163,21 @@ class BlobsBeside:
 
     def write(self, kind: str, record: Record) -> Iterator[Skip]:
         """The pictures of a record; one that the workspace no longer holds is told, the record stays."""
-        for image in images_of(record):
-            if image.sha256 in self._seen:
-                continue
-            self._seen.add(image.sha256)
-            data = load(self._archive, image)
+        for sha256, data in new_pictures(self._archive, record, self._seen):
             if isinstance(data, str):
-                yield Skip(blob_path(image.sha256), f"{kind} {record_id(kind, record)}", data)
+                yield Skip(blob_path(sha256), f"{kind} {record_id(kind, record)}", data)
                 continue
-            path = self._directory / blob_path(image.sha256)
+            path = self._directory / blob_path(sha256)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
+
+
+def new_pictures(archive: Archive, record: Record, seen: set[str]) -> Iterator[tuple[str, bytes | str]]:
+    """The hash and bytes of each picture of a record that was not seen before, or why there are none."""
+    for image in images_of(record):
+        if image.sha256 not in seen:
+            seen.add(image.sha256)
+            yield image.sha256, load(archive, image)
 
 
 def load(archive: Archive, image: ImageRef) -> bytes | str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +16,13 @@ from imarena.datasets import geditbench_v2, genarena, imgedit, mmrb2, vcreward
 from tests.unit.datasets import test_geditbench_v2, test_imgedit, test_mmrb2, test_vcreward
 from tests.unit.datasets.genarena_sample import battle, call, reply, write_lines
 from tests.unit.datasets.intake import import_all
+from tests.unit.datasets.places import places, replaced
 
 STRANGE = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.text(max_size=4) | st.just("\ud800") | st.just("../x"),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["key", "id", "model", "error"]), inner, max_size=2),
     max_leaves=4,
 )  # fmt: skip
-
-
-def paths(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a JSON value."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [above, *(path for key, inner in inside for path in paths(inner, (*above, key)))]
-
-
-def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = deepcopy(value)
-    place = copy
-    for step in path[:-1]:
-        place = place[step]
-    place[path[-1]] = new
-    return copy
 
 
 def lines_at(name: str) -> Callable[[Path, Any], Path]:
@@ -82,7 +65,7 @@ CASES: dict[str, tuple[ReadFormat, Callable[[Path, Any], Path], Any]] = {
 @given(data=st.data())
 def test_strange_json_is_a_skip_or_a_storable_record(case: str, tmp_path: Path, data: st.DataObject) -> None:
     read, write, good = CASES[case]
-    path = data.draw(st.sampled_from(paths(good)))
+    path = data.draw(st.sampled_from(places(good)))
     file = write(tmp_path, replaced(good, path, data.draw(STRANGE)))
     try:
         intake = import_all(read, file)
@@ -103,7 +86,7 @@ def test_strange_answers_and_predictions_too(tmp_path: Path, data: st.DataObject
         "emu-edit_0": {"forward": [{"judgement": "A", "evaluator": "e"}], "reverse": [{"judgement": "B"}]},
         "x": {"forward": []},
     }
-    path = data.draw(st.sampled_from(paths(says)[1:]))
+    path = data.draw(st.sampled_from(places(says)[1:]))
     (root / "predictions.json").write_text(json.dumps(replaced(says, path, data.draw(STRANGE))))
     for record in import_all(mmrb2.read, root).all(Record):
         record.to_json()

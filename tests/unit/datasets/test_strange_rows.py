@@ -24,6 +24,7 @@ from imarena.datasets import (
     viescore,
 )
 from tests.unit.datasets.intake import import_all, picture
+from tests.unit.datasets.places import places, replaced
 from tests.unit.datasets.test_editreward_bench import pair
 from tests.unit.datasets.test_genai_bench import entry
 from tests.unit.datasets.test_imagenworld import SCORES
@@ -40,23 +41,6 @@ STRANGE = st.recursive(
     ),
     max_leaves=4,
 )
-
-
-def places(value: Any, above: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a JSON value."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [above, *(place for key, inner in inside for place in places(inner, (*above, key)))]
-
-
-def replaced(value: Any, place: tuple[Any, ...], new: Any) -> Any:
-    if not place:
-        return new
-    copy = deepcopy(value)
-    at = copy
-    for step in place[:-1]:
-        at = at[step]
-    at[place[-1]] = new
-    return copy
 
 
 def renamed(value: Any, place: tuple[Any, ...], new: str) -> Any:
