@@ -1,4 +1,4 @@
-"""``imarena route``: calibrate, gold, plan, assign, ingest, rerank, report."""
+"""``imarena route``: calibrate, gold, plan, assign, sheet, ingest, rerank, report."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -153,6 +153,25 @@ def assign(
             f"{document['assignments']} assignments by '{policy}': {document['battles']} battles, "
             f"{document['repeats']} repeats, {document['gold']} gold"
         )
+        if document["for_named_raters"] and out is None:
+            told += f"\nNamed raters work with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
+    emit(context, document, lambda console: console.print(told, markup=False))
+
+
+@app.command()
+def sheet(
+    context: typer.Context,
+    out: Annotated[Path, typer.Argument(help="Where the CSV goes.")],
+    name: Annotated[str, typer.Option("--campaign", help="Name or id of the campaign.")] = "active elo",
+    raters: Annotated[str, typer.Option("--raters", help="Only theirs; comma-separated.")] = "",
+) -> None:
+    """Write the sheet of what a campaign still waits for, once more."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.routing_sheet import sheet as write
+
+    with open_workspace(session(context).workspace) as workspace:
+        document = write(workspace, name, out, _names(raters))
+    told = f"{document['assignments']} assignments: {document['file']}"
     emit(context, document, lambda console: console.print(told, markup=False))
 
 

@@ -44,7 +44,7 @@ def votes_needed(
     """
     from scipy.special import ndtri
 
-    if target <= 0:
+    if not target > 0:
         raise UserError("The target width must be above 0.", hint="Such as --target 25 (rating points).")
     if not 0 < level < 1:
         raise UserError(f"Intervals cannot have a level of {level:g}.", hint="Give one between 0 and 1: --level 0.95.")

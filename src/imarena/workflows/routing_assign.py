@@ -1,6 +1,5 @@
 """Route: draw a batch of battles and write assignments for raters."""
 
-import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from pydantic import JsonValue
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.records import Assignment, Campaign, Item, JsonDict, Output, Rater
+from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
 from imarena.routing import (
     DEFERRAL,
     Batch,
@@ -31,9 +30,9 @@ from imarena.routing import (
 from imarena.storage import Workspace, leases
 from imarena.storage.database import writing
 from imarena.workflows.campaign_plan import Known, unit_of
-from imarena.workflows.campaign_quality import safe_cell
 from imarena.workflows.routing import believe, check_confidence, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
+from imarena.workflows.routing_sheet import sheet_at
 from imarena.workflows.routing_tables import Arena, read_arena
 
 _REDRAWS = 8
@@ -83,16 +82,15 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
         return {**told, "warnings": list(arena.warnings)}
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
-    batch = _different(workspace, arena, belief, request, rng)
     campaign = _campaign(workspace, arena, request)
+    batch = _different(workspace, arena, belief, request, rng)
     made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
-    workspace.store.put(campaign)
-    _keep_raters(workspace, request.raters)
-    before = sum(workspace.store.count(Assignment, campaign_id=campaign.campaign_id).values())
-    added = workspace.store.add(made)
-    offered = _offer(workspace, made, before)
-    if out is not None:
-        write_sheet(workspace, made, out)
+    with sheet_at(workspace, made, out):
+        workspace.store.put(campaign)
+        _keep_raters(workspace, request.raters)
+        before = sum(workspace.store.count(Assignment, campaign_id=campaign.campaign_id).values())
+        added = workspace.store.add(made)
+        offered = _offer(workspace, made, before)
     return {
         "stopped": False,
         "campaign": campaign.campaign_id,
@@ -101,6 +99,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         "policy": request.policy,
         "assignments": added.new,
         "offered": offered,
+        "for_named_raters": sum(one.rater_id is not None for one in made),
         "battles": len(batch),
         "repeats": sum(one.purpose == "repeat" for one in made),
         "gold": sum(one.purpose == "gold" for one in made),
@@ -292,6 +291,11 @@ def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
 def _campaign(workspace: Workspace, arena: Arena, request: Request) -> Campaign:
     identity = content_id("campaign", request.name)
     held = workspace.store.get(Campaign, identity)
+    if held is not None and not held.open:
+        raise UserError(
+            f"The campaign '{request.name}' is closed: nobody would be given its tasks.",
+            hint="Name another with --campaign, or open it again on its page.",
+        )
     if held is not None:
         return _with_answers(held, _known(arena))
     settings: JsonDict = {
@@ -312,21 +316,3 @@ def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
 def _keep_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
     missing = [name for name in names if workspace.store.get(Rater, name) is None]
     workspace.store.add(Rater(rater_id=name) for name in missing)
-
-
-COLUMNS = ("assignment", "rater", "item", "turn", "instruction", "left_image", "right_image", "winner")
-
-
-def write_sheet(workspace: Workspace, made: list[Assignment], path: Path) -> None:
-    """A CSV that any rating tool can serve: blinded, `winner` left empty for left, right, tie or both_bad."""
-    items = {item.item_id: item for item in workspace.store.records(Item, id=sorted({one.item_id for one in made}))}
-    shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side})
-    images = {row["id"]: row["image_sha256"] or row["id"] for row in workspace.store.rows(Output, id=shown)}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for one in made:
-            turns = items[one.item_id].turns
-            text = turns[one.turn].instruction if one.turn < len(turns) else ""
-            sides = [images.get(side or "", "") for side in (one.left_id, one.right_id)]
-            writer.writerow((one.assignment_id, one.rater_id or "", one.item_id, one.turn, safe_cell(text), *sides, ""))

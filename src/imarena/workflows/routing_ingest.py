@@ -1,8 +1,10 @@
 """Route: votes from a CSV into the store. What cannot be taken is told row by row; the rest goes in."""
 
 import csv
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +71,23 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
     }
 
 
+def unread(workspace: Workspace, path: Path) -> int:
+    """How many rows of a sheet have a winner that `ingest` would take and has not taken yet."""
+    rows = [row for _, row in _rows(path) if row["winner"]]
+    known = {one.assignment_id: one for one in _assignments(workspace, {row["assignment"] for row in rows})}
+    stored = _stored(workspace, known)
+    votes = [vote for row in rows if isinstance(vote := _vote(row, known), Vote)]
+    return sum((vote.assignment_id or "", vote.rater_id) not in stored for vote in votes)
+
+
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"Cannot read {path}.", hint="Give the CSV that 'imarena route assign --out' wrote.") from error
-    reader = csv.DictReader(text.splitlines())
+    reader = csv.DictReader(
+        StringIO(text, newline="")
+    )  # not splitlines: it also cuts at characters that words may hold
     missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
     if missing:
         raise UserError(f"{path}: no column '{missing[0]}'.", hint="Columns: assignment, rater, winner, time_spent_s.")
@@ -113,6 +126,8 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
     try:
         spent = float(row["time_spent_s"]) if row.get("time_spent_s") else None
     except ValueError:
+        spent = math.nan
+    if spent is not None and not 0 <= spent < math.inf:
         return f"'{row['time_spent_s']}' is no number of seconds"
     return Vote(
         rater_id=rater,

@@ -1,0 +1,113 @@
+"""The sheet of assignments: nothing is stored where it cannot be written, and no vote is lost in it."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from imarena.core.errors import UserError
+from imarena.core.records import Assignment, Campaign, Item, Judgment, Origin, Output, Turn, Vote
+from imarena.storage import Workspace
+from imarena.workflows.routing import Wish, plan
+from imarena.workflows.routing_assign import Request, assign
+from imarena.workflows.routing_ingest import ingest
+from imarena.workflows.routing_sheet import sheet
+
+ODD = ("make it\u2028red", "make it\x0bred", "make it\x85red", "make it\nred", 'make it "red", please', "=red")
+"""Words with characters that end a line somewhere, and ones that a spreadsheet reads otherwise."""
+
+
+@pytest.fixture
+def arena(workspace: Workspace) -> Workspace:
+    rng = np.random.default_rng(0)
+    items = [Item(dataset="d", key=f"i{n}", turns=(Turn(instruction=ODD[n % len(ODD)]),)) for n in range(12)]
+    outputs = [
+        Output(item_id=item.item_id, editor=editor, origin=Origin(source="t", row=f"{item.key}-{editor}"))
+        for item in items
+        for editor in "abc"
+    ]
+    workspace.store.add(items)
+    workspace.store.add(outputs)
+    workspace.store.add(
+        Judgment(
+            work_id=f"w{n}", judge="robot", item_id=o.item_id, left_id=o.output_id, score=float(rng.integers(1000))
+        )
+        for n, o in enumerate(outputs)
+    )
+    return workspace
+
+
+def fill(path: Path, **columns: str) -> None:
+    """Write into the columns of every row."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*rows[0], *(name for name in columns if name not in rows[0])])
+        writer.writeheader()
+        writer.writerows({**row, **columns} for row in rows)
+
+
+def stored(workspace: Workspace, record: type[Assignment] | type[Vote]) -> int:
+    return sum(workspace.store.count(record).values())
+
+
+def test_every_row_is_read_whatever_the_words_hold(arena: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    assign(arena, None, Request(24, raters=("ann",), repeats=0), path)
+    fill(path, winner="left")
+    assert ingest(arena, path) == {"new": 24, "same": 0, "waiting": 0, "refused": []}
+
+
+def test_a_sheet_that_cannot_be_written_leaves_nothing_behind(arena: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no folder"):
+        assign(arena, None, Request(5, raters=("ann",)), tmp_path / "nowhere" / "sheet.csv")
+    assert stored(arena, Assignment) == 0
+
+
+def test_votes_that_were_not_read_are_not_written_over(arena: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    assign(arena, None, Request(5, raters=("ann",), repeats=0), path)
+    fill(path, winner="tie")
+    with pytest.raises(UserError, match="5 votes that were not read"):
+        assign(arena, None, Request(5, raters=("ann",), repeats=0), path)
+    assert stored(arena, Assignment) == 5
+    assert ingest(arena, path)["new"] == 5
+    assert assign(arena, None, Request(5, raters=("ann",), repeats=0), path)["assignments"] == 5
+    assert [one.name for one in tmp_path.iterdir() if one.is_file()] == ["sheet.csv"]
+
+
+def test_a_lost_sheet_is_written_once_more(arena: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    told = assign(arena, None, Request(8, raters=("ann", "bob"), repeats=0))
+    assert told["for_named_raters"] == 8
+    assert sheet(arena, "active elo", path, ("ann",))["assignments"] == 4
+    fill(path, winner="right")
+    ingest(arena, path)
+    assert sheet(arena, "active elo", path)["assignments"] == 4
+    with pytest.raises(UserError, match="waits for no vote of ann"):
+        sheet(arena, "active elo", path, ("ann",))
+
+
+def test_a_time_that_is_none_is_refused(arena: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    assign(arena, None, Request(3, raters=("ann",), repeats=0), path)
+    for spent in ("-5", "nan", "inf", "soon"):
+        fill(path, winner="left", time_spent_s=spent)
+        assert [row["reason"] for row in ingest(arena, path)["refused"]] == [f"'{spent}' is no number of seconds"] * 3
+    assert stored(arena, Vote) == 0
+
+
+def test_nobody_is_asked_in_a_closed_campaign(arena: Workspace) -> None:
+    made = assign(arena, None, Request(3))
+    held = arena.store.get(Campaign, made["campaign"])
+    assert held is not None
+    arena.store.put(held.model_copy(update={"open": False}))
+    with pytest.raises(UserError, match="is closed"):
+        assign(arena, None, Request(3))
+    assert assign(arena, None, Request(3, name="second"))["assignments"] == 3
+
+
+def test_a_width_that_is_no_number_is_refused(arena: Workspace) -> None:
+    with pytest.raises(UserError, match="above 0"):
+        plan(arena, None, Wish(target=float("nan")), None, 0.3)
