@@ -1,6 +1,13 @@
 """Routing: which battles go to people, how far judges can be trusted, when to stop, who rates what."""
 
-from imarena.routing.calibration import Curve, GapRow, agreement_table, fit_curve, reliability
+from imarena.routing.calibration import (
+    Curve,
+    GapRow,
+    agreement_table,
+    fit_curve,
+    reliability,
+    reliability_points,
+)
 from imarena.routing.decisive import chance_of_decision
 from imarena.routing.drawing import Batch, draw
 from imarena.routing.gates import DEFERRAL, Gates, gates_for, information, information_paper, prefers_people
@@ -46,6 +53,7 @@ __all__ = [
     "prefers_people",
     "ranking_information",
     "reliability",
+    "reliability_points",
     "standardise",
     "top_order_confidence",
     "votes_needed",

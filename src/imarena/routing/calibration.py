@@ -21,6 +21,8 @@ Method = Literal["isotonic", "logistic"]
 LEAST_PAIRS = 40
 """Pairs below which no curve is fitted: at 40 the error of an agreement of .8 is still .06. Ours."""
 BINS = 10
+LINES = 100
+"""Straight lines that stand for a logistic curve where only points can be given."""
 TABLE_EDGES = (50.0, 100.0, 200.0)
 """Edges of CV-Arena table 5."""
 FINE_EDGES = (25.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0)
@@ -55,6 +57,22 @@ def reliability(agreement: FloatArray, *, paper_compat: bool = False) -> FloatAr
     """Reliability q from an agreement rate: max(0, 2a - 1) for the mixture, a itself for the paper's online update."""
     rate = np.asarray(agreement, np.float64)
     return rate if paper_compat else np.maximum(0.0, 2 * rate - 1)
+
+
+def reliability_points(curve: Curve, widest: float, *, paper_compat: bool = False) -> tuple[tuple[float, float], ...]:
+    """(gap, q) between which straight lines are the reliability at every gap up to `widest`.
+
+    The lines bend at a curve's points and where its agreement passes one half; a logistic curve has points close enough
+    to each other that the lines are within .001 of it.
+    """
+    if curve.parameters is not None:
+        at, half = np.linspace(0.0, max(widest, 1e-9), LINES + 1), curve.parameters[1]
+    else:
+        at, half = curve.gap, float(np.interp(0.5, curve.agreement, curve.gap))
+    if at[0] < half < at[-1]:
+        at = np.union1d(at, half)
+    q = reliability(curve.at(at), paper_compat=paper_compat)
+    return tuple(zip(at.tolist(), q.tolist(), strict=True))
 
 
 def fit_curve(

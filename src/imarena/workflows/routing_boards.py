@@ -13,7 +13,7 @@ from imarena.ranking.board import assemble
 from imarena.ranking.calibrated_board import calibrated_board
 from imarena.ranking.corrected_board import Scale, corrected_board
 from imarena.ranking.options import ActiveEloOptions
-from imarena.routing import reliability, standardise
+from imarena.routing import reliability, reliability_points, standardise
 from imarena.storage import Workspace
 from imarena.workflows.routing_curves import ALL, calibration_for, curve_of, stale, told
 from imarena.workflows.routing_tables import Arena, VoteTable, read_arena
@@ -92,8 +92,8 @@ def setting_board(
         result = calibrated_board(both, lambda gap: reliability(curve.at(gap)), options)
         made = assemble(both, result, replace(options, method="mixture"), None)
     else:
-        rates = reliability(curve.agreement, paper_compat=paper_compat)
-        points = tuple(zip(curve.gap.tolist(), rates.tolist(), strict=True))
+        widest = float(np.nanmax(np.abs(arena.pool.gap), initial=0.0))
+        points = reliability_points(curve, widest, paper_compat=paper_compat)
         active = ActiveEloOptions(q_by_gap=points, paper_compat=paper_compat)
         made = rank_battles(both, replace(options, method="active-elo", active=active))
     more: JsonDict = {"q": Q_PAPER if paper_compat and name == "active-elo" else Q_MIXTURE, "calibration": told(record)}

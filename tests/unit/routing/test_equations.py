@@ -14,8 +14,9 @@ from imarena.routing import (
     information_paper,
     prefers_people,
     reliability,
+    reliability_points,
 )
-from imarena.routing.calibration import Curve
+from imarena.routing.calibration import Curve, Method
 
 
 def test_equation_4_the_two_gates() -> None:
@@ -110,3 +111,17 @@ def test_table_5() -> None:
     assert [(row.low, row.high, row.n, row.agreement, row.fraction) for row in rows] == [
         (0.0, 50.0, 1, 1.0, 0.2), (50.0, 100.0, 2, 0.5, 0.4), (100.0, 200.0, 1, 1.0, 0.2), (200.0, None, 1, 1.0, 0.2),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["isotonic", "logistic"])
+@pytest.mark.parametrize("paper_compat", [False, True])
+def test_the_online_update_has_the_reliability_of_the_curve(method: Method, paper_compat: bool) -> None:
+    """Straight lines between its points are the curve itself: logistic, and where 2a - 1 passes 0."""
+    rng = np.random.default_rng(4)
+    gap = rng.uniform(1, 800, 2000)
+    agrees = (rng.random(2000) < 1 / (1 + np.exp(-0.02 * (gap - 150)))).astype(np.float64)
+    curve = fit_curve(gap, agrees, method=method, rounds=0)
+    points = np.array(reliability_points(curve, 900.0, paper_compat=paper_compat))
+    at = np.linspace(0, 900, 3001)
+    told = np.interp(at, points[:, 0], points[:, 1])
+    assert told == pytest.approx(reliability(curve.at(at), paper_compat=paper_compat), abs=1e-3)
