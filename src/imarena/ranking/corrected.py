@@ -4,9 +4,15 @@ A vote on item i between models a and b has the log odds
 
     theta_a - theta_b + slope_within * (gap_i - mean gap),    theta_m = slope * mean score_m + bias_m,
 
-with bias_m ~ N(0, spread^2). The votes decide the slope (does a higher score mean a better model?), the spread (how
-far does the judge favour models?) and the slope within items. A judge that is always right has spread 0: its scores
-order the board. A judge that knows nothing has slope 0 and a wide spread: the board is that of the votes alone.
+with bias_m ~ N(0, spread^2) and slope = slope_within + extra. The votes decide the slopes (does a higher score mean a
+better output, a better model?) and the spread (how far does the judge favour models?). A judge that is always right has
+spread 0: its scores order the board. A judge that knows nothing has slopes of 0 and a wide spread: the board is that of
+the votes alone.
+
+The slopes are tied because they are one fact about a judge: one that tells outputs apart tells models apart, mostly
+better (a mean over items has less noise), and one that does not does neither. Every vote tells of the slope within.
+Untied, votes behind a narrow gate, where all gaps are near 0, told only the difference of the two slopes; now and then
+the slope between models came out near 0 or below, and with it a board upside down.
 
 Because the item's own score gap stands in the model, votes that were routed by score do not pull the board: the gap
 tells how the item differs from the usual one. Weights by the inverse probability of routing may be given as well.
@@ -34,9 +40,10 @@ STEP = 1.5
 class CorrectedOptions:
     """Priors, on scores scaled so that the root mean square gap within an item is 1. All are ours."""
 
-    slope: tuple[float, float] = (0.5, 1.0)
-    """Mean and standard deviation of the slope between models: a judge is half trusted until votes say more."""
-    slope_within: tuple[float, float] = (0.5, 1.0)
+    slope_within: tuple[float, float] = (0.4, 0.5)
+    """Mean and standard deviation: a judge is half trusted until votes say more."""
+    extra: float = 0.7
+    """Standard deviation of what the slope between models has beyond that within items."""
     spread: tuple[float, float] = (0.3, 1.0)
     """Median of the spread and the standard deviation of its logarithm."""
     dispersion: float = 0.5
@@ -84,7 +91,7 @@ def correct(ballot: Ballot, priors: CorrectedOptions = PRIORS) -> Posterior:
     batch, n, m = ballot.shape
     design = _design(ballot)
     centre = np.zeros((batch, m + 2))
-    centre[:, 0], centre[:, 1] = priors.slope_within[0], priors.slope[0]
+    centre[:, 0] = priors.slope_within[0]
     weight = np.ones((batch, n)) if ballot.weight is None else ballot.weight
     start, phi = centre, np.full(batch, priors.dispersion)
     if n:
@@ -106,7 +113,7 @@ def refit(ballot: Ballot, posterior: Posterior, weight: FloatArray, priors: Corr
     precision = np.tile(_precision(priors, 1.0, m), (posterior.spread.size, 1))
     precision[:, 2:] = 1 / posterior.spread[:, None] ** 2
     centre = np.zeros_like(posterior.coefficients)
-    centre[:, 0], centre[:, 1] = priors.slope_within[0], priors.slope[0]
+    centre[:, 0] = priors.slope_within[0]
     scaled = weight / posterior.dispersion[:, None]
     coefficients, _, _ = _newton(
         _design(ballot), ballot.points, scaled, precision, centre, posterior.coefficients, rounds=3
@@ -115,13 +122,14 @@ def refit(ballot: Ballot, posterior: Posterior, weight: FloatArray, priors: Corr
 
 
 def _design(ballot: Ballot) -> FloatArray:
+    """(B, n, m + 2): the slope within, the extra slope between models, the biases."""
     batch, n, m = ballot.shape
     design = np.zeros((batch, n, m + 2))
     if not n:
         return design
     rows, columns = np.arange(batch)[:, None], np.arange(n)[None, :]
-    design[:, :, 0] = ballot.within
     design[:, :, 1] = ballot.means[rows, ballot.left] - ballot.means[rows, ballot.right]
+    design[:, :, 0] = ballot.within + design[:, :, 1]
     design[rows, columns, ballot.left + 2] = 1.0
     design[rows, columns, ballot.right + 2] = -1.0
     return design
@@ -131,14 +139,14 @@ def _to_strengths(means: FloatArray) -> FloatArray:
     """(B, m, m + 2) coefficients to strengths."""
     batch, m = means.shape
     turn = np.zeros((batch, m, m + 2))
-    turn[:, :, 1] = means
+    turn[:, :, 0] = turn[:, :, 1] = means
     turn[:, np.arange(m), np.arange(m) + 2] = 1.0
     return turn
 
 
 def _precision(priors: CorrectedOptions, spread: float, m: int) -> FloatArray:
     """(1, m + 2)."""
-    slopes = [1 / priors.slope_within[1] ** 2, 1 / priors.slope[1] ** 2]
+    slopes = [1 / priors.slope_within[1] ** 2, 1 / priors.extra**2]
     return np.concatenate([slopes, np.full(m, 1 / spread**2)])[None, :]
 
 
@@ -193,4 +201,5 @@ def _averaged(found: list[tuple[FloatArray, FloatArray, FloatArray]], turn: Floa
         covariance += share[:, place, None, None] * part
     coefficients = (share[..., None] * np.stack([part[0] for part in found], axis=1)).sum(axis=1)
     spread = np.exp(share @ np.log(np.array(SPREADS)))
-    return Posterior(theta, covariance, coefficients[:, :2], spread, phi, coefficients)
+    slopes = np.cumsum(coefficients[:, :2], axis=1)  # within; within and extra
+    return Posterior(theta, covariance, slopes, spread, phi, coefficients)

@@ -161,3 +161,17 @@ def test_the_calibrated_mixture_settles_where_the_judge_is_surer_than_its_q() ->
     found = fit_calibrated(left, right, wins[None], losses[None], q, m)[0]
     other = minimize(loss, np.zeros(m), method="BFGS", options={"gtol": 1e-8}).x
     assert found == pytest.approx(other - other.mean(), abs=1e-3)
+
+
+def test_a_narrow_gate_seldom_turns_the_board_upside_down() -> None:
+    """Where all gaps are near 0 the item's gap is the mean gap turned round: only tied slopes tell them apart."""
+    worlds, n, models = 400, 200, 8
+    rng, means = np.random.default_rng(0), np.linspace(0.55, -0.55, models)
+    left = rng.integers(models, size=(worlds, n))
+    right = (left + rng.integers(1, models, size=(worlds, n))) % models
+    usual = means[left] - means[right]
+    within = rng.uniform(-0.2, 0.2, usual.shape) - usual
+    won = rng.random(usual.shape) < 1 / (1 + np.exp(-(1.2 * usual + 0.5 * within)))
+    points = np.where(rng.random(usual.shape) < 0.85, 0.5, won)
+    found = correct(Ballot(left, right, points, within, np.repeat(means[None], worlds, axis=0)))
+    assert np.mean(found.theta @ means < 0) < 0.015  # with slopes of their own: .035
