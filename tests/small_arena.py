@@ -1,15 +1,19 @@
 """A small workspace with real pictures: items of the bundled benchmark and what some of its editors make of them."""
 
 import csv
+from itertools import combinations
 from pathlib import Path
 
-from imarena.core.records import ImageRef, Item, Mode, Output
+from imarena.core.records import ImageRef, Item, Mode, Order, Output
 from imarena.datasets.studio import studio_items
 from imarena.editors.studio import studio_editor
-from imarena.storage import init_workspace, open_workspace
+from imarena.judges.catalog import JUDGES
+from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.studio import DEMO_KEYS, entry_of
+from imarena.workflows.cases import Board, Case, load_board, sides
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.importing import WorkspaceIntake
+from imarena.workflows.judging import judge_cases
 
 HABITS = ("exact", "artefacts", "returns-input")
 
@@ -33,6 +37,18 @@ def make_arena(root: Path, *, items: int = 4, habits: tuple[str, ...] = HABITS) 
         workspace.store.add(made)
         editors = [studio_editor(habit) for habit in habits]
         edit_items(workspace, made, editors, EditSettings(modes=(Mode.SINGLE,), concurrency=2))
+
+
+def battle_all(workspace: Workspace) -> Board:
+    """Every pair on every item of the bundled benchmark, judged by the built-in judge in both orders."""
+    board = load_board(workspace, datasets=["studio"])
+    cases: list[Case] = []
+    for (item_id, _, _), outputs in sorted(board.slots.items()):
+        for one, other in combinations(sorted(outputs, key=lambda output: output.editor or ""), 2):
+            left, right = sides(one, other)
+            cases += [Case(board.items[item_id], left, right, o) for o in (Order.LEFT_FIRST, Order.RIGHT_FIRST)]
+    judge_cases(workspace, JUDGES.get("builtin")({}, None), cases, parents=board.parents)
+    return board
 
 
 def write_folders(root: Path, target: Path) -> None:

@@ -19,11 +19,8 @@ from imarena.core.records import (
     Vote,
     now,
 )
-from imarena.judges.catalog import JUDGES
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.cases import Case, load_board, sides
-from imarena.workflows.judging import judge_cases
-from tests.small_arena import make_arena
+from tests.small_arena import battle_all, make_arena
 from tests.web.browser.stage import HABITS
 
 CRITERIA = ("prompt_relevance", "artifacts")
@@ -36,13 +33,7 @@ def fill(root: Path) -> None:
     """Judged by the built-in judge in both orders; a second judge has said nonsense; people voted and rated."""
     make_arena(root, items=6, habits=HABITS)
     with open_workspace(root) as workspace:
-        board = load_board(workspace, datasets=["studio"])
-        cases: list[Case] = []
-        for (item_id, _, _), outputs in sorted(board.slots.items()):
-            for one, other in combinations(sorted(outputs, key=lambda output: output.editor or ""), 2):
-                left, right = sides(one, other)
-                cases += [Case(board.items[item_id], left, right, o) for o in (Order.LEFT_FIRST, Order.RIGHT_FIRST)]
-        judge_cases(workspace, JUDGES.get("builtin")({}, None), cases, parents=board.parents)
+        board = battle_all(workspace)
         workspace.store.add([Rater(rater_id=f"rater_{n}", name=HOSTILE) for n in range(3)])
         for number, ((item_id, _, _), outputs) in enumerate(sorted(board.slots.items())):
             _said(workspace, number, item_id, sorted(outputs, key=lambda output: output.editor or ""))

@@ -6,20 +6,16 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import httpx
 from PIL import Image, ImageDraw
 
-from imarena.core.records import ImageRef, Item, Order, Output, Turn
-from imarena.judges.catalog import JUDGES
+from imarena.core.records import ImageRef, Item, Output, Turn
 from imarena.storage import open_workspace
-from imarena.workflows.cases import Case, load_board, sides
 from imarena.workflows.importing import WorkspaceIntake
-from imarena.workflows.judging import judge_cases
-from tests.small_arena import make_arena
+from tests.small_arena import battle_all, make_arena
 
 BIG = "big"
 """The data set with one large picture."""
@@ -35,14 +31,7 @@ def fill(root: Path) -> None:
     """Studio items with four editors, judged in both orders; and a 6,000 px picture with two."""
     make_arena(root, items=5, habits=HABITS)
     with open_workspace(root) as workspace:
-        board = load_board(workspace, datasets=["studio"])
-        cases: list[Case] = []
-        for (item_id, _, _), outputs in sorted(board.slots.items()):
-            for one, other in combinations(sorted(outputs, key=lambda output: output.editor or ""), 2):
-                left, right = sides(one, other)
-                orders = (Order.LEFT_FIRST, Order.RIGHT_FIRST)
-                cases += [Case(board.items[item_id], left, right, order) for order in orders]
-        judge_cases(workspace, JUDGES.get("builtin")({}, None), cases, parents=board.parents)
+        board = battle_all(workspace)
         intake = WorkspaceIntake(workspace)
 
         def keep(image: Image.Image, name: str) -> ImageRef:
