@@ -2,6 +2,7 @@
 
     python benchmarks/web_load.py                     100 raters, a vote a second each, 60 s, both databases, with kills
     python benchmarks/web_load.py --seconds 15 --raters 40 --database sqlite --kills 2
+    python benchmarks/web_load.py --seconds 15 --saturate         the votes a second that each database takes at most
 
 Each rater asks for the next task, has the one after it kept ready as the pages do, looks for the rest of the second,
 and votes. With kills the server is ended by SIGKILL and started again; raters post the same vote, under the same key,
@@ -225,8 +226,10 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--database", choices=("sqlite", "postgresql", "both"), default="both")
-    parser.add_argument("--saturate", action="store_true", help="also the rate at which it saturates")
+    parser.add_argument("--saturate", action="store_true", help="only the rate at which it saturates")
     options = parser.parse_args()
+    steady = [(0, 1.0)] + [(options.kills, 1.0)] * (options.kills > 0)
+    runs = [(0, 0.0)] if options.saturate else steady
     good = True
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -234,13 +237,9 @@ def main() -> None:
         for name in ("sqlite", "postgresql"):
             if options.database not in (name, "both"):
                 continue
-            for kills, every in ((0, 1.0), (options.kills, 1.0), (0, 0.0)):
-                if (every == 0.0 and not options.saturate) or (kills == 0 and every == 1.0 and options.kills < 0):
-                    continue
+            for kills, every in runs:
                 url = new_database(address) if name == "postgresql" else ""
                 good &= one(url, name, options, kills, every)
-                if kills == 0 and options.kills == 0:
-                    break
     sys.exit(0 if good else 1)
 
 

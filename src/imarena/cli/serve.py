@@ -16,7 +16,7 @@ def command(
     public: Annotated[bool, typer.Option("--public", help="Anybody may look at boards, battles and items.")] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
     trusted_proxy: Annotated[
-        list[str] | None, typer.Option(help="Address of a proxy whose X-Forwarded headers are believed; repeatable.")
+        list[str] | None, typer.Option(help="Address or network of a proxy whose X-Forwarded headers are believed.")
     ] = None,
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="A name under which browsers reach the server; repeatable.")

@@ -3,6 +3,7 @@
 It is plain ASGI: one layer, no copy of bodies. It also puts the security headers on every answer.
 """
 
+import ipaddress
 from asyncio import Semaphore
 from contextlib import AsyncExitStack
 from typing import Any
@@ -42,6 +43,12 @@ HEADERS = {
 }
 
 
+_PROXY = (
+    "requests come through a proxy at %s that --trusted-proxy does not name: all of its visitors share one rate limit,"
+    " and cookies are not marked secure"
+)
+
+
 class Gate:
     """Refuses early what must not come in."""
 
@@ -49,6 +56,7 @@ class Gate:
         self.app = app
         self.arena = arena
         self._places = Semaphore(COSTLY_AT_ONCE)
+        self._warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -98,6 +106,9 @@ class Gate:
             length = headers.get("content-length", "0")
             if "transfer-encoding" in headers or not length.isdigit() or int(length) > MOST_BYTES:
                 return answer(413, "too_large", "The request is too large.")
+        if not self._warned and not self.arena.settings.trusted_proxies and "x-forwarded-for" in headers:
+            self._warned = True
+            log.warning(_PROXY, (scope.get("client") or ("?",))[0])
         caller = await self._caller(headers)
         scope["imarena.caller"] = caller
         wait = self._wait_s(scope, caller)
@@ -106,7 +117,8 @@ class Gate:
             told.headers["retry-after"] = str(max(1, round(wait)))
             return told
         if scope["method"] not in SAFE and not caller.machine and not self._ours(scope, headers, caller):
-            return answer(403, "csrf", "The request did not come from this arena's pages.", hint="Reload the page.")
+            hint = "Reload the page. (A proxy in front has to pass the header Host on as it came.)"
+            return answer(403, "csrf", "The request did not come from this arena's pages.", hint=hint)
         return None
 
     async def _caller(self, headers: Headers) -> Caller:
@@ -142,7 +154,7 @@ class Gate:
 
     def _wait_s(self, scope: Scope, caller: Caller) -> float:
         client = scope.get("client")
-        address = client[0] if client else "nobody"
+        address = _household(client[0]) if client else "nobody"
         buckets = self.arena.buckets
         if scope["path"] == "/api/session/invitation" and scope["method"] == "POST":
             return buckets.wait_s(f"invited:{address}", INVITED)
@@ -166,6 +178,18 @@ class Gate:
             kind = headers.get("content-type", "application/json")
             return kind.partition(";")[0].strip().lower() == "application/json"
         return self.arena.keys.csrf_fits(caller.session, headers.get("x-csrf-token", ""))
+
+
+def _household(address: str) -> str:
+    """An address as rate limits count it: of IPv6 the network, since one person has all 2^64 addresses of one."""
+    try:
+        known = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if known.version == 4:
+        return address
+    mapped = known.ipv4_mapped
+    return str(mapped) if mapped is not None else str(ipaddress.ip_network((known.packed[:8] + bytes(8), 64)))
 
 
 def _host(value: str) -> str:

@@ -7,7 +7,7 @@ import math
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 from PIL import Image
 
@@ -81,15 +81,21 @@ class Pictures:
     def warm(self, image: ImageRef) -> None:
         """Make what the first look at a picture needs, and keep it in the cache: the display and the smaller levels."""
         self.display(image)
-        shape, levels = self.shape(image), _levels(decode(self.workspace.load(image)), self.shape(image))
+        shape = self.shape(image)
+        levels = cache(
+            lambda: _levels(decode(self.workspace.load(image)), shape)
+        )  # not even decoded where all is there
+
+        def make(level: int, column: int, row: int) -> bytes:
+            return _cut(levels()[shape.max_level - level], column, row)
+
         for level in range(shape.max_level + 1):
-            whole = levels[shape.max_level - level]
-            if max(whole.size) > FIRST_LOOK_SIDE:
+            width, height = _at_level(shape, level)
+            if max(width, height) > FIRST_LOOK_SIDE:
                 return
-            for column in range(math.ceil(whole.width / TILE)):
-                for row in range(math.ceil(whole.height / TILE)):
-                    make = partial(_cut, whole, column, row)
-                    self.workspace.cache.get(_tile_key(image, level, column, row), make)
+            for column in range(math.ceil(width / TILE)):
+                for row in range(math.ceil(height / TILE)):
+                    self.workspace.cache.get(_tile_key(image, level, column, row), partial(make, level, column, row))
 
     def regions(self, image: ImageRef) -> list[Region]:
         """Numbered regions, the same every time."""

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
+from urllib.parse import urlsplit
 
 from imarena.core.errors import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
@@ -108,6 +110,43 @@ def need_web() -> None:
         raise MissingExtra("The web application", "web") from error
 
 
+def proxy_address(told: str) -> str:
+    """The address or network of a proxy whose headers are believed. Never everybody: all could pretend to be others."""
+    try:
+        network = ipaddress.ip_network(told.strip(), strict=False)
+    except ValueError:
+        network = None
+    if network is None or network.prefixlen == 0:
+        raise UserError(
+            f"'{told}' is not the address of a proxy.",
+            hint="Give the address from which it connects, such as 127.0.0.1, or its network, such as 10.0.0.0/24.",
+        )
+    return str(network.network_address) if network.num_addresses == 1 else str(network)
+
+
+def host_name(told: str) -> str:
+    """The name in an address as somebody may write it: without scheme, port and path, in small letters."""
+    name = urlsplit(told if "//" in told else f"//{told}").hostname
+    if not name:
+        raise UserError(f"'{told}' is not the name of a host.", hint="Give a name such as arena.example.org.")
+    return f"[{name}]" if ":" in name else name
+
+
+def how_to_listen(settings: ServeSettings) -> dict[str, Any]:
+    """What uvicorn is told. Headers of a proxy are read only where it is named."""
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": bool(settings.trusted_proxies),
+        "forwarded_allow_ips": list(settings.trusted_proxies),
+        "timeout_graceful_shutdown": 5,
+        "limit_concurrency": 1000,
+    }
+
+
 def need_port(host: str, port: int) -> None:
     """Raise where something else listens there already, or the address is not one of this machine."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -138,7 +177,8 @@ def serve(
     need_port(host, port)
     import uvicorn
 
-    settings = ServeSettings(str(root.resolve()), host, port, public, trusted_proxies, allowed_hosts)
+    proxies, names = tuple(map(proxy_address, trusted_proxies)), tuple(map(host_name, allowed_hosts))
+    settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names)
     with_secrets(settings)
     open_workspace(root).close()  # what is wrong with it is told before an address is
     launch = secrets.token_urlsafe(24) if settings.local else ""
@@ -150,26 +190,13 @@ def serve(
     say(f"{address}launch#{launch}" if launch else address)
     if open_browser:
         webbrowser.open(f"{address}launch#{launch}" if launch else address)
-    config = uvicorn.Config(
-        APP,
-        factory=True,
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=bool(trusted_proxies),
-        forwarded_allow_ips=",".join(trusted_proxies) or None,
-        timeout_graceful_shutdown=5,
-        limit_concurrency=1000,
-    )
 
     class Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             stopping.set()
             super().handle_exit(sig, frame)
 
-    server = Server(config)
+    server = Server(uvicorn.Config(APP, factory=True, **how_to_listen(settings)))
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
     if not server.started:

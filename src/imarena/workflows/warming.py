@@ -23,6 +23,8 @@ from imarena.workflows.shelves import Shelves
 log = logging.getLogger("imarena.web")
 AHEAD = 64
 """Tasks of each open campaign that are made ready."""
+_FIRST_S = 10.0
+"""After a start everybody comes back at once: their tasks come first."""
 _EVERY_S = 2.0
 _REST = 4.0
 _REMEMBERED = 100_000
@@ -50,13 +52,15 @@ class Warmer:
             self._thread.join()
 
     def _work(self) -> None:
-        while not self._stopped.wait(_EVERY_S):
+        pause = _FIRST_S
+        while not self._stopped.wait(pause):
+            pause, begun = _EVERY_S, time.monotonic()
             try:
                 for image in self.missing():
-                    begun = time.monotonic()
                     self.warm(image)
                     if self._stopped.wait(_REST * (time.monotonic() - begun)):
                         return
+                    begun = time.monotonic()
             except (DatabaseFailed, PoolTimeout) as error:
                 log.warning("pictures are not made ahead: %s", error)
 
