@@ -1,9 +1,11 @@
 """Tokens for machines and open sessions: who may make, see and end them."""
 
+import asyncio
 from pathlib import Path
 
 from fastapi.testclient import TestClient
 
+from imarena.web.routes.monitor import _events
 from tests.web.people import administrator, campaign, rater, served
 
 
@@ -51,3 +53,18 @@ def test_the_administrator_signs_somebody_out(tmp_path: Path) -> None:
     assert admin.send("DELETE", f"/api/sessions/{key}").status_code == 404
     assert person.get("/api/rating/campaigns").status_code == 401
     assert len(admin.get("/api/sessions").json()["sessions"]) == 1
+
+
+def test_a_stream_ends_when_the_token_is_revoked(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=1)
+    admin = administrator(app)
+    made = admin.post("/api/tokens", {"name": "watcher", "role": "viewer"})
+
+    async def watch() -> list[bytes]:
+        heard = []
+        async for told in _events(app.state.arena, (made["secret"], True)):
+            heard.append(told)
+            assert admin.send("DELETE", f"/api/tokens/{made['token']['token_id']}").status_code == 200
+        return heard
+
+    assert len(asyncio.run(asyncio.wait_for(watch(), 120))) == 1

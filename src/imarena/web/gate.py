@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from imarena.core.errors import DatabaseFailed
 from imarena.storage.access import Visitor
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
-from imarena.web.keys import COOKIE
+from imarena.web.keys import presented
 from imarena.web.limits import ANYBODY, COSTLY, INVITED, SIGN_IN, SIGNED_IN
 from imarena.web.problems import answer, away, log
 
@@ -122,14 +121,11 @@ class Gate:
         return None
 
     async def _caller(self, headers: Headers) -> Caller:
-        scheme, _, secret = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and secret:
-            found = await self._visitor(secret.strip(), machine=True)
-            return self._as_caller(found, machine=True)
-        sealed = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
-        opened = self.arena.keys.unseal(sealed) if sealed else None
-        found = await self._visitor(opened, machine=False) if opened else None
-        return self._as_caller(found, machine=False)
+        shown = presented(headers, self.arena.keys)
+        if shown is None:
+            return self._as_caller(None, machine=False)
+        secret, machine = shown
+        return self._as_caller(await self._visitor(secret, machine=machine), machine=machine)
 
     async def _visitor(self, secret: str, *, machine: bool) -> Visitor | None:
         known = self.arena.remembered(secret)

@@ -4,6 +4,8 @@ import hashlib
 import hmac
 
 from itsdangerous import BadSignature, Signer
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import Response
 
 COOKIE = "imarena_session"
@@ -34,6 +36,16 @@ class Keys:
     def csrf_fits(self, session: str, token: str) -> bool:
         """Is this the session's token?"""
         return bool(session) and hmac.compare_digest(self.csrf(session).encode(), token.encode("utf-8", "replace"))
+
+
+def presented(headers: Headers, keys: Keys) -> tuple[str, bool] | None:
+    """The secret that a request shows, and whether it is a machine's; None where it shows none that we signed."""
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and secret:
+        return secret.strip(), True
+    sealed = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+    opened = keys.unseal(sealed) if sealed else None
+    return (opened, False) if opened else None
 
 
 def set_cookie(response: Response, value: str, *, secure: bool, days: float) -> None:

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from imarena.web.arena import Arena, arena_of
 from imarena.web.asking import Cursor, Limit, page_of
 from imarena.web.callers import InsideCaller, LookCaller
+from imarena.web.keys import presented
 from imarena.web.problems import Refused
 from imarena.web.showing_look import health, run_line
 from imarena.web.wire_look import JudgePage, RunPage
@@ -23,7 +24,7 @@ EVERY_S = 1.0
 BEAT_S = 15.0
 """A line that says nothing, so that a proxy keeps the connection open and a lost one is noticed."""
 LONGEST_S = 600.0
-"""After this long the browser connects again: who was shut out meanwhile is not told more."""
+"""After this long the browser connects again."""
 MOST_STREAMS = 50
 _open_streams = 0
 
@@ -44,15 +45,24 @@ async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingRespo
     if _open_streams >= MOST_STREAMS:
         raise Refused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(_events(arena_of(request)), media_type="text/event-stream", headers=headers)
+    arena = arena_of(request)
+    shown = presented(request.headers, arena.keys)
+    return StreamingResponse(_events(arena, shown), media_type="text/event-stream", headers=headers)
 
 
-async def _events(arena: Arena) -> AsyncIterator[bytes]:
+def _allowed(arena: Arena, shown: tuple[str, bool] | None) -> bool:
+    """Is who asked still let in? Whoever is shut out is told no more within seconds."""
+    return shown is not None and arena.visitor(shown[0], machine=shown[1]) is not None
+
+
+async def _events(arena: Arena, shown: tuple[str, bool] | None) -> AsyncIterator[bytes]:
     global _open_streams  # noqa: PLW0603 - the event loop alone counts
     _open_streams += 1
     try:
         told, silent_s, lasted_s = "", 0.0, 0.0
         while lasted_s < LONGEST_S and not stopping.is_set():
+            if not await run_in_threadpool(_allowed, arena, shown):
+                return
             page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
             if page != told:
                 told, silent_s = page, 0.0
