@@ -232,8 +232,7 @@ def main() -> None:
     runs = [(0, 0.0)] if options.saturate else steady
     good = True
     with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        address = stack.enter_context(server(folder / "postgres")) if options.database != "sqlite" else ""
+        address = stack.enter_context(server()) if options.database != "sqlite" else ""
         for name in ("sqlite", "postgresql"):
             if options.database not in (name, "both"):
                 continue

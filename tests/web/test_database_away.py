@@ -27,7 +27,7 @@ def away(answer: Any) -> None:
 
 
 def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
-    with machine(tmp_path / "postgres") as postgres, warnings.catch_warnings():
+    with machine() as postgres, warnings.catch_warnings():
         url = new_database(postgres.get_uri())
         with init_workspace(tmp_path / "arena", url=url) as workspace:
             fill(workspace)

@@ -23,7 +23,7 @@ def restless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stage, 
     if not (STATIC / "index.html").is_file():
         pytest.skip("the pages are not built: run 'make web'")
     root = tmp_path_factory.mktemp("away")
-    with machine(root / "postgres") as postgres:
+    with machine() as postgres:
         with init_workspace(root / "arena", url=new_database(postgres.get_uri())) as workspace:
             fill(workspace, items=4, size=(640, 480))
         process, stage = start(root / "arena")
