@@ -2,7 +2,7 @@
 
 Museum: 179 edits by eight editors from ImagenHub (pixels from the ImagenMuseum) against the mean over three raters of
 sqrt(SC * PQ), pooled Spearman. What was tuned by looking at these pictures was tuned on the uids whose SHA-256 is even;
-the odd half was not looked at.
+the odd half was looked at once a version. Intervals come from drawing whole items.
 
 Studio: the bundled benchmark with editors of known order; Kendall's tau of their mean scores and of their battles won,
 and how many battles end as the true quality has it. `--others`: the items that the demo does not use.
@@ -21,17 +21,19 @@ import math
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
-from scipy.stats import kendalltau, spearmanr
+import numpy as np
+from scipy.stats import kendalltau, rankdata, spearmanr
 
 from imarena.core.protocols import EditRequest, Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.editors.studio import QUALITY_ORDER, studio_editor
 from imarena.judges.builtin import BuiltinJudge
+from imarena.language import read_instruction
 from imarena.studio import DEMO_KEYS, entries, entry_of, picture, true_quality
 
 EDITORS = (
@@ -39,10 +41,20 @@ EDITORS = (
     "Pix2PixZero", "Prompt2prompt", "SDEdit", "Text2Live",
 )  # fmt: skip
 Cell = tuple[str, str]
+Scores = dict[Cell, float]
 WON = {Outcome.LEFT: 1.0, Outcome.RIGHT: 0.0, Outcome.TIE: 0.5, Outcome.BOTH_BAD: 0.5}
 
 
-def human_scores(folder: Path) -> dict[Cell, float]:
+@dataclass(frozen=True)
+class Battle:
+    """One pair that people do not call equal: was it decided as they do, and how sure was the judge?"""
+
+    uid: str
+    right: float
+    confidence: float
+
+
+def human_scores(folder: Path) -> Scores:
     """The mean over raters of sqrt(SC * PQ), rounded so that the order of addition breaks no tie."""
     given: dict[Cell, list[float]] = defaultdict(list)
     for file in sorted(folder.glob("*.tsv")):
@@ -59,36 +71,122 @@ def is_tuning(uid: str) -> bool:
     return hashlib.sha256(uid.encode()).digest()[-1] % 2 == 0
 
 
-def museum(data: Path) -> None:
-    folder = data / "imagenmuseum" / "Text-Guided_IE"
-    humans = human_scores(data / "imagenhub" / "human_ratings" / "Text-Guided_IE")
-    asked = json.loads((folder / "dataset_lookup.json").read_text(encoding="utf-8"))
-    judge = BuiltinJudge()
-    found: dict[Cell, float] = {}
-    cpu, wall = time.process_time(), time.perf_counter()
-    for uid, entry in asked.items():
-        source = (folder / "input" / uid).read_bytes()
-        for editor in EDITORS:
-            exhibit = Exhibit(entry["instruction"], (folder / editor / uid).read_bytes(), sources=(source,))
-            verdict = asyncio.run(judge.judge(exhibit))
-            if verdict.status is Status.OK and verdict.score is not None:
-                found[uid, editor] = verdict.score
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    parts: dict[str, Callable[[str], bool]] = {
-        "tuning half": is_tuning, "held-out half": lambda uid: not is_tuning(uid), "pooled": lambda _: True,
-    }  # fmt: skip
-    print(f"{len(found)} of {len(asked) * len(EDITORS)} outputs judged")
-    for name, wanted in parts.items():
-        cells = [cell for cell in found if wanted(cell[0])]
-        rho = spearmanr([found[c] for c in cells], [humans[c] for c in cells]).statistic
-        print(f"{name:15s} n = {len(cells):4d}   Spearman {rho:.3f}")
-    by_human = {e: sum(humans[u, e] for u in asked) / len(asked) for e in EDITORS}
-    by_judge = {e: sum(found[u, e] for u in asked) / len(asked) for e in EDITORS}
+def recorded_scores(file: Path) -> Scores:
+    """A judge's recorded O = sqrt(min SC * min PQ); outputs that it refused are missing."""
+    tables = json.loads(file.read_text(encoding="utf-8"))["ImagenHub_Text-Guided_IE"]
+    found: Scores = {}
+    for editor in EDITORS:
+        sc, pq = tables[editor]["SC"], tables[editor]["PQ"]
+        for uid in sc.keys() & pq.keys():
+            low = [min(v) if isinstance(v, list) else v for v in (sc[uid], pq[uid])]
+            if all(isinstance(v, int | float) for v in low):
+                found[uid, editor] = math.sqrt(low[0] * low[1])
+    return found
+
+
+def agreement(scores: Scores, humans: Scores, uids: Sequence[str]) -> float:
+    """Spearman pooled over the items and editors; an item may come several times, as in a bootstrap draw."""
+    pairs = [(scores[u, e], humans[u, e]) for u in uids for e in EDITORS if (u, e) in scores]
+    ours, people = (rankdata(side) for side in zip(*pairs, strict=True))
+    return float(np.corrcoef(ours, people)[0, 1])
+
+
+def interval(statistic: Callable[..., float], *samples: Sequence[str]) -> str:
+    """A 95 % percentile interval over 1,000 draws of whole items."""
+    rng = np.random.default_rng(0)
+    draws = [statistic(*(list(rng.choice(s, len(s))) for s in samples)) for _ in range(1000)]
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return f"{statistic(*samples):+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def tell_agreement(ours: Scores, humans: Scores, gemini: Scores, uids: list[str]) -> None:
+    """The figures with their intervals: each half, their difference, and builtin minus Gemini."""
+    tuned, held = [u for u in uids if is_tuning(u)], [u for u in uids if not is_tuning(u)]
+    for name, part in (("tuning half", tuned), ("held-out half", held), ("pooled", uids)):
+        print(f"{name:15s} {len(part)} items   Spearman {interval(lambda us: agreement(ours, humans, us), part)}")
+        minus = interval(lambda us: agreement(ours, humans, us) - agreement(gemini, humans, us), part)
+        print(f"{'':15s} minus Gemini's {minus}")
+    apart = interval(lambda a, b: agreement(ours, humans, a) - agreement(ours, humans, b), tuned, held)
+    print(f"tuning minus held-out half: {apart}")
+
+
+def tell_groups(ours: Scores, humans: Scores, kinds: dict[str, str], uids: list[str]) -> None:
+    """Where it agrees with people: by editor and by kind of instruction, each half apart."""
+    groups = {e: [(u, e) for u in uids] for e in EDITORS}
+    for kind in sorted(set(kinds.values())):
+        groups[kind] = [(u, e) for u in uids for e in EDITORS if kinds[u] == kind]
+    for name, cells in groups.items():
+        told = []
+        for half in (True, False):
+            part = [c for c in cells if is_tuning(c[0]) is half]
+            if len(part) < 40:
+                told.append(f"{'-':>6s} of {len(part):3d}")
+                continue
+            rho = spearmanr([ours[c] for c in part], [humans[c] for c in part]).statistic
+            told.append(f"{rho:6.3f} of {len(part):3d}")
+        print(f"  {name:16s} tuning {told[0]}   held-out {told[1]}")
+
+
+def tell_coverage(battles: list[Battle]) -> None:
+    """Accuracy on the pairs that people do not call equal, on the most confident part of them; ties count half."""
+    for name, half in (("tuning half", True), ("held-out half", False)):
+        part = sorted((b for b in battles if is_tuning(b.uid) is half), key=lambda b: -b.confidence)
+        shares = [(s, part[: max(1, round(len(part) * s))]) for s in (0.1, 0.25, 0.5, 0.75, 1.0)]
+        told = ", ".join(f"{share:.0%}: {sum(b.right for b in kept) / len(kept):.3f}" for share, kept in shares)
+        print(f"battles of the {name} ({len(part)}) decided as people do, most confident first: {told}")
+
+
+def battles_of(judge: BuiltinJudge, uid: str, shown: dict[str, Exhibit], humans: Scores) -> list[Battle]:
+    """All pairs of the editors' outputs for one item."""
+    found = []
+    for ours, theirs in combinations(shown, 2):
+        if humans[uid, ours] == humans[uid, theirs]:
+            continue
+        verdict = asyncio.run(judge.judge(replace(shown[ours], right=shown[theirs].left)))
+        if verdict.preference is not None:
+            won = WON[verdict.preference]
+            right = won if humans[uid, ours] > humans[uid, theirs] else 1.0 - won
+            found.append(Battle(uid, right, verdict.confidence or 0.0))
+    return found
+
+
+def tell_editors(ours: Scores, humans: Scores, uids: list[str]) -> None:
+    """The order of the editors by their means."""
+    by_human = {e: sum(humans[u, e] for u in uids) / len(uids) for e in EDITORS}
+    by_judge = {e: sum(ours[u, e] for u in uids) / len(uids) for e in EDITORS}
     tau = kendalltau([by_human[e] for e in EDITORS], [by_judge[e] for e in EDITORS]).statistic
     print(f"order of the eight editors: Kendall tau {tau:.3f}")
     for editor in sorted(EDITORS, key=lambda e: -by_human[e]):
         print(f"  {editor:16s} people {by_human[editor]:.3f}   builtin {by_judge[editor]:4.0f}")
-    print(f"{cpu / len(found):.3f} CPU seconds and {wall / len(found):.3f} seconds an output, text reading included")
+
+
+def museum(data: Path) -> None:
+    folder = data / "imagenmuseum" / "Text-Guided_IE"
+    humans = human_scores(data / "imagenhub" / "human_ratings" / "Text-Guided_IE")
+    gemini = recorded_scores(data / "viescore" / "judge_scores" / "gemini_0shot.json")
+    asked = json.loads((folder / "dataset_lookup.json").read_text(encoding="utf-8"))
+    judge = BuiltinJudge()
+    ours: Scores = {}
+    battles: list[Battle] = []
+    spent = 0.0
+    for uid, entry in asked.items():
+        source = (folder / "input" / uid).read_bytes()
+        shown = {e: Exhibit(entry["instruction"], (folder / e / uid).read_bytes(), sources=(source,)) for e in EDITORS}
+        start = time.process_time()
+        for editor, exhibit in shown.items():
+            verdict = asyncio.run(judge.judge(exhibit))
+            if verdict.status is Status.OK and verdict.score is not None:
+                ours[uid, editor] = verdict.score
+        spent += time.process_time() - start
+        battles += battles_of(judge, uid, shown, humans)
+    uids = list(asked)
+    readings = {uid: read_instruction(entry["instruction"]) for uid, entry in asked.items()}
+    print(f"{len(ours)} of {len(asked) * len(EDITORS)} outputs judged")
+    tell_agreement(ours, humans, gemini, uids)
+    tell_groups(ours, humans, {u: str(r.edits[0].kind) if r.edits else "none" for u, r in readings.items()}, uids)
+    tell_coverage(battles)
+    tell_editors(ours, humans, uids)
+    print(f"{spent / len(ours):.3f} CPU seconds an output, text reading included")
 
 
 def exhibits_of(key: str) -> dict[str, Exhibit]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from imarena.judges.builtin_checks import Check, Scene, check_colour, check_object, check_remove, check_text
 from imarena.judges.builtin_global import check_background, check_enhance, check_style, check_view
+from imarena.judges.builtin_things import with_things
 from imarena.language import Edit, EditKind
 
 Rule = Callable[[Edit, Scene], Check]
@@ -22,4 +23,4 @@ RULES: dict[EditKind, Rule] = {
 
 def check(edit: Edit, scene: Scene) -> Check:
     """Apply the rule for the edit's kind; kinds without one are changes of some object."""
-    return RULES.get(edit.kind, check_object)(edit, scene)
+    return with_things(RULES.get(edit.kind, check_object)(edit, scene), edit, scene)

@@ -47,7 +47,7 @@ def score(instruction: str, output: Image.Image, judge: Judge = QUIET) -> float:
 
 def test_it_is_a_judge_that_the_catalogue_knows() -> None:
     judge: Judge = JUDGES.get("builtin")({}, None)
-    assert (judge.name, judge.version) == ("builtin", "2")
+    assert (judge.name, judge.version) == ("builtin", "3")
     assert judge.params["margin"] == 10.0
 
 

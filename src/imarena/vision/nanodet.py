@@ -1,0 +1,66 @@
+"""Which of COCO's 80 kinds of things stand where: NanoDet-g (RangiLyu 2021; weights bundled, Apache-2.0). Loaded on
+first use. Only the scores are read, not the boxes: what is asked here is whether a thing is there.
+"""
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+KINDS = (
+    "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light",
+    "fire hydrant", "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant",
+    "bear", "zebra", "giraffe", "backpack", "umbrella", "handbag", "tie", "suitcase", "frisbee", "skis", "snowboard",
+    "sports ball", "kite", "baseball bat", "baseball glove", "skateboard", "surfboard", "tennis racket", "bottle",
+    "wine glass", "cup", "fork", "knife", "spoon", "bowl", "banana", "apple", "sandwich", "orange", "broccoli",
+    "carrot", "hot dog", "pizza", "donut", "cake", "chair", "couch", "potted plant", "bed", "dining table", "toilet",
+    "tv", "laptop", "mouse", "remote", "keyboard", "cell phone", "microwave", "oven", "toaster", "sink",
+    "refrigerator", "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush",
+)  # fmt: skip
+"""In the order of the network's outputs."""
+SIDE = 256
+GRID = SIDE // 8
+_MEAN = np.array([103.53, 116.28, 123.675], np.float32)
+_SPREAD = np.array([57.375, 57.12, 58.395], np.float32)
+
+
+@lru_cache(maxsize=1)
+def _session() -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # several pictures are worked on at once anyway, and one thread gives one answer
+    weights = files("imarena.vision").joinpath("weights", "nanodet_g.onnx").read_bytes()
+    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+
+
+def _spread_out(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A coarse map, (80, n, n), on the finest raster."""
+    times = GRID // scores.shape[1]
+    return np.asarray(scores.repeat(times, axis=1).repeat(times, axis=2), np.float32)
+
+
+@lru_cache(maxsize=8)
+def _found(pixels: bytes) -> NDArray[np.float32]:
+    """The maps of a small copy; the last few are kept, since all outputs of an item share their source."""
+    small = np.frombuffer(pixels, np.uint8).reshape(SIDE, SIDE, 3)
+    ready = (small[..., ::-1].astype(np.float32) - _MEAN) / _SPREAD
+    given = {"picture": np.ascontiguousarray(ready.transpose(2, 0, 1)[None])}
+    levels = [_spread_out(np.asarray(level[0], np.float32)) for level in _session().run(None, given)]
+    found = np.maximum.reduce(levels)
+    found.setflags(write=False)
+    return np.asarray(found, np.float32)
+
+
+def things_seen(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
+    """How sure the network is of each of `KINDS` at each place: (80, 40, 40), 0 to 1; under 0.5 it is often wrong.
+
+    `rgb` is sRGB, 0 to 1, shape (height, width, 3); it is stretched to 320 by 320 pixels.
+    """
+    import cv2
+
+    way = cv2.INTER_AREA if min(rgb.shape[:2]) > SIDE else cv2.INTER_LINEAR
+    small = cv2.resize(np.asarray(rgb, np.float32), (SIDE, SIDE), interpolation=way)
+    return _found(np.asarray(np.clip(small * 255 + 0.5, 0, 255), np.uint8).tobytes())
