@@ -23,7 +23,7 @@ import numpy.typing as npt
 from imarena.agent import STAGES, Agent, AgentSettings, BestOf
 from imarena.agent.orders import requests_in
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Judge
+from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
 from imarena.core.records import Mode, Status
 from imarena.editors.studio import studio_editor
 from imarena.judges.catalog import JUDGES
@@ -73,11 +73,30 @@ class Remembering:
 
 
 @dataclass
+class RememberingJudge:
+    """The same picture is judged once: settings meet the same ones again and again."""
+
+    asked: Judge
+    given: dict[tuple[str, str], Verdict] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.name, self.version, self.params = self.asked.name, self.asked.version, self.asked.params
+        self.prompt_id, self.prompt_version = self.asked.prompt_id, self.asked.prompt_version
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """As the judge does."""
+        key = (exhibit.instruction, sha256_hex(b"|".join((exhibit.left, *exhibit.sources))))
+        if key not in self.given:
+            self.given[key] = await self.asked.judge(exhibit)
+        return self.given[key]
+
+
+@dataclass
 class Bench:
     """What every setting is measured with."""
 
     editor: Remembering
-    judge: Judge
+    judge: RememberingJudge
     steps: int
     success_score: float
     kept: dict[str, bytes] = field(default_factory=dict)
@@ -121,7 +140,8 @@ def main() -> None:
     options = parser.parse_args()
     habit = options.editor.removeprefix("studio-")
     editor: Editor = OneThing(studio_editor("timid")) if habit == "one-thing" else studio_editor(habit)
-    bench = Bench(Remembering(editor), JUDGES.get("builtin")({}, None), options.steps, options.success_score)
+    judge = RememberingJudge(JUDGES.get("builtin")({}, None))
+    bench = Bench(Remembering(editor), judge, options.steps, options.success_score)
     keys = item_keys(options.all_items)
     started = time.monotonic()
     cells: dict[str, list[list[Cell]]] = {}
@@ -158,6 +178,7 @@ def settings_of(bench: Bench, key: str, seed: int) -> Iterator[tuple[str, Cell]]
     yield from best_of(bench, entry, request)
     bench.kept.clear()
     bench.editor.made.clear()
+    bench.judge.given.clear()
 
 
 def best_of(bench: Bench, entry: Entry, request: EditRequest) -> Iterator[tuple[str, Cell]]:

@@ -12,6 +12,9 @@ from imarena.core.protocols import Exhibit, Judge, Verdict
 LONGEST = 400
 _TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note", "text")
 _NOT_DONE = 0.8
+_UNTOUCHED = 0.25
+_OF_THE_CHANGE = ("edit", "follow", "instruct", "prompt", "success")
+"""Parts of the names of dimensions that tell whether the change was made, not how well the picture came out of it."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,12 @@ class Feedback:
     words: str = ""
     missing: tuple[str, ...] = ()
     """Clauses of the instruction, as the judge names them. Empty: it does not tell them apart, or all are there."""
+    overlooked: tuple[str, ...] = ()
+    """Those of them that are at most half as far as the change that is furthest."""
+    untouched: int = 0
+    """How many changes are hardly begun."""
+    spoilt: bool = False
+    """All changes are there, and what the judge likes least is how the picture came out of them."""
 
 
 def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
@@ -28,28 +37,35 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
 
     `instruction` is what the judge was asked about: quoted words come from there.
     """
-    missing = tuple(with_quotes(clause, instruction) for clause in _missing(verdict.reasons))
-    if missing:
-        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing)
+    done = _checked(verdict.reasons)
+    furthest = max((share for _, share in done), default=0.0)
+    lacking = [(with_quotes(clause, instruction), share) for clause, share in done if share < _NOT_DONE]
+    untouched = sum(1 for _, share in done if share < _UNTOUCHED)
+    if lacking:
+        missing = tuple(clause for clause, _ in lacking)
+        overlooked = tuple(clause for clause, share in lacking if share <= furthest / 2)
+        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing, overlooked, untouched)
     said = list(dict.fromkeys(_said(verdict.reasons)))
-    if not said and verdict.scores:
-        weakest = min(verdict.scores, key=lambda name: verdict.scores[name])
+    weakest = min(verdict.scores, key=lambda name: verdict.scores[name], default="")
+    if not said and weakest:
         said = [f"weakest: {weakest.replace('_', ' ')}"]
-    return Feedback("; ".join(said)[:LONGEST])
+    spoilt = bool(done and weakest) and not any(part in weakest for part in _OF_THE_CHANGE)
+    return Feedback("; ".join(said)[:LONGEST], spoilt=spoilt)
 
 
-def _missing(reasons: Mapping[str, JsonValue]) -> tuple[str, ...]:
-    """Judges that list what was asked (`asked`, with clauses) beside one check each (`checks`, with `done`)."""
+def _checked(reasons: Mapping[str, JsonValue]) -> list[tuple[str, float]]:
+    """Clauses and how far each is done, of judges that list what was `asked` beside one of `checks` for each."""
     asked, checks = reasons.get("asked"), reasons.get("checks")
     if not isinstance(asked, list) or not isinstance(checks, list) or len(asked) != len(checks):
-        return ()
-    found: list[str] = []
+        return []
+    found: list[tuple[str, float]] = []
     for part, check in zip(asked, checks, strict=True):
-        if isinstance(part, dict) and isinstance(check, dict) and isinstance(check.get("done"), int | float):
-            clause = part.get("clause")
-            if not _done(check) and isinstance(clause, str) and clause:
-                found.append(clause)
-    return tuple(found)
+        if not isinstance(part, dict) or not isinstance(check, dict):
+            continue
+        clause, done = part.get("clause"), check.get("done")
+        if isinstance(clause, str) and clause and isinstance(done, int | float) and not isinstance(done, bool):
+            found.append((clause, float(done)))
+    return found
 
 
 def _said(reasons: Mapping[str, JsonValue]) -> list[str]:

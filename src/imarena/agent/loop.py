@@ -8,17 +8,17 @@ from typing import Literal
 
 from pydantic import Field
 
+from imarena.agent.course import Course
 from imarena.agent.feedback import Feedback, feedback_of, judged
-from imarena.agent.orders import orders_about
 from imarena.agent.rules import RuleMind
-from imarena.agent.spec import EditPlan, Keep, Mind, Spec, fitted
-from imarena.agent.state import State
+from imarena.agent.spec import EditPlan, Keep, Mind, Spec
+from imarena.agent.state import Standing, State
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
 
-VERSION = "2"
+VERSION = "3"
 Stages = Literal["none", "understand", "plan", "full"]
 STAGES: tuple[Stages, ...] = ("none", "understand", "plan", "full")
 """Table 11's four settings: the editor alone, with stage 1, with stages 1 and 2 (open loop), with all three."""
@@ -134,61 +134,70 @@ class Agent:
         state.best = state.current
 
     async def _closed_loop(self, state: State, spec: Spec, plan: EditPlan) -> None:
-        feedback = Feedback()
         whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
-        waiting, other = ([spec.instruction], plan.steps) if whole else (list(plan.steps), ())
+        words_help = bool(getattr(self.editor, "wrappable", True))
+        course = Course.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
         budget, complete, repeated = max(plan.budget, len(plan.steps)), False, 0
         seen: dict[str, Verdict] = {}
         for number in range(budget):
-            again = spec.instruction if state.current is None else corrected(spec, feedback)
-            told, image = await self._edit_once(state, number, waiting[0] if waiting else again)
+            left = budget - number - 1
+            told, image = await self._edit_once(state, number, course.words(from_source=state.current is None))
             state.steps.append(told)
-            if image is None:
-                continue  # the step failed: try it again within the budget
-            name, left = sha256_hex(image), budget - number - 1
-            repeats = name in seen
-            verdict = seen[name] if repeats else await self._judged(state, image)
+            if image is None:  # the step failed: it is tried again within the budget, where that can change anything
+                if _fixed(self.editor) and not course.skip(left):
+                    return
+                continue
+            name = sha256_hex(image)
+            repeated = repeated + 1 if name in seen else 0
+            verdict = seen[name] if repeated else await self._judged(state, image)
             seen[name] = verdict
-            told |= _told(verdict, found := feedback_of(verdict, state.request.instruction))
-            complete = complete or not waiting[1:]
+            told |= _told(verdict, feedback_of(verdict, state.request.instruction))
+            complete = complete or not course.more
             if self._ends(state, image, verdict, complete):
                 told["stopped"] = "success"
-                return
-            repeated = repeated + 1 if repeats else 0
-            if repeats and not waiting[1:]:  # once may be chance; twice, and the editor has no other answer
-                if 1 < len(other) <= left:
-                    waiting, other = list(other), ()
-                elif repeated > 1:
-                    told["stopped"] = "the same picture again"
-                    return
-            elif not repeats and left >= len(waiting) and await self._got_worse(state, verdict):
-                told["dropped"] = True
             else:
-                waiting, feedback = waiting[1:], found
-                state.go_on(image, _score(verdict))
-                waiting = waiting or list(fitted(orders_about(state.request.instruction, found.missing), max(left, 1)))
+                told |= await self._onward(state, course, image, verdict, repeated, left)
+            if "stopped" in told:
+                return
+
+    async def _onward(
+        self, state: State, course: Course, image: bytes, verdict: Verdict, repeated: int, left: int
+    ) -> JsonDict:
+        """Where to go from a picture that is not good enough: what the trace says of it, with `stopped` at the end."""
+        fixed = _fixed(self.editor)
+        if repeated and not course.more:  # once may be chance; twice, and the editor has no other answer
+            ends = not course.turn(left) and (fixed or repeated > 1)
+            return {"stopped": "the same picture again"} if ends else {}
+        if not repeated and (fixed or left >= len(course.waiting)) and await self._got_worse(state, verdict):
+            ends = fixed and not course.skip(left)
+            return {"dropped": True, **({"stopped": "this editor has no other answer"} if ends else {})}
+        found = feedback_of(verdict, state.request.instruction)
+        state.go_on(image, _standing(verdict, found))
+        course.follow(found, left)
+        # The order is carried out, and only the picture's quality is weak: more of the same order would not mend it.
+        ends = fixed and found.spoilt and not course.waiting
+        return {"stopped": "all is there, and this editor has no other answer"} if ends else {}
 
     def _ends(self, state: State, image: bytes, verdict: Verdict, complete: bool) -> bool:
         """Remember a picture that may be the answer; whether it is good enough to stop at."""
         if not complete and not self.settings.partial_answers:
             state.spare = image
             return False
-        state.remember(image, _score(verdict))
+        state.remember(image, _standing(verdict, feedback_of(verdict)))
         return self._succeeded(verdict)
 
     async def _got_worse(self, state: State, verdict: Verdict) -> bool:
         """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
-        score = _score(verdict)
-        if not self.settings.go_back or score is None or self._succeeded(verdict):
+        standing = _standing(verdict, feedback_of(verdict))
+        if not self.settings.go_back or standing is None or self._succeeded(verdict):
             return False
         if state.current is None and not state.source_asked and state.request.sources:
             state.source_asked = True
             told = await self._judged(state, state.request.sources[0])
-            state.current_score = _score(told)
-            state.steps.append(
-                {"stage": "judge", "of": "source", **_told(told, feedback_of(told, state.request.instruction))}
-            )
-        return state.current_score is not None and score <= state.current_score
+            found = feedback_of(told, state.request.instruction)
+            state.current_standing = _standing(told, found)
+            state.steps.append({"stage": "judge", "of": "source", **_told(told, found)})
+        return state.current_standing is not None and standing <= state.current_standing
 
     async def _edit_once(self, state: State, number: int, words: str) -> tuple[JsonDict, bytes | None]:
         """One edit of the current picture; None where it failed, and the failure is kept in the state."""
@@ -229,15 +238,15 @@ class Agent:
         return verdict.success is True
 
 
-def _score(verdict: Verdict) -> float | None:
-    return verdict.score if verdict.status is Status.OK else None
+def _fixed(editor: Editor) -> bool:
+    """Does it give the same picture for the same order, whatever the seed?"""
+    return bool(getattr(editor, "deterministic", False))
 
 
-def corrected(spec: Spec, feedback: Feedback) -> str:
-    """The words of a correcting step where the judge does not tell what is missing: all again, with its words."""
-    if not feedback.words:
-        return spec.instruction
-    return f"{spec.instruction} The change is not complete yet. What a reviewer says: {feedback.words}"
+def _standing(verdict: Verdict, found: Feedback) -> Standing | None:
+    if verdict.status is not Status.OK or verdict.score is None:
+        return None
+    return -found.untouched, verdict.score
 
 
 def _told(verdict: Verdict, feedback: Feedback) -> JsonDict:

@@ -6,6 +6,10 @@ from imarena.core.ids import sha256_hex
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
 
+Standing = tuple[int, float]
+"""How good a picture is to the judge: minus the number of changes that are hardly begun, then its score. A picture
+that lacks a change is never preferred for being cleaner. For a judge that does not check changes the score decides."""
+
 
 @dataclass
 class State:
@@ -14,10 +18,10 @@ class State:
     request: EditRequest
     current: bytes | None = None
     """The picture that the next step edits; None: the source itself."""
-    current_score: float | None = None
+    current_standing: Standing | None = None
     """What the judge gave that picture, the source included; None where it was not asked or gave no score."""
     best: bytes | None = None
-    best_score: float | None = None
+    best_standing: Standing | None = None
     spare: bytes | None = None
     """The last picture made before the plan's last step: the answer only where there is no other."""
     failure: EditResult | None = None
@@ -31,16 +35,16 @@ class State:
         self.unpriced = self.unpriced or cost is None
         self.cost_usd += cost or 0.0
 
-    def go_on(self, image: bytes, score: float | None) -> None:
+    def go_on(self, image: bytes, standing: Standing | None) -> None:
         """The next step starts from this picture."""
-        self.current, self.current_score = image, score
+        self.current, self.current_standing = image, standing
 
-    def remember(self, image: bytes, score: float | None) -> None:
-        """Keep the best-scored picture; one without a score stands only where there is no other."""
-        if score is None:
-            self.best = self.best if self.best_score is not None else image
-        elif self.best_score is None or score > self.best_score:
-            self.best, self.best_score = image, score
+    def remember(self, image: bytes, standing: Standing | None) -> None:
+        """Keep the best picture; one without a score stands only where there is no other."""
+        if standing is None:
+            self.best = self.best if self.best_standing is not None else image
+        elif self.best_standing is None or standing > self.best_standing:
+            self.best, self.best_standing = image, standing
 
     def result(self, seconds: float) -> EditResult:
         """The best picture with the trace; a failure with the trace where no step made one."""
@@ -51,8 +55,9 @@ class State:
             return EditResult(
                 failed.status, None, failed.error, cost_usd=cost, latency_s=seconds, steps=tuple(self.steps)
             )
+        score = None if self.best_standing is None else self.best_standing[1]
         last: JsonDict = {
-            "stage": "choose", "image_sha256": sha256_hex(chosen), "score": self.best_score,
+            "stage": "choose", "image_sha256": sha256_hex(chosen), "score": score,
             "edits": sum(1 for step in self.steps if step["stage"] == "edit"),
         }  # fmt: skip
         return EditResult(Status.OK, chosen, cost_usd=cost, latency_s=seconds, steps=(*self.steps, last))

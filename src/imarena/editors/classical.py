@@ -122,6 +122,8 @@ class ClassicalEditor:
     version: str = VERSION
     wrappable: bool = field(default=False, init=False)
     """Rules would read the words around an instruction as orders."""
+    deterministic: bool = field(default=True, init=False)
+    """The same order gives the same picture, whatever the seed."""
 
     @property
     def params(self) -> JsonDict:
@@ -182,10 +184,12 @@ class ClassicalEditor:
 
 
 def make(name: str, options: Mapping[str, JsonValue]) -> ClassicalEditor:
-    """`classical` with all operations, `classical-NAME` with one."""
-    if options:
-        raise UserError(f"The editor '{name}' takes no options.", hint=f"Not known: {', '.join(options)}.")
-    wanted = name.removeprefix("classical").removeprefix("-")
+    """All operations, or the one that the option `operation` names, or else a name like `classical-denoise`."""
+    others = sorted(set(options) - {"operation"})
+    if others:
+        raise UserError(f"The editor '{name}' does not take: {', '.join(others)}.", hint="Known: operation.")
+    named = name.removeprefix("classical-") if name.startswith("classical-") else ""
+    wanted = str(options.get("operation", named))
     if wanted and wanted not in OPERATIONS:
         raise UserError(f"There is no classical editor '{wanted}'.", hint=f"Known: {', '.join(OPERATIONS)}.")
     return ClassicalEditor(name, (wanted,) if wanted else tuple(OPERATIONS))

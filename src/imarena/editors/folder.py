@@ -36,6 +36,7 @@ class FolderEditor:
     root: Path
     version: str = "1"
     needs_key: bool = field(default=True, init=False)
+    deterministic: bool = field(default=True, init=False)
 
     @property
     def params(self) -> JsonDict:

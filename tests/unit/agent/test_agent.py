@@ -1,6 +1,7 @@
 """CV-Agent's three stages, its stops and choices, its trace, and what it does when a part fails."""
 
 import asyncio
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, RuleMind
 from imarena.agent.orders import orders_about, orders_in, requests_in, with_quotes
 from imarena.agent.spec import fitted
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.protocols import EditRequest, EditResult, Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.language import read_instruction
 from tests.unit.agent.parts import ScoreJudge, ScriptedChat, StepEditor, by_length
@@ -148,6 +149,56 @@ def test_the_next_step_asks_for_what_the_judge_found_missing() -> None:
     run(agent(whole, judge, steps=2), TWO)
     assert whole.asked[0].instruction.startswith(TWO.instruction)
     assert whole.asked[1].instruction == "Remove the spoon."
+
+
+def checks(*done: float) -> JsonDict:
+    clauses = ("make the cup red", "remove the spoon")
+    return {"asked": [{"clause": clause} for clause in clauses], "checks": [{"done": share} for share in done]}
+
+
+def test_what_an_editor_overlooks_is_asked_for_by_itself() -> None:
+    """Nothing is done for good, but one change is hardly begun: the whole twice, then that change alone."""
+    editor = StepEditor()
+    run(agent(editor, ScoreJudge(lambda image: 100.0 * len(image), reasons=lambda _: checks(0.6, 0.1))), TWO)
+    words = [asked.instruction for asked in editor.asked]
+    assert all(order.startswith(TWO.instruction) for order in words[:2])
+    assert words[2:] == ["Remove the spoon."] * 2
+    even = StepEditor()
+    run(agent(even, ScoreJudge(lambda image: 100.0 * len(image), reasons=lambda _: checks(0.6, 0.5))), TWO)
+    assert all(asked.instruction.startswith(TWO.instruction) for asked in even.asked)
+
+
+def test_a_picture_that_lacks_a_change_is_not_preferred_for_being_cleaner() -> None:
+    done = {b"x1": checks(0.9, 0.1), b"x12": checks(0.7, 0.7)}
+    judge = ScoreJudge(lambda image: 600.0 if image == b"x1" else 500.0, reasons=lambda i: done.get(i, checks(0, 0)))
+    result = run(agent(StepEditor(), judge, steps=2), TWO)
+    assert result.image == b"x12"
+    assert not any(step.get("dropped") for step in of_stage(result, "edit"))
+
+
+def test_an_editor_without_chance_is_not_asked_the_same_again() -> None:
+    @dataclass
+    class Fixed(StepEditor):
+        deterministic: bool = True
+        wrappable: bool = False
+
+    class Quality(ScoreJudge):
+        async def judge(self, exhibit: Exhibit) -> Verdict:
+            return replace(await super().judge(exhibit), scores={"editing_success": 1000.0, "perceptual_quality": 1.0})
+
+    weak = Fixed()
+    result = run(agent(weak, Quality(lambda image: 10.0 * len(image), reasons=lambda _: checks(1, 1))), TWO)
+    assert len(weak.asked) == 1  # all is there, and only the quality is weak
+    assert "no other answer" in str(of_stage(result, "edit")[-1]["stopped"])
+    refusing = Fixed([EditResult(Status.REFUSED, error="no such operation")] * 9)
+    assert run(agent(refusing, ScoreJudge(lambda _: 1.0))).status is Status.REFUSED
+    assert len(refusing.asked) == 1
+    worse = Fixed()
+    run(agent(worse, ScoreJudge(lambda image: 100.0 if image == b"x" else 1.0)))
+    assert len(worse.asked) == 1
+    onward = Fixed()
+    run(agent(onward, ScoreJudge(lambda image: 10.0 * len(image)), steps=2))
+    assert "reviewer" not in onward.asked[1].instruction  # rules would read these words as orders
 
 
 def test_success_before_the_plan_is_done_does_not_end_it() -> None:
