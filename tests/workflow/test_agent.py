@@ -132,3 +132,7 @@ def test_one_picture_from_the_command_line(imarena: Imarena, tmp_path: Path) -> 
     assert [step["stage"] for step in best["steps"]] == ["edit", "edit", "choose"]
     assert "Known" in imarena("-w", "w", "agent", words, "cup.jpg", "--stages", "all", code=2).err
     assert "cannot be read" in imarena("-w", "w", "agent", words, "no.jpg", code=2).err
+    for unknown in (("-o", "foo=1"), ("--best-of", 2, "-o", "steps=1"), ("-e", "function:json:loads", "-o", "foo=1")):
+        said = imarena("-w", "w", "agent", words, "cup.jpg", *unknown, code=2).err
+        assert str(unknown[-1]).partition("=")[0] in said
+        assert "Known" in said or "takes" in said

@@ -11,6 +11,7 @@ from PIL import Image, ImageOps
 from imarena.core.records import Evidence, Item, Mode, Output, Status, Turn
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.editing_advice import ADVICE
+from imarena.workflows.editor_wiring import wire_editors
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 from tests.samples import kept, png
@@ -146,6 +147,36 @@ def test_an_estimate_rests_only_on_what_was_made_in_the_same_way(imarena: Imaren
         other = imarena(*words, *more, *dearer, env={"SOME_KEY": "right-key"}).json["estimates"][0]
         assert other["cost_usd"] == pytest.approx(6 * 0.3)
         assert "6 of those done before" in other["notice"]
+
+
+def test_other_options_do_not_go_under_the_same_name(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 2)
+    words = ("-w", root, "--json", "edit", "-e", "command:" + json.dumps(["cp", "{source}", "{output}"]), "--no-sheet")
+    imarena(*words, "--limit", 1)
+    told = imarena(*words, "-o", "timeout_s=5", "--seed", 7, code=2).err
+    assert "seed was 42 and is 7" in told
+    assert "--as command:cp-2" in told
+    assert imarena(*words, "--seed", 7, "--dry-run").json["estimates"][0]["new"] == 1
+    assert imarena(*words, "--seed", 7, "--mixed").json["report"]["outputs"] == {"ok": 1}
+    assert imarena(*words, "--seed", 7, "--as", "other").json["report"]["outputs"] == {"ok": 2}
+    assert {output.seed for output in outputs(root, editor="other")} == {7}
+    assert imarena(*words, "--seed", 7, "--as", "other").json["report"]["done_before"] == 2
+    assert "at a time" in imarena(*words, "-e", "classical", "--as", "x", code=2).err
+    agent = ("-w", root, "edit", "-e", "agent:classical", "--no-sheet", "--limit", 1)
+    with open_workspace(root) as workspace:
+        item = next(iter(workspace.store.records(Item)))
+        made = wire_editors(workspace, ["agent:classical"])[0]
+        params = getattr(made, "params", {})
+        kept_picture = next(output.image for output in workspace.store.records(Output) if output.image)
+        workspace.store.add(
+            [
+                Output(
+                    item_id=item.item_id, editor=made.name, editor_version=made.version, params=params, seed=42,
+                    image=kept_picture, status=Status.OK,
+                )
+            ]
+        )  # fmt: skip
+    assert "agent.steps was 4 and is 2" in imarena(*agent, "-o", "steps=2", code=2).err
 
 
 def test_the_cost_limit_stops_and_the_rest_follows(imarena: Imarena, tmp_path: Path) -> None:

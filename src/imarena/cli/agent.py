@@ -22,7 +22,9 @@ def command(
     best_of: Annotated[int, typer.Option("--best-of", min=0, max=999, help="The baseline: best of so many.")] = 0,
     mind: Annotated[str, typer.Option("--mind", help="builtin, or an endpoint of imarena.toml.")] = "builtin",
     seed: Annotated[int, typer.Option("--seed", help="-1 sends none.")] = 42,
-    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editor.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="key=value, for the agent or its editor.")
+    ] = None,
     trust: Annotated[bool, typer.Option("--trust", help="Run commands that imarena.toml names.")] = False,
 ) -> None:
     """Edit one picture with CV-Agent: understand, plan, edit in a closed loop. Shows every step."""
@@ -38,8 +40,10 @@ def command(
 
         raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(kind)}.")
     wrapped = f"best-of-{best_of}:{editor}" if best_of else f"{kind[stages]}:{editor}"
-    said: dict[str, Any] = {**read_values(pairs(option)), "judge": judge, "mind": mind}
-    wish = Wish(said if best_of else {**said, "steps": steps}, trust)
+    said: dict[str, Any] = {"judge": judge, **({"mind": mind} if mind != "builtin" else {})}
+    if not best_of:
+        said["steps"] = steps
+    wish = Wish({**said, **read_values(pairs(option))}, trust)
     with open_workspace(session(context).workspace) as workspace:
         done = run_agent(workspace, wrapped, source or [], instruction, output, wish, None if seed < 0 else seed)
     result = done.result

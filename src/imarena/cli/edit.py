@@ -35,6 +35,12 @@ def command(
         float | None, typer.Option("--max-cost-usd", min=0, help="Stop before it is passed.")
     ] = None,
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the editors.")] = None,
+    as_: Annotated[
+        str, typer.Option("--as", help="Store the one editor's outputs under this name, beside those made otherwise.")
+    ] = "",
+    mixed: Annotated[
+        bool, typer.Option("--mixed", help="Go on under one name with other options than stored outputs have.")
+    ] = False,
     wrap: Annotated[bool, typer.Option("--wrap", help="Put task, definition and topic around instructions.")] = False,
     checks: Annotated[bool, typer.Option(help="Measure failure modes that need no judge.")] = True,
     sheet: Annotated[
@@ -52,6 +58,7 @@ def command(
     from imarena.workflows.editing_estimate import estimate_edits
     from imarena.workflows.editing_plan import add_studio, choose_items, in_modes
     from imarena.workflows.editing_sheet import sheet_path
+    from imarena.workflows.editing_variants import refuse_mixing
     from imarena.workflows.editor_wiring import Wish, wire_editors
     from imarena.workflows.wiring import read_values
 
@@ -62,7 +69,7 @@ def command(
         if not editor:
             raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
-        editors = wire_editors(workspace, editor, Wish(read_values(pairs(option)), trust), budget)
+        editors = wire_editors(workspace, editor, Wish(read_values(pairs(option)), trust, as_.strip()), budget)
         if studio:
             add_studio(workspace, tuple(items) if items else None)
         modes = _modes(mode)
@@ -74,6 +81,8 @@ def command(
         settings = EditSettings(
             modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet
         )
+        if not mixed and not dry_run:
+            refuse_mixing(workspace, editors, settings)
         estimates = estimate_edits(workspace, chosen, editors, settings)
         report = None
         shown = sheet_path(workspace) if sheet and not dry_run else None

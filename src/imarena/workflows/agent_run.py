@@ -9,7 +9,7 @@ from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
 from imarena.images import SUFFIXES, check, media_type_of
 from imarena.storage import Workspace
-from imarena.workflows.editor_wiring import EditorWiring, Wish
+from imarena.workflows.editor_wiring import Wish, wire_editors
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def run_agent(
 ) -> AgentRun:
     """Edit one picture; `output` gets the chosen one, `output-steps/` every step's."""
     pictures = tuple(_read(path) for path in sources)
-    agent = EditorWiring(workspace, wish).wire(editor)
+    agent = wire_editors(workspace, [editor], wish)[0]
     request = EditRequest(instruction, pictures[:1], pictures[1:], seed=seed)
 
     async def edit() -> EditResult:

@@ -1,6 +1,5 @@
 """What an edit run will take before it starts: edits, dollars, time, and what each figure rests on."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ from imarena.core.records import Item, Mode, Output, Status
 from imarena.editors.prices import age
 from imarena.storage import Workspace
 from imarena.workflows.editing_plan import EditSettings, has_turn
+from imarena.workflows.editing_variants import made_alike
 
 ENOUGH = 5
 """Earlier outputs from which a mean cost is taken."""
 _OTHERS = (
     "{:,} of those done before were made with other options or by another version, and stay as they are: "
-    "give the new options a name of their own ([editors.NAME] in imarena.toml) to compare the two."
+    "--as NAME makes new ones under a name of their own, so that the two can be compared."
 )
 _Slot = tuple[str, int, str | None, str, int]
 
@@ -63,7 +63,7 @@ def estimate_edits(
     named = {editor.name: editor for editor in editors}
     done: dict[_Slot, bool] = {}
     for output in workspace.store.records(Output, editor=list(named)):
-        seen, alike = past[output.editor or ""], _made_alike(output, named[output.editor or ""])
+        seen, alike = past[output.editor or ""], made_alike(output, named[output.editor or ""])
         if output.cost_usd is not None and alike and not _says_nothing(output):
             seen.costs.append(output.cost_usd)
         if output.status is Status.OK:
@@ -72,13 +72,6 @@ def estimate_edits(
             if output.latency_s is not None:
                 seen.latencies.append(output.latency_s)
     return [_estimate(editor, items, settings, past[editor.name], done) for editor in editors]
-
-
-def _made_alike(output: Output, editor: Editor) -> bool:
-    """Was it made by this version with these options? Prices follow options."""
-    then = {key: value for key, value in output.params.items() if key != "wrap"}
-    now = json.loads(json.dumps(dict(getattr(editor, "params", {}))))
-    return output.origin is not None or (output.editor_version == editor.version and then == now)
 
 
 def _says_nothing(output: Output) -> bool:

@@ -27,7 +27,8 @@ _STAGED: dict[str, Stages] = {
     "agent": "full", "agent-plan": "plan", "agent-understand": "understand", "agent-none": "none",
 }  # fmt: skip
 _BEST = re.compile(r"best-of-([1-9]\d{0,2})")
-_AGENT_OPTIONS = frozenset({"judge", "mind", "endpoint", "name", *AgentSettings.model_fields})
+_BEST_OPTIONS = frozenset({"judge"})
+_AGENT_OPTIONS = frozenset({"judge", "mind", "endpoint", *AgentSettings.model_fields})
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Wish:
     options: Mapping[str, JsonValue] = field(default_factory=dict)
     trust: bool = False
     """Commands and functions named in the workspace's settings may run."""
+    shown: str = ""
+    """The name under which the one editor of the command is stored; empty: its own."""
 
 
 class EditorWiring:
@@ -53,14 +56,16 @@ class EditorWiring:
     def _settings(self) -> Settings:
         return self.workspace.settings
 
-    def wire(self, text: str, *, of_file: bool = False) -> Editor:
+    def wire(self, text: str, *, of_file: bool = False, shown: str = "") -> Editor:
         """The editor called `text`; a name that nothing answers to raises and suggests.
 
-        `of_file` says that the workspace's file gave the name: what it would run then needs trust.
+        `of_file` says that the workspace's file gave the name: what it would run then needs trust. `shown` is the name
+        under which its outputs are stored, in the place of its own.
         """
         if of_file and text not in self._settings.editors:
             self._need_trust(text, text.partition(":")[0])
-        editor = self._of_table(text) if text in self._settings.editors else self._of_text(text, of_file=of_file)
+        of_table = text in self._settings.editors
+        editor = self._of_table(text, shown) if of_table else self._of_text(text, shown, of_file=of_file)
         budget = self.ports.budget
         if budget is not None and getattr(editor, "usd_per_image", 0.0) is None:
             raise UserError(
@@ -75,21 +80,22 @@ class EditorWiring:
         if left:
             raise UserError(
                 f"None of these editors takes the option '{left[0]}'.",
-                hint="Studio and classical editors take none; an agent takes: "
+                hint="Studio and classical editors take none; best-of takes: judge; an agent takes: "
                 + ", ".join(sorted(_AGENT_OPTIONS))
                 + ".",
             )
 
-    def _of_table(self, name: str) -> Editor:
+    def _of_table(self, name: str, shown: str = "") -> Editor:
         table = dict(self._settings.editors[name])
         kind = str(table.pop("kind", ""))
+        shown = shown or str(table.pop("name", "")) or name
         if not kind:
             raise UserError(f"[editors.{name}] names no kind.", hint=f"Known: {', '.join([*KINDS, *_STAGED])}.")
         if kind in _STAGED or _BEST.fullmatch(kind):
-            return self._of_agent(kind, name, table, str(table.pop("editor", "")), of_file=True)
+            return self._of_agent(kind, shown, table, str(table.pop("editor", "")), of_file=True)
         self._need_trust(name, kind)
         options = {**table, **self.wish.options}
-        return self._made(kind, name, {**_told(kind, options), **options})
+        return self._made(kind, shown, {**_told(kind, options), **options})
 
     def _need_trust(self, name: str, kind: str) -> None:
         if kind in KINDS and KINDS[kind].needs == "trust" and not self.wish.trust:
@@ -98,20 +104,20 @@ class EditorWiring:
                 hint="Read that table; if you trust it, run the same command with --trust.",
             )
 
-    def _of_text(self, text: str, *, of_file: bool = False) -> Editor:
+    def _of_text(self, text: str, shown: str = "", *, of_file: bool = False) -> Editor:
         kind, colon, rest = text.partition(":")
         if colon and (kind in _STAGED or _BEST.fullmatch(kind)):
-            return self._of_agent(kind, text, {}, rest, of_file=of_file)
+            return self._of_agent(kind, shown or text, {}, rest, of_file=of_file)
         options = dict(self.wish.options)
         if colon and kind in EDITORS:
             argument = KINDS[kind].argument if kind in KINDS else "argument"
             options[argument] = _list(rest) if argument == "argv" else rest
-            name = str(options.pop("name", "")) or _shown(kind, rest)
-            return self._made(kind, name, options)
+            return self._made(kind, shown or _shown(kind, rest), options)
         if text.removeprefix("studio-") in RECIPES and text.startswith("studio-"):
-            return self._made("studio", text, {"habit": text.removeprefix("studio-")})
+            return self._made("studio", shown or text, {"habit": text.removeprefix("studio-")})
         if text == "classical" or text.startswith("classical-"):
-            return self._made("classical", text, {})
+            only = text.removeprefix("classical").removeprefix("-")
+            return self._made("classical", shown or text, {"operation": only} if only else {})
         card = card_of(text)
         if card is not None:
             if card.adapter is None:
@@ -123,15 +129,16 @@ class EditorWiring:
             kind = str(table.pop("kind"))
             options = {**table, **options}
             # Another model than the card's must not stand on a board under the card's name.
-            shown = card.name if options["model"] == table["model"] else str(options["model"])
-            return self._made(kind, shown, {**_told(kind, options), **options})
+            own = card.name if options["model"] == table["model"] else str(options["model"])
+            return self._made(kind, shown or own, {**_told(kind, options), **options})
         if text in EDITORS and text not in KINDS:
-            return self._made(text, text, options)
+            return self._made(text, shown or text, options)
         raise UnknownName(f"There is no editor called '{text}'.", hint=_near(text, list(self._settings.editors)))
 
     def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
-        plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS - {"name"}}
-        self.taken |= set(plain)
+        plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS}
+        given = self.wish.options
+        self.taken |= {key for key, value in plain.items() if key in given and given[key] == value}
         return EDITORS.get(kind)(name, plain, self.ports)
 
     def _of_agent(
@@ -141,12 +148,13 @@ class EditorWiring:
             raise UserError(f"'{name}' does not say which editor to wrap.", hint=f"Write {kind}:EDITOR.")
         said = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
         best = _BEST.fullmatch(kind)
-        self.taken |= set(said) & ({"judge", "name"} if best else _AGENT_OPTIONS)
-        shown = str(said.pop("name", "")) or name
+        self.taken |= set(said) & (_BEST_OPTIONS if best else _AGENT_OPTIONS)
         editor = self.wire(inner, of_file=of_file)
         judge, doors = self._judge(str(said.pop("judge", "builtin")))
         if best:
-            return BestOf(shown, editor, judge, max(1, int(best[1])), self._keep, doors)
+            if extra := sorted(set(table) - _BEST_OPTIONS):
+                raise UserError(f"[editors.{name}] does not take: {', '.join(extra)}.", hint="Known: editor, judge.")
+            return BestOf(name, editor, judge, max(1, int(best[1])), self._keep, doors)
         mind, more = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
         try:
             settings = AgentSettings.model_validate({"stages": _STAGED[kind], **said})
@@ -155,7 +163,7 @@ class EditorWiring:
             where = ".".join(str(part) for part in problem["loc"])
             known = ", ".join(sorted(_AGENT_OPTIONS))
             raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
-        return Agent(shown, editor, judge, mind, settings, self._keep, (*doors, *more))
+        return Agent(name, editor, judge, mind, settings, self._keep, (*doors, *more))
 
     def _judge(self, name: str) -> tuple[Judge, tuple[object, ...]]:
         wired = wire_judge(self._settings, name, None, self.ports.budget)
@@ -214,7 +222,12 @@ def wire_editors(
 ) -> list[Editor]:
     """All editors of a command; a name that stands twice raises, because their outputs would share one place."""
     wiring = EditorWiring(workspace, wish, budget)
-    editors = [wiring.wire(name) for name in names]
+    shown_as = wish.shown if wish else ""
+    if shown_as and len(names) != 1:
+        raise UserError(
+            f"{len(names)} editors cannot all be called '{shown_as}'.", hint="Name one with --as at a time."
+        )
+    editors = [wiring.wire(name, shown=shown_as) for name in names]
     wiring.no_option_left()
     shown = [editor.name for editor in editors]
     twice = {name for name in shown if shown.count(name) > 1}
