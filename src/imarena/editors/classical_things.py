@@ -13,7 +13,7 @@ from imarena.editors.classical_fill import fill
 from imarena.editors.classical_find import Bools, grown_to, shrunk, standing_out, subject_mask
 from imarena.editors.classical_light import Floats
 from imarena.images import mask_from_image
-from imarena.language import Edit, lexicon
+from imarena.language import Edit, lexicon, named_colour
 from imarena.vision import rgb_of
 
 _WIDE_GAP = 41
@@ -21,7 +21,10 @@ _PALE, _DEEP = frozenset({"light", "pale", "pastel", "bright"}), frozenset({"dar
 
 
 def shade(colour: str, words: str) -> Floats:
-    """A colour's sRGB value, shape (3,), lighter or darker where the words beside it say so."""
+    """A colour's sRGB value, shape (3,): by its full name ("sea green"), else lighter or darker as the words say."""
+    named = named_colour(words)
+    if named is not None:
+        return rgb_of(named).astype(np.float32)
     value = rgb_of(colour).astype(np.float32)
     said = set(re.findall(r"[a-z]+", words))
     if said & _PALE:

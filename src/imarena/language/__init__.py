@@ -2,6 +2,7 @@
 
 from imarena.language.edit import GLOBAL_KINDS, Edit, EditKind, Reading
 from imarena.language.lexicon import Lexicon, lexicon
+from imarena.language.phrases import named_colour
 from imarena.language.reader import READER_VERSION, read_instruction
 from imarena.language.things import things_in
 
@@ -13,6 +14,7 @@ __all__ = [
     "Lexicon",
     "Reading",
     "lexicon",
+    "named_colour",
     "read_instruction",
     "things_in",
 ]

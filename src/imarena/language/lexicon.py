@@ -1,9 +1,10 @@
-"""The reader's word lists, from `lexicon.yaml`, checked once when first asked for."""
+"""The reader's word lists, from `lexicon.yaml` and `colour_names.yaml`, checked once when first asked for."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 import yaml
 
@@ -12,10 +13,14 @@ from imarena.core.errors import UserError
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words by meaning. `colours`: word to sRGB value. `enhance`: operation to the words that ask for it."""
+    """Words by meaning. `colours`: word to sRGB value; `colour_names`: the same for names of several words.
+
+    `enhance`: operation to the words that ask for it.
+    """
 
     version: int
     colours: dict[str, str]
+    colour_names: dict[str, str]
     materials: frozenset[str]
     styles: tuple[str, ...]
     ambience: frozenset[str]
@@ -37,17 +42,28 @@ def _lower(words: list[str]) -> tuple[str, ...]:
     return tuple(str(word).lower() for word in words)
 
 
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((files("imarena.language") / name).read_text(encoding="utf-8"))
+    return found
+
+
+def _colours(raw: dict[str, str], file: str) -> dict[str, str]:
+    colours = {str(name): str(value) for name, value in raw.items()}
+    for name, value in colours.items():
+        if not re.fullmatch(r"#[0-9a-f]{6}", value):
+            raise UserError(f"{file}: colour {name} is {value!r}.", hint="Write it as #rrggbb.")
+    return colours
+
+
 @lru_cache(maxsize=1)
 def lexicon() -> Lexicon:
     """The bundled word lists."""
-    raw = yaml.safe_load((files("imarena.language") / "lexicon.yaml").read_text(encoding="utf-8"))
-    colours = {str(k): str(v) for k, v in raw["colours"].items()}
-    for name, value in colours.items():
-        if not re.fullmatch(r"#[0-9a-f]{6}", value):
-            raise UserError(f"lexicon.yaml: colour {name} is {value!r}.", hint="Write it as #rrggbb.")
+    raw = _read("lexicon.yaml")
+    colours = _colours(raw["colours"], "lexicon.yaml")
     return Lexicon(
         version=int(raw["version"]),
         colours=colours,
+        colour_names=_colours(_read("colour_names.yaml")["names"], "colour_names.yaml"),
         materials=frozenset(_lower(raw["materials"])),
         styles=tuple(sorted(_lower(raw["styles"]), key=len, reverse=True)),
         ambience=frozenset(_lower(raw["ambience"])),

@@ -33,8 +33,8 @@ def colours_in(phrase: str) -> tuple[str, ...]:
     known = lexicon().colours
     found = [t for t in tokens if _HEX.fullmatch(t)]
     plain = [t for t in tokens if t not in _ARTICLES]
-    only_colour = bool(plain) and all(
-        t in known or t in lexicon().shades or t in {"and", "color", "colour"} for t in plain
+    only_colour = " ".join(plain) in lexicon().colour_names or (
+        bool(plain) and all(t in known or t in lexicon().shades or t in {"and", "color", "colour"} for t in plain)
     )
     for at, token in enumerate(tokens):
         if token not in known:
@@ -50,6 +50,17 @@ def colours_in(phrase: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def named_colour(phrase: str) -> str | None:
+    """The value (`#rrggbb`) of the longest colour name of several words in a phrase: 'sea green', 'dark sea green'."""
+    tokens = words(phrase)
+    for length in range(min(len(tokens), 4), 1, -1):
+        for start in range(len(tokens) - length + 1):
+            value = lexicon().colour_names.get(" ".join(tokens[start : start + length]))
+            if value is not None:
+                return value
+    return None
+
+
 def is_colour_phrase(phrase: str) -> bool:
     """Nothing but colours: 'dark blue', 'red and white', 'all white'."""
     tokens = [
@@ -57,6 +68,8 @@ def is_colour_phrase(phrase: str) -> bool:
         for t in words(phrase)
         if t not in {"the", "a", "color", "colour", "colored", "coloured", "in", "and", "or", "instead"}
     ]
+    if " ".join(tokens) in lexicon().colour_names:
+        return True
     known = lexicon().colours
     if not tokens or (has_article(phrase) and tokens[-1] in lexicon().also_things and len(tokens) == 1):
         return False

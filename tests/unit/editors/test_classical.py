@@ -14,6 +14,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
 from imarena.editors.classical import OPERATIONS, make
+from imarena.editors.classical_things import shade
 from imarena.images import mask_to_png, media_type_of
 from imarena.studio import entry_of, picture, true_quality
 from imarena.vision import BASIC_COLOURS, basic_names
@@ -177,8 +178,21 @@ def test_what_cannot_be_done_is_refused_and_named() -> None:
     assert broken.status is Status.INVALID_IMAGE
     with pytest.raises(UserError, match="Known"):
         make("classical-magic", {})
-    with pytest.raises(UserError, match="no options"):
+    with pytest.raises(UserError, match="does not take"):
         make("classical", {"strength": 2})
+    assert make("mine", {}).operations == make("classical", {}).operations
+    assert make("mine", {"operation": "tone"}).operations == ("tone",)
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("sea green", "#2e8b57"), ("a light sea green", "#20b2aa"), ("chocolate brown", "#411900"), ("green", "#2c9c3c"),
+    ],
+)  # fmt: skip
+def test_colours_with_names_of_several_words(words: str, value: str) -> None:
+    colour = words.rsplit(" ", maxsplit=1)[-1]
+    assert "#" + "".join(f"{round(255 * float(part)):02x}" for part in shade(colour, words)) == value
 
 
 def test_a_photograph_stays_a_jpeg() -> None:

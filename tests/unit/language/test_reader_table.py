@@ -9,6 +9,11 @@ K = EditKind
 TABLE: list[tuple[str, EditKind, dict[str, object]]] = [
     ("Make the car red.", K.COLOUR, {"target": "car", "colours": ("red",)}),
     ("Make the sky orange", K.COLOUR, {"target": "sky", "colours": ("orange",)}),
+    ("Make the car chocolate brown.", K.COLOUR, {"target": "car", "value": "chocolate brown", "colours": ("brown",)}),
+    ("Make the wall burnt orange", K.COLOUR, {"target": "wall", "value": "burnt orange", "colours": ("orange",)}),
+    ("Paint the door light sea green", K.COLOUR, {"target": "door", "colours": ("green",)}),
+    ("Make the sea green", K.COLOUR, {"target": "sea", "colours": ("green",)}),
+    ("Make the oak leaf green", K.COLOUR, {"target": "oak leaf", "colours": ("green",)}),
     ("Make the sky sky blue", K.COLOUR, {"target": "sky", "colours": ("blue",)}),
     ("Turn the rose pink", K.COLOUR, {"target": "rose", "colours": ("pink",)}),
     ("make the glass wooden", K.MATERIAL, {"target": "glass", "value": "wooden"}),
