@@ -1,6 +1,7 @@
 """Text inside a picture that speaks to the judge: found by OCR, reported, never obeyed."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,14 +16,44 @@ from imarena.vision.frame import Frame
 from imarena.vision.ocr import Line
 
 _GAP = r"[\s,.!'\"“”’·-]*"
+_BETWEEN = r"[\s,.'\"“”’-]*"
 _WRAPPED = 3
 """Lines that are read as one, because sentences wrap."""
+
+
+_SENTENCE = re.compile(r"(?<=[a-z0-9)\"'])[.!?]+(?=\s|$)|[。！？\n]+")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_GLUED = frozenset({"zh", "ja", "ko"})
+"""Languages in which a word need not stand between spaces."""
+
+
+@dataclass(frozen=True)
+class _Language:
+    """What a sentence to a judge is made of, and which of it has to come together."""
+
+    features: dict[str, re.Pattern[str]]
+    rules: tuple[tuple[str, frozenset[str]], ...]
+
+    def kinds(self, sentence: str) -> set[str]:
+        found = {name for name, pattern in self.features.items() if pattern.search(sentence)}
+        return {kind for kind, needed in self.rules if needed <= found}
 
 
 @dataclass(frozen=True)
 class _Words:
     version: str
     patterns: dict[str, re.Pattern[str]]
+    languages: tuple[_Language, ...]
+
+    def kinds(self, text: str) -> set[str]:
+        """The tricks that a text plays: by a tell-tale phrase, or by what comes together in one of its sentences."""
+        lowered = text.lower()
+        found = {kind for kind, pattern in self.patterns.items() if pattern.search(lowered)}
+        bare = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lowered)))
+        for sentence in _SENTENCE.split(bare):
+            for language in self.languages:
+                found |= language.kinds(sentence)
+        return found
 
 
 @lru_cache(maxsize=1)
@@ -33,7 +64,23 @@ def _words() -> _Words:
         for kind, found in raw[strength].items():
             joined = "|".join(f"(?:{pattern})" for pattern in found).replace(" ", _GAP)
             patterns[kind] = re.compile(rf"\b(?:{joined})\b" if strength == "weak" else joined)
-    return _Words(str(raw["version"]), patterns)
+    return _Words(str(raw["version"]), patterns, _languages())
+
+
+def _languages() -> tuple[_Language, ...]:
+    raw = yaml.safe_load((files("imarena.vision") / "injection_features.yaml").read_text(encoding="utf-8"))
+    return tuple(
+        _Language(
+            {name: _either(found, glued=code in _GLUED) for name, found in language["features"].items()},
+            tuple((kind, frozenset(needed)) for kind, *needed in language["rules"]),
+        )
+        for code, language in raw.items()
+    )
+
+
+def _either(found: list[str], *, glued: bool) -> re.Pattern[str]:
+    joined = "|".join(f"(?:{pattern})" for pattern in found)
+    return re.compile(joined if glued else rf"(?<!\w)(?:{joined.replace(' ', _BETWEEN)})(?!\w)")
 
 
 def injection_words_version() -> str:
@@ -57,9 +104,8 @@ def find_injections(lines: Sequence[Line]) -> tuple[Injection, ...]:
     spans += [(i, i + size) for size in range(2, _WRAPPED + 1) for i in range(len(lines) - size + 1)]
     for start, end in spans:
         joined = " ".join(line.text for line in lines[start:end])
-        lowered = joined.lower()
-        for kind, pattern in _words().patterns.items():
-            if kind not in found and pattern.search(lowered):
+        for kind in sorted(_words().kinds(joined)):
+            if kind not in found:
                 boxes = np.array([line.box for line in lines[start:end]])
                 low, high = boxes.min(axis=0), boxes.max(axis=0)
                 found[kind] = Injection(kind, joined, (float(low[0]), float(low[1]), float(high[2]), float(high[3])))

@@ -1,6 +1,9 @@
 """Reading words, and words that speak to the judge."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,3 +90,19 @@ def test_the_quick_look_sees_a_new_line_of_writing_and_ignores_a_disc() -> None:
 @given(st.text(max_size=20), st.lists(st.text(max_size=20), max_size=4))
 def test_a_match_is_a_share(wanted: str, read: list[str]) -> None:
     assert 0.0 <= text_match(wanted, lines(*read)) <= 1.0
+
+
+TEXTS = yaml.safe_load((Path(__file__).parents[3] / "benchmarks" / "injection_texts.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("name", "least"), [("earlier", 14), ("seen", 60), ("held_out", 33)])
+def test_fresh_wordings_are_found_in_many_languages(name: str, least: int) -> None:
+    """What benchmarks/injection_scan.py measures must not get worse unseen."""
+    texts = [text for found in TEXTS[name]["addressed"].values() for text in found]
+    assert sum(bool(find_injections(lines(text))) for text in texts) >= least
+
+
+def test_what_posters_signs_and_memes_say_is_not_flagged() -> None:
+    texts = [text for name in ("seen", "held_out") for found in TEXTS[name]["normal"].values() for text in found]
+    assert len(texts) == 134
+    assert [text for text in texts if find_injections(lines(text))] == ["Perfect score! You answered 10 out of 10"]
