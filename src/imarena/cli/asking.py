@@ -10,11 +10,21 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
 
-from imarena.cli.console import Exit, emit, session, stderr
+from imarena.cli.console import Exit, emit, session, show_names, stderr
 from imarena.cli.options import pairs
 
-Judges = Annotated[list[str] | None, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        "-j",
+        help="A judge of --list or of imarena.toml, or function:MODULE:NAME; repeatable. Without it: builtin.",
+    ),
+]
+Listing = Annotated[bool, typer.Option("--list", help="Show the judges and stop.")]
 EndpointName = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml.")]
 BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
 Model = Annotated[
@@ -87,6 +97,7 @@ class Asked:
     option: Option = None
     yes: Yes = False
     dry_run: DryRun = False
+    listing: Listing = False
 
     @property
     def chosen(self) -> Chosen:
@@ -124,6 +135,9 @@ def run(context: typer.Context, asked: Asked, plan: Callable[[Any, Any, Any], li
     from imarena.storage import open_workspace
     from imarena.workflows.asking import ask
 
+    if asked.listing:
+        list_judges(context)
+        return
     with open_workspace(session(context).workspace) as workspace:
         jobs = plan(workspace, asked.chosen.words(), asked.chosen.budget())
         estimates = [job.estimate for job in jobs]
@@ -139,6 +153,21 @@ def run(context: typer.Context, asked: Asked, plan: Callable[[Any, Any, Any], li
     if rounds:
         document["rounds"] = [job.rounds for job in jobs]
     finish(context, document, reports, asked.dry_run)
+
+
+USES = {"pointwise": "judge", "pairwise": "battle", "both": "judge, battle"}
+NEEDS = {"nothing": "nothing", "chat": "an endpoint", "vision": "the vision extra and --model", "records": "a file"}
+
+
+def list_judges(context: typer.Context) -> None:
+    """The catalog: what each judge is, which command takes it and what it needs."""
+    from imarena.judges import CARDS, JUDGES
+
+    known = dict.fromkeys(JUDGES.names(), "of an installed package")
+    for name, card in CARDS.items():
+        known[name] = f"{card.about} ({USES[card.shape]}; needs {NEEDS[card.needs]})"
+    known["function:MODULE:NAME"] = "A judge of your own: see docs/guide/write-your-own-judge.md"
+    emit(context, known, lambda console: show_names(console, known))
 
 
 def go_on(context: typer.Context, chosen: Chosen, estimates: list[Any]) -> bool:
@@ -168,9 +197,9 @@ def show_estimate(console: Console, found: Any) -> None:
         parts.append(f"{found.input_tokens:,} tokens in, {found.output_tokens:,} out")
         parts.append("cost not known" if found.cost_usd is None else f"about {found.cost_usd:,.4f} USD")
     if found.seconds is not None:
-        parts.append(f"about {duration(found.seconds)}")
-    console.print("  " + ", ".join(parts), highlight=False)
-    console.print("  " + escape("; ".join(found.basis)), style="dim", highlight=False)
+        parts.append("under a second" if found.seconds < 0.5 else f"about {duration(found.seconds)}")
+    for line, style in ((", ".join(parts), ""), ("; ".join(found.basis), "dim")):
+        console.print(Padding(Text(line, style=style), (0, 0, 0, 2), expand=False))
 
 
 def duration(seconds: float) -> str:

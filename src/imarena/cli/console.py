@@ -5,7 +5,7 @@ With ``--json`` one JSON document goes to stdout and nothing else. Progress and 
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -55,6 +55,19 @@ def emit(context: typer.Context, document: Any, show: Callable[[Console], None])
         sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
     else:
         show(stdout())
+
+
+def show_names(console: Console, names: Mapping[str, str]) -> None:
+    """Names with a few words on each, which stay in their own column however narrow the terminal is."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for name, about in names.items():
+        table.add_row(Text(name, style="bold"), Text(about))
+    console.print(table, soft_wrap=False)
 
 
 def fail(message: str, *, hint: str = "", code: Exit = Exit.USER) -> NoReturn:

@@ -13,7 +13,9 @@ from imarena.cli.progress import progress
 
 def command(
     context: typer.Context,
-    format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="See 'imarena import --list'.")],
+    format_name: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="genarena, native, native_jsonl, native_parquet or table.")
+    ],
     directory: Annotated[Path, typer.Argument(help="A new or empty folder.")],
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
 ) -> None:

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from imarena.cli.console import Exit, emit, fail, session
+from imarena.cli.console import Exit, emit, fail, session, show_names
 from imarena.cli.options import pairs
 from imarena.cli.progress import progress
 from imarena.workflows.importing import ImportReport
@@ -19,7 +19,9 @@ def command(
     context: typer.Context,
     format_name: Annotated[str, typer.Argument(metavar="FORMAT", help="See --list.")] = "",
     path: Annotated[str, typer.Argument(help="The folder or file to read, or hub:owner/name[@revision].")] = "",
-    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="key=value, for the format: see docs/reference.")
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
 ) -> None:
     """Bring records in. Twice is the same as once; what is left out is told by file and row (exit code 3)."""
@@ -29,6 +31,12 @@ def command(
         known = {name: DESCRIPTIONS.get(name, "") for name in READERS}
         emit(context, known, lambda console: _list(console, known))
         return
+    if not path and format_name not in READERS:
+        fail(
+            f"In which format is {format_name}?",
+            hint=f"Name it first: imarena import FORMAT {format_name}, with FORMAT from 'imarena import --list'."
+            " An items.csv with folders of outputs is 'table'.",
+        )
     if not path:
         fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
     from imarena.datasets.hub import download, is_hub
@@ -48,13 +56,20 @@ def command(
 
 
 def _list(console: Console, known: dict[str, str]) -> None:
-    for name, text in known.items():
-        console.print(f"  [bold]{name:18}[/] {escape(text)}")
+    from imarena.datasets.formats import WRITERS
+
+    show_names(console, known)
+    console.print(f"Written by `imarena export` too: {', '.join(WRITERS)}.", markup=False)
+
+
+def _counted(number: int, name: str) -> str:
+    word = {"evidence": "evidence record"}.get(name, name)
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
 def _show(console: Console, report: ImportReport) -> None:
     for title, counts in (("new", report.new), ("there already", report.same)):
-        told = ", ".join(f"{number:,} {name.lower()}s" for name, number in sorted(counts.items()) if number)
+        told = ", ".join(_counted(number, name.lower()) for name, number in sorted(counts.items()) if number)
         if told:
             console.print(f"{title}: {told}")
     for warning in report.warnings[:_SHOWN]:

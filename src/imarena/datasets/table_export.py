@@ -46,7 +46,8 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     for kind in (Judgment, Evidence):
         count = sum(1 for _ in archive.records(kind))
         if count:
-            yield Skip(f"{kind.__name__.lower()}s", "", f"{count} are not part of this format; export to native")
+            name = "evidence" if kind is Evidence else f"{kind.__name__.lower()}s"
+            yield Skip(name, "", f"{count} are not part of this format; export to native")
 
 
 def _dataset(archive: Archive, wanted: str | None) -> str:
