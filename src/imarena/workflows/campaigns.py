@@ -211,17 +211,19 @@ def _answered(kind: str, one: Known) -> bool:
 def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
     """A campaign by id, or by a name that only one has."""
     campaign = workspace.store.get(Campaign, campaign_id)
-    if campaign is not None:
+    if campaign is not None and campaign.kind in RATERS_PER_UNIT:
         return campaign
-    named = list(workspace.store.records(Campaign, name=campaign_id))
+    named = list(workspace.store.records(Campaign, name=campaign_id, kind=list(RATERS_PER_UNIT)))
     if len(named) != 1:
         raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
     return named[0]
 
 
 def campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
-    """Campaigns, newest first, with the number that pages go by."""
-    query = select(campaigns_table.c.seq, campaigns_table.c.id).order_by(campaigns_table.c.seq.desc()).limit(limit)
+    """Campaigns, newest first, with the number that pages go by. Routing's gold set is kept as one, and is none."""
+    asked = campaigns_table.c.kind.in_(RATERS_PER_UNIT)
+    query = select(campaigns_table.c.seq, campaigns_table.c.id).where(asked).order_by(campaigns_table.c.seq.desc())
+    query = query.limit(limit)
     if before is not None:
         query = query.where(campaigns_table.c.seq < before)
     with reading(workspace.store.engine) as connection:

@@ -29,6 +29,7 @@ from imarena.web.wire import (
     Task,
 )
 from imarena.workflows.ballots import Answer, check_marks
+from imarena.workflows.campaign_plan import RATERS_PER_UNIT
 from imarena.workflows.voting import Held, told
 
 router = APIRouter(prefix="/api", tags=["rating"])
@@ -60,7 +61,8 @@ def list_my_campaigns(
     arena, rater_id = arena_of(request), rater_of(caller)
     after = int(cursor) if cursor else 0
     if caller.leads:
-        rows = arena.workspace.store.rows(Campaign, after=after, limit=limit, open=1)
+        kinds = list(RATERS_PER_UNIT)
+        rows = arena.workspace.store.rows(Campaign, after=after, limit=limit, open=1, kind=kinds)
         mine = [(row["seq"], row["id"]) for row in rows]
     else:
         query = (
