@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CampaignOut, KnownOut, Picture } from "../src/api/wire";
 import { chosenFor, share } from "../src/pages/known";
 import { changesFrom, settingsOf } from "../src/pages/settings";
+import { campaignFrom } from "../src/pages/lead";
 import { linkFor } from "../src/pages/invitations";
 import { tilesFor } from "../src/rate/prefetch";
 
@@ -33,6 +34,17 @@ describe("changing a campaign", () => {
     const made = form({});
     made.delete("gold_rate");
     expect(changesFrom(made, settingsOf(campaign))).toEqual({});
+  });
+});
+
+describe("a new campaign", () => {
+  it("asks about the models, tasks and topics that were chosen, or about all", () => {
+    const made = new FormData();
+    made.set("name", "First");
+    expect(campaignFrom(made)).toMatchObject({ name: "First", editors: [], tasks: [], topics: [], weekly_quota: 200 });
+    for (const model of ["a", "b"]) made.append("editors", model);
+    made.append("topics", "food");
+    expect(campaignFrom(made)).toMatchObject({ editors: ["a", "b"], tasks: [], topics: ["food"] });
   });
 });
 

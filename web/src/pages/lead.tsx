@@ -111,6 +111,20 @@ function NewCampaign({ onClose }: { onClose: () => void }) {
             {(facets.value?.datasets ?? []).map((one) => <option key={one} value={one}>{one}</option>)}
           </select>
         </label>
+        <details className="whole only">
+          <summary>{t.only}</summary>
+          <div className="form-grid">
+            {(["editors", "tasks", "topics"] as const).filter((name) => facets.value?.[name].length).map((name) => (
+              <label key={name} className="field">
+                <span>{t.onlyThese[name]}</span>
+                <select name={name} multiple size={4}>
+                  {(facets.value?.[name] ?? []).map((one) => <option key={one} value={one}>{one}</option>)}
+                </select>
+              </label>
+            ))}
+          </div>
+          <small className="muted">{t.onlyHint}</small>
+        </details>
         {number("raters_per_unit", t.perUnit, "", 1, t.perUnitHint)}
         {number("per_stratum", t.perStratum, "", 1, t.perStratumHint)}
         {number("max_units", t.maxUnits, "", 1)}
@@ -141,11 +155,15 @@ function NewCampaign({ onClose }: { onClose: () => void }) {
 export function campaignFrom(form: FormData): CampaignIn {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const number = (name: string) => (text(name) === "" ? null : Number(text(name)));
+  const some = (name: string) => form.getAll(name).map(String);
   return {
     name: text("name"),
     kind: text("kind") as NonNullable<CampaignIn["kind"]>,
     dimension: text("dimension"),
     datasets: text("dataset") ? [text("dataset")] : [],
+    editors: some("editors"),
+    tasks: some("tasks"),
+    topics: some("topics"),
     raters_per_unit: number("raters_per_unit"),
     per_stratum: number("per_stratum"),
     max_units: number("max_units"),

@@ -29,6 +29,8 @@ export function RatePage({ campaignId }: { campaignId: string }) {
   );
 }
 
+/** Stages in which the server takes nothing back. */
+const FINAL = ["closed", "paused", "on_hold"];
 const SEEN = "imarena.seen";
 
 /** The focus goes to the heading of a page that took the place of a task, so that it is heard. */
@@ -62,7 +64,7 @@ function Work({ campaign }: { campaign: RaterCampaign }) {
       <p>{text}</p>
       <div className="row">
         {desk.completionUrl && <a className="button primary" href={desk.completionUrl} rel="noreferrer">{strings.finish}</a>}
-        {desk.canUndo && <button type="button" onClick={desk.undo}>{strings.vote.undo}</button>}
+        {desk.canUndo && !FINAL.includes(desk.stage) && <button type="button" onClick={desk.undo}>{strings.vote.undo}</button>}
         <Link to="/" className="button">{strings.home.title}</Link>
       </div>
     </main>

@@ -45,7 +45,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
       </section>
       {children}
       {desk.waiting && <Away error={desk.waiting} />}
-      {desk.error && <Problem error={desk.error} {...(desk.error.status >= 400 ? { retry: desk.next } : {})} retryText={t.goOn} />}
+      {desk.error && <Problem error={desk.error} {...(desk.error.status >= 400 ? { retry: desk.next } : {})} retryText={desk.error.status === 409 ? t.goOn : strings.again} />}
       <div className="answers" aria-label={t.answers} role="group">
         {answers}
         <span className="answers-rest">
