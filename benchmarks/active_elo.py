@@ -1,12 +1,11 @@
 """Active Elo on real votes: the policies of CV-Arena table 2 and ours, at equal human budget, for four recorded judges.
 
-    python benchmarks/active_elo.py [--seeds 200] [--rounds 20] [--data ../shared/data] [--out figures.json]
-    python benchmarks/active_elo.py --seed 5000 --judges gpt4o          # other splits, other raters, other draws
-    python benchmarks/active_elo.py --half 1 --budgets 25,50,100        # only one half of the items, chosen at random
+    python benchmarks/active_elo.py --tables docs/design/active-elo-tables.md     # every table of the design note
+    python benchmarks/active_elo.py [--seeds 200] [--judges gpt4o,llava] [--seed 0] [--half 1] [--task IG] [--brief]
 
-Text-guided editing of ImagenHub (eight editors, 179 items, three raters) with the recorded scores of VIEScore. Half of
-the items are held out in every seed, one rater gives a vote, ties cost a vote and count half. Then the same on
-simulated judges and raters with the agreement of CV-Arena table 5 and 21 models.
+Text-guided editing of ImagenHub (eight editors, 179 items, three raters) with the recorded scores of VIEScore; with
+`--task IG` its text-to-image part (four models, 197 items). Half of the items are held out in every seed, one rater
+gives a vote, ties cost a vote and count half. The data are looked for in IMARENA_SHARED_DATA, or in ../shared/data.
 """
 
 import argparse
@@ -15,7 +14,10 @@ import csv
 import json
 import math
 import os
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,21 +27,25 @@ import numpy as np
 from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
 from imarena.workflows.simulating_worlds import World, simulated_world, world_of
 
-JUDGES = {"gpt4o": "gpt4o_0shot", "gemini": "gemini_0shot", "gpt4v": "gpt4v_0shot", "llava": "llava_0shot"}
-TASK = "ImagenHub_Text-Guided_IE"
-STATED_BIAS = 0.3
+JUDGES = {"gpt4o": "GPT-4o", "gemini": "Gemini", "gpt4v": "GPT-4v", "llava": "LLaVA"}
+TASKS = {"IE": ("ImagenHub_Text-Guided_IE", "Text-Guided_IE"), "IG": ("ImagenHub_Text-Guided_IG", "Text-To-Image")}
+BUDGETS, FEWER = (50, 100, 200, 400), (25, 50, 100)
+BRIEF = ("human-only", "judge-only", "two-gate", "information", "two-gate, corrected")
+FRESH = 90_000
+"""The first seed of the second look: no setting was chosen while looking at it."""
 
 
-def editing_world(folder: Path, judge: str) -> World:
+def recorded_world(folder: Path, judge: str, task: str = "IE") -> World:
     """People's O = sqrt(SC * PQ) and a judge's O = sqrt(min SC * min PQ), scaled to 0 .. 1000."""
-    recorded = json.loads((folder / "viescore" / "judge_scores" / f"{JUDGES[judge]}.json").read_text())[TASK]
-    models = tuple(sorted(recorded))
+    name, rated = TASKS[task]
+    recorded = json.loads((folder / "viescore" / "judge_scores" / f"{judge}_0shot.json").read_text())[name]
     tables: list[dict[str, dict[str, str]]] = []
     for rater in (1, 2, 3):
-        path = folder / "imagenhub" / "human_ratings" / "Text-Guided_IE" / f"Text-Guided_IE_rater{rater}.tsv"
+        path = folder / "imagenhub" / "human_ratings" / rated / f"{rated}_rater{rater}.tsv"
         with path.open() as file:
             tables.append({row["uid"]: row for row in csv.DictReader(file, delimiter="\t")})
     units = sorted(tables[0])
+    models = tuple(sorted(set(recorded) & set(tables[0][units[0]])))
     values = [[[math.sqrt(math.prod(ast.literal_eval(t[u][m]))) for m in models] for u in units] for t in tables]
     scores = [[_score(recorded[m], u) for m in models] for u in units]
     return world_of(models, np.array(scores), np.array(values))
@@ -63,43 +69,124 @@ def _score(criteria: dict[str, dict[str, Any]], unit: str) -> float:
     return 100.0 * math.sqrt(low[0] * low[1])
 
 
-def goals(document: dict[str, Any]) -> list[str]:
-    """What the issue asks of one judge, in sentences that say yes or no."""
-    found = {(line["policy"], line["budget"]): line["accuracy"]["mean"] for line in document["policies"]}
-    told = []
-    for budget in document["settings"]["budgets"]:
-        best = max(found["human-only", budget], found["judge-only", budget])
-        ours = found["information", budget]
-        told.append(
-            f"{budget} votes: ours {ours:.4f}, better of the two {best:.4f}: "
-            + ("within .01" if ours >= best - 0.01 else "NOT within .01")
-            + (", above both" if ours > best else "")
-        )
-    budgets = document["settings"]["budgets"]
-    for half in budgets:
-        for rule in ("two-gate", "two-gate, corrected", "two-gate, online"):
-            if 2 * half in budgets and (rule, 2 * half) in found:
-                ours, theirs = found["information", half], found[rule, 2 * half]
-                told.append(f"{half} votes of ours {ours:.4f}, {2 * half} of '{rule}' {theirs:.4f}: "
-                            + ("reached" if ours >= theirs else "NOT reached"))  # fmt: skip
-    return told
-
-
-def show(name: str, document: dict[str, Any], seconds: float) -> None:
-    """A Markdown table and the goals."""
-    settings = document["settings"]
-    print(f"\n### {name}: tau {settings['tau']}, delta {settings['delta']}, deferral {settings['deferral']:.3f}, "
-          f"true order {document['true_order_accuracy']:.4f}, {seconds:.0f} s")  # fmt: skip
-    for row in document["agreement_by_gap"]:
-        share = "" if row["agreement"] is None else f"{row['agreement']:.3f}"
-        print(f"gap {row['low']:g} to {row['high']}: {share} of {row['n']}")
-    print("\n| policy | votes | Acc_H | 95 % | Spearman | RankStd |\n|---|---|---|---|---|---|")
+def full_table(name: str, document: dict[str, Any]) -> Iterator[str]:
+    """A line for each policy, a column for each budget."""
+    settings, budgets = document["settings"], document["settings"]["budgets"]
+    bands = ", ".join(
+        f"{row['agreement']:.3f} of {row['n']}" for row in document["agreement_by_gap"] if row["agreement"] is not None
+    )
+    yield f"**{name}** (tau {settings['tau']:.0f}, Delta {settings['delta']:.0f}, deferral {settings['deferral']:.1%};"
+    yield f"the order of all votes gives {document['true_order_accuracy']:.4f})."
+    yield f"Agreement by gap, edges 50, 100, 200, 400: {bands}."
+    yield ""
+    middle = budgets[-2]
+    yield f"| Acc_H | {' | '.join(f'{n} votes' for n in budgets)} | 95 % at {middle} | Spearman, RankStd at {middle} |"
+    yield "|---" * (len(budgets) + 3) + "|"
+    lines: dict[str, dict[int, Any]] = {}
     for line in document["policies"]:
-        found = line["accuracy"]
-        cells = [line["policy"], line["budget"], f"{found['mean']:.4f}", f"{found['low']:.4f} to {found['high']:.4f}"]
-        cells += [f"{line['spearman']['mean']:.3f}", f"{line['rank_std']['mean']:.2f}"]
-        print("| " + " | ".join(str(cell) for cell in cells) + " |")
-    print("\n".join(goals(document)), flush=True)
+        lines.setdefault(line["policy"], {})[line["budget"]] = line
+    for policy, by in lines.items():
+        at = by[middle]
+        cells = [policy, *(f"{by[n]['accuracy']['mean']:.4f}" for n in budgets)]
+        cells += [f"{at['accuracy']['low']:.4f} to {at['accuracy']['high']:.4f}"]
+        cells += [f"{at['spearman']['mean']:.3f}, {at['rank_std']['mean']:.2f}"]
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+
+
+GOAL_HEAD = (
+    "| judge | votes | people alone | judge alone | ours | ours less the better | 2 x votes, two-gate | "
+    "2 x votes, two-gate, corrected |"
+)
+
+
+def goal_rows(name: str, document: dict[str, Any]) -> Iterator[tuple[str, list[bool]]]:
+    """A line for each budget, and what holds: within .01, above both, half of the two-gate votes (mixture, ours)."""
+    found = {(line["policy"], line["budget"]): line["accuracy"]["mean"] for line in document["policies"]}
+    for budget in document["settings"]["budgets"]:
+        people, judge, ours = (found[policy, budget] for policy in ("human-only", "judge-only", "information"))
+        off = ours - max(people, judge)
+        cells = [name, str(budget), f"{people:.4f}", f"{judge:.4f}", f"{ours:.4f}", f"{off:+.4f}"]
+        held = [off >= -0.01, off > 0]
+        for rule in ("two-gate", "two-gate, corrected"):
+            theirs = found.get((rule, 2 * budget))
+            cells.append("" if theirs is None else f"{theirs:.4f}, {'reached' if ours >= theirs else 'not reached'}")
+            held += [] if theirs is None else [ours >= theirs]
+        yield "| " + " | ".join(cells) + " |", held
+
+
+def goal_table(documents: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """The issue's goals for several judges, and their sum in a sentence."""
+    yield GOAL_HEAD
+    yield "|---" * 8 + "|"
+    held: list[list[bool]] = []
+    for name, document in documents.items():
+        for line, holds in goal_rows(name, document):
+            yield line
+            held.append(holds)
+    halves = [holds for holds in held if len(holds) == 4]
+    yield ""
+    yield (
+        f"Within .01 of the better one in {sum(h[0] for h in held)} of {len(held)}, above both in "
+        f"{sum(h[1] for h in held)}; half of the two-gate rule's votes are enough in {sum(h[2] for h in halves)} of "
+        f"{len(halves)} with its mixture, in {sum(h[3] for h in halves)} with our board."
+    )
+    yield ""
+
+
+def measured(world: World, plan: Plan, name: str) -> dict[str, Any]:
+    """Simulate, and say on the screen how long it took."""
+    start = time.process_time()
+    document = simulate(world, plan)
+    print(f"{name}: {time.process_time() - start:.0f} s of CPU", flush=True)
+    return document
+
+
+def tables(folder: Path, seeds: int) -> Iterator[str]:
+    """Every table of the design note, part by part."""
+    yield "# Active Elo: the tables"
+    yield ""
+    yield "Made by `python benchmarks/active_elo.py --tables docs/design/active-elo-tables.md`; do not edit. What they"
+    yield "mean stands in [active-elo.md](active-elo.md)."
+    yield ""
+    worlds = {name: recorded_world(folder, key) for key, name in JUDGES.items()}
+    full = (*POLICIES, *EXTRA_POLICIES)
+    whole = {n: measured(w, Plan(BUDGETS, seeds, full), n) for n, w in worlds.items()}
+    yield f"## Text-guided editing, {seeds} seeds\n"
+    for name, document in whole.items():
+        yield from full_table(name, document)
+    yield from goal_table(whole)
+    others = {n: measured(w, Plan(BUDGETS, 2 * seeds, BRIEF, 2, seed=FRESH), n) for n, w in worlds.items()}
+    yield f"## Other splits, raters and draws ({2 * seeds} seeds from {FRESH})\n"
+    yield from goal_table(others)
+    for half in (1, 2):
+        part = {n: measured(half_of(w, half), Plan(FEWER, seeds, BRIEF, 2, seed=FRESH), n) for n, w in worlds.items()}
+        yield f"## Half {half} of the items\n"
+        yield from goal_table(part)
+    images = {name: recorded_world(folder, key, "IG") for key, name in JUDGES.items()}
+    yield "## Another task: text to image (four models, 197 items)\n"
+    yield from goal_table({n: measured(w, Plan(FEWER, 2 * seeds, BRIEF, 2, seed=FRESH), n) for n, w in images.items()})
+    yield "## Thresholds moved by 50 (table 9), 90 votes\n"
+    yield from threshold_table(worlds, seeds // 2)
+    yield "## Simulated judges, 21 models\n"
+    for bias in (0.0, 0.3, 0.6):
+        name = f"bias {bias:g}"
+        found = measured(simulated_world(bias=bias, n_items=200, seed=1), Plan(seeds=40), name)
+        yield from full_table(name, found)
+    beside = Path(__file__).with_name("active_elo_model.py")
+    yield subprocess.run([sys.executable, str(beside)], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def threshold_table(worlds: dict[str, World], seeds: int) -> Iterator[str]:
+    """Acc_H with loose and tight gates, where both can be moved by that much."""
+    yield "| Acc_H with its 95 % interval | as they are | loose | tight |"
+    yield "|---|---|---|---|"
+    for name in ("GPT-4o", "LLaVA"):
+        document = measured(worlds[name], Plan((90,), seeds, tuple(SENSITIVITY), 2), f"{name}, thresholds")
+        found = [line["accuracy"] for line in document["policies"]]
+        gates = f"{name} (tau {document['settings']['tau']:.0f}, Delta {document['settings']['delta']:.0f})"
+        yield f"| {gates} | " + " | ".join(f"{a['mean']:.4f} ({a['low']:.4f} to {a['high']:.4f})" for a in found) + " |"
+    yield ""
 
 
 def main() -> None:
@@ -109,32 +196,28 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("IMARENA_SHARED_DATA", beside)))
+    parser.add_argument("--tables", type=Path, help="write every table of the design note here")
     parser.add_argument("--judges", default=",".join(JUDGES))
-    parser.add_argument("--simulated-seeds", type=int, default=40)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--task", choices=tuple(TASKS), default="IE")
+    parser.add_argument("--brief", action="store_true", help="only the goals")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--budgets", default="50,100,200,400")
+    parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
     parser.add_argument("--half", type=int, choices=(1, 2))
     given = parser.parse_args()
-    names = (*POLICIES, *EXTRA_POLICIES)
+    if given.tables:
+        given.tables.write_text("\n".join(tables(given.data, given.seeds)).rstrip() + "\n", encoding="utf-8")
+        return
     budgets = tuple(int(number) for number in given.budgets.split(","))
+    names = BRIEF if given.brief else (*POLICIES, *EXTRA_POLICIES)
     documents: dict[str, Any] = {}
-    for judge in [name for name in given.judges.split(",") if name]:
-        start = time.process_time()
-        plan = Plan(seeds=given.seeds, rounds=given.rounds, policies=names, seed=given.seed, budgets=budgets)
-        world = editing_world(given.data, judge)
-        documents[judge] = simulate(world if given.half is None else half_of(world, given.half), plan)
-        show(judge, documents[judge], time.process_time() - start)
-    if given.simulated_seeds:
-        for bias in (0.0, STATED_BIAS, 0.6):
-            start = time.process_time()
-            names = (*POLICIES, *SENSITIVITY) if bias == STATED_BIAS else tuple(POLICIES)
-            plan = Plan(seeds=given.simulated_seeds, rounds=given.rounds, policies=tuple(dict.fromkeys(names)))
-            name = f"simulated, 21 models, bias {bias:g}"
-            documents[name] = simulate(simulated_world(bias=bias, n_items=200, seed=1), plan)
-            show(name, documents[name], time.process_time() - start)
-    if given.out:
-        given.out.write_text(json.dumps(documents, indent=1))
+    for judge in given.judges.split(","):
+        world = recorded_world(given.data, judge, given.task)
+        world = world if given.half is None else half_of(world, given.half)
+        name = JUDGES[judge]
+        documents[name] = measured(world, Plan(budgets, given.seeds, names, given.rounds, seed=given.seed), name)
+        if not given.brief:
+            print("\n".join(full_table(name, documents[name])))
+    print("\n".join(goal_table(documents)))
 
 
 if __name__ == "__main__":

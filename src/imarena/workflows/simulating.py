@@ -60,7 +60,7 @@ def simulate(world: World, plan: Plan, told: Callable[[str], None] | None = None
     known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
     for name in plan.policies:
         if name not in known:
-            raise UserError(f"No policy '{name}'.", hint=f"Known: {', '.join(known)}.")
+            raise UserError(f"No policy '{name}'.", hint=f"Known: {'; '.join(known)}.")
     if not plan.budgets or min(plan.budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Such as --budgets 50,100,200,400.")
     fleet = campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
