@@ -89,6 +89,19 @@ def test_a_lost_sheet_is_written_once_more(arena: Workspace, tmp_path: Path) -> 
         sheet(arena, "active elo", path, ("ann",))
 
 
+def test_one_rater_votes_once_on_a_battle_that_is_for_two(arena: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    assign(arena, None, Request(8, votes_per_battle=2), path)
+    fill(path, winner="left", rater="ann")
+    told = ingest(arena, path)
+    assert (told["new"], len(told["refused"])) == (4, 4)
+    assert "voted on this battle already" in told["refused"][0]["reason"]
+    again = ingest(arena, path)
+    assert (again["new"], again["same"], len(again["refused"])) == (0, 4, 4)
+    fill(path, rater="bob")
+    assert ingest(arena, path)["new"] == 4
+
+
 def test_a_time_that_is_none_is_refused(arena: Workspace, tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     assign(arena, None, Request(3, raters=("ann",), repeats=0), path)

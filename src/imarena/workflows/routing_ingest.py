@@ -37,7 +37,7 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
     """
     rows = list(_rows(path))
     known = {one.assignment_id: one for one in _assignments(workspace, {row["assignment"] for _, row in rows})}
-    stored = _stored(workspace, known)
+    stored, shown = _stored(workspace, known), _shown(workspace, known)
     records: list[Record] = []
     refused: list[Refused] = []
     waiting = same = new = 0
@@ -55,6 +55,11 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
             continue
         if earlier is not None:
             reason = f"rater '{vote.rater_id}' voted {earlier} on this assignment already; a second vote does not count"
+            refused.append(Refused(number, row["assignment"], reason))
+            continue
+        one = known[row["assignment"]]
+        if shown.setdefault((vote.rater_id, one.unit, one.purpose), one.assignment_id) != one.assignment_id:
+            reason = f"rater '{vote.rater_id}' voted on this battle already; another vote on it is for somebody else"
             refused.append(Refused(number, row["assignment"], reason))
             continue
         stored[row["assignment"], vote.rater_id] = vote.preference or Outcome.TIE
@@ -108,6 +113,21 @@ def _stored(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[st
         for vote in workspace.store.records(Vote, assignment_id=listed[start : start + 500]):
             if vote.assignment_id is not None and vote.preference is not None:
                 found[vote.assignment_id, vote.rater_id] = vote.preference
+    return found
+
+
+def _shown(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str, str, str], str]:
+    """By rater, unit and purpose, the assignment with which a rater voted on a unit that is for whoever comes.
+
+    A repeat is another purpose: the rater is meant to see that battle twice.
+    """
+    units = sorted({one.unit for one in known.values() if one.rater_id is None})
+    found: dict[tuple[str, str, str], str] = {}
+    for start in range(0, len(units), 500):
+        same = {row["id"]: row for row in workspace.store.rows(Assignment, unit=units[start : start + 500])}
+        for vote in workspace.store.rows(Vote, assignment_id=sorted(same)) if same else ():
+            row = same[vote["assignment_id"]]
+            found[vote["rater_id"], row["unit"], row["purpose"]] = row["id"]
     return found
 
 
