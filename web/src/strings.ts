@@ -84,7 +84,8 @@ export const strings = {
   home: {
     title: "Your campaigns",
     nothing: "There is nothing to rate for you now.",
-    nothingForLeads: "There is no open campaign. Make one to rate, or to invite others:",
+    nothingForLeads: "There is no open campaign. Make one to rate, or to invite others.",
+    toCampaigns: "Make a campaign",
     done: (count: number) => plural(count, "answer given", "answers given"),
     left: (count: number) => `${count.toLocaleString("en")} left this week`,
     start: "Start",

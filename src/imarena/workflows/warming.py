@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 
 from sqlalchemy import select
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import SQLAlchemyError
 
-from imarena.core.errors import DatabaseFailed, ImarenaError
+from imarena.core.errors import ImarenaError
 from imarena.core.records import Assignment, Campaign, ImageRef
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
@@ -61,8 +61,9 @@ class Warmer:
                     if self._stopped.wait(_REST * (time.monotonic() - begun)):
                         return
                     begun = time.monotonic()
-            except (DatabaseFailed, PoolTimeout) as error:
+            except (ImarenaError, SQLAlchemyError) as error:  # the database is away, or a record is: next time, perhaps
                 log.warning("pictures are not made ahead: %s", error)
+                pause = _FIRST_S
 
     def warm(self, image: ImageRef) -> None:
         """Make one picture; what cannot be made is not tried again."""

@@ -43,7 +43,7 @@ function MyCampaigns() {
               ))}
             </ul>
           ) : (
-            <Empty>{leads ? <>{t.nothingForLeads} <Link to="/lead">{strings.pages.lead}</Link></> : t.nothing}</Empty>
+            <Empty>{leads ? <>{t.nothingForLeads} <Link to="/lead">{t.toCampaigns}</Link></> : t.nothing}</Empty>
           )
         }
       </Shown>
