@@ -22,19 +22,41 @@ class Sheet:
     decimals: int = 4
 
     def show(self, console: Console) -> None:
-        """Print it, without columns that are empty throughout."""
-        table = Table(box=None, pad_edge=False)
-        used = [place for place in range(len(self.columns)) if any(row[place] != "" for row in self.rows)]
-        for place in used:
-            numbers = all(not isinstance(row[place], str) or row[place] == "" for row in self.rows)
-            table.add_column(escape(self.columns[place]), justify="right" if numbers else "left", overflow="fold")
-        for row in self.rows:
-            table.add_row(*(escape(self._text(row[place])) for place in used))
+        """Print it, without columns that are empty throughout; on a narrow terminal in parts, one below the other."""
         # A file or a pipe has no width: lines stay whole there.
         wide = console if console.is_terminal else Console(file=console.file, width=240, highlight=False)
         wide.print(f"[bold]{escape(self.title)}[/]")
-        wide.print(table)
+        for part in self._parts(wide.width):
+            table = Table(box=None, pad_edge=False)
+            for place in part:
+                table.add_column(
+                    escape(self.columns[place]), justify="right" if self._numbers(place) else "left", overflow="fold"
+                )
+            for row in self.rows:
+                table.add_row(*(escape(self._text(row[place])) for place in part))
+            wide.print(table)
         wide.print()
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """Columns by part: each as wide as fits, and each begins with the words that name its rows."""
+        used = [place for place in range(len(self.columns)) if any(row[place] != "" for row in self.rows)]
+        first = next((n for n, place in enumerate(used) if self._numbers(place)), len(used))
+        names, rest = used[:first], used[first:]
+        room = width - sum(self._width(place) for place in names)
+        parts: list[list[int]] = [[]]
+        for place in rest:
+            taken = sum(self._width(other) for other in parts[-1])
+            if parts[-1] and taken + self._width(place) > room:
+                parts.append([])
+            parts[-1].append(place)
+        return [[*names, *part] for part in parts]
+
+    def _numbers(self, place: int) -> bool:
+        return all(not isinstance(row[place], str) or row[place] == "" for row in self.rows)
+
+    def _width(self, place: int) -> int:
+        """Of a column with its gap."""
+        return max(len(text) for text in (self.columns[place], *(self._text(row[place]) for row in self.rows))) + 2
 
     def write_csv(self, path: Path) -> None:
         """All digits; an empty cell where a figure is undefined."""

@@ -23,6 +23,8 @@ LATEX = {
 MARKDOWN = "\\`*_{}[]()#+-.!|<>~"
 PAGE_WIDTH = 140
 """For a file or a pipe, where there is no terminal to fit."""
+DROPPED = ("battles", "coverage", "w/l/t")
+"""What a narrow terminal does without, the first first: names and intervals stay whole as long as they can."""
 HEADER = ("rank", "model", "rating", "interval", "ranks", "battles", "w/l/t", "coverage")
 
 
@@ -30,21 +32,36 @@ def show_board(ranking: Ranking, console: Console) -> None:
     """Print a board with its warnings and how it was made."""
     title = " ".join(f"{key} {value}" for key, value in ranking.scope.items())
     table = Table(title=Text(title) if title else None, box=None, pad_edge=False, header_style="bold")
-    for column in HEADER:
-        named = column == "model"
-        table.add_column(column, justify="left" if named else "right", overflow="fold", no_wrap=not named)
-    for standing in ranking.models:
-        table.add_row(*(Text(_printable(cell)) for cell in _cells(standing)))
     if not console.is_terminal:
         console.width = PAGE_WIDTH
+    rows = [tuple(_printable(cell) for cell in _cells(standing)) for standing in ranking.models]
+    kept = _fitting(rows, console.width)
+    for place in kept:
+        named = HEADER[place] == "model"
+        table.add_column(HEADER[place], justify="left" if named else "right", overflow="fold", no_wrap=not named)
+    for row in rows:
+        table.add_row(*(Text(row[place]) for place in kept))
     console.print(table)
     console.print(Text(made_by(ranking), style="dim"))
+
+
+def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Places in the header that fit a width (two letters stand between columns)."""
+    wide = [max([len(name), *(len(row[place]) for row in rows)]) + 2 for place, name in enumerate(HEADER)]
+    kept = list(range(len(HEADER)))
+    for name in DROPPED:
+        if sum(wide[place] for place in kept) - 2 <= width:
+            break
+        kept.remove(HEADER.index(name))
+    return kept
 
 
 def made_by(ranking: Ranking) -> str:
     """One line: method, number of battles, kind of interval, seed."""
     settings = ranking.settings
     parts = [ranking.method, f"{ranking.n_battles} battles"]
+    if settings.get("verdicts"):  # of a workspace, where people may have voted or not
+        parts.append(f"verdicts of {settings['verdicts']}")
     if settings.get("interval") == "bootstrap":
         parts.append(f"{settings['rounds']} rounds over {settings['cluster']}s, seed {settings['seed']}")
     elif settings.get("interval") == "sandwich":

@@ -98,13 +98,14 @@ def _verdicts(table: BattleTable, rows: list[int], rater: str, source: str) -> V
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
-    """The judges that are meant: by full name, or by their kind; an unknown one raises and suggests."""
+    """The judges that are meant: by full name, by kind, or by a table of imarena.toml; an unknown one raises."""
     import difflib
 
     known = sorted({str(key[0]) for key in workspace.store.count(Judgment, "judge")})
     chosen: list[str] = []
     for name in judges:
-        fitting = [one for one in known if one == name or one.partition("/")[0] == name]
+        meant = {name, _recorded_as(workspace, name)}
+        fitting = [one for one in known if one in meant or one.partition("/")[0] in meant]
         if not fitting:
             near = difflib.get_close_matches(name, known, n=1)
             listed = f"The workspace has: {', '.join(known) or 'none'}."
@@ -113,3 +114,11 @@ def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
             )
         chosen += fitting
     return chosen or known
+
+
+def _recorded_as(workspace: Workspace, name: str) -> str:
+    """What the judgments of a table ``[judges.NAME]`` are called: its kind and its endpoint's model, if any."""
+    table = workspace.settings.judges.get(name, {})
+    kind = str(table.get("kind", name))
+    model = workspace.settings.endpoints.get(str(table.get("endpoint", "")), {}).get("model")
+    return f"{kind}/{model}" if model else kind

@@ -182,6 +182,8 @@ class WorkspaceBattles:
     excluded: dict[str, int]
     coverage: dict[str, float]
     warnings: tuple[str, ...]
+    verdicts: str
+    """Whose: people's, or which judges'."""
 
 
 def _judge_called(workspace: Any, name: str) -> str:
@@ -231,7 +233,17 @@ def workspace_battles(
     if len(judges) > 1 and not pooled:
         warnings = (f"Verdicts of {len(judges)} judges are pooled: {', '.join(judges)}. Choose one with --judge.",)
     warnings = (*warnings, *self_judged(drivers, judges))
-    return WorkspaceBattles(load_battles(used), dict(found.excluded), dict(found.coverage), warnings)
+    return WorkspaceBattles(
+        load_battles(used), dict(found.excluded), dict(found.coverage), warnings, _whose(source, judges)
+    )
+
+
+def _whose(source: str, judges: list[str]) -> str:
+    if source == "human" or not judges:
+        return "people"
+    return ("people, " if source == "all" else "") + (
+        f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"
+    )
 
 
 def _failed_outputs(workspace: Any, editors: set[str]) -> Iterator[dict[str, str]]:
@@ -253,9 +265,11 @@ def _failed_outputs(workspace: Any, editors: set[str]) -> Iterator[dict[str, str
 
 
 def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
-    """Put the workspace's own exclusions and warnings on a board."""
+    """Put the workspace's own exclusions and warnings on a board, and whose verdicts it rests on."""
     excluded = {**ranking.excluded, **found.excluded}
-    return ranking.model_copy(update={"excluded": excluded, "warnings": (*found.warnings, *ranking.warnings)})
+    settings = {**ranking.settings, "verdicts": found.verdicts}
+    warnings = (*found.warnings, *ranking.warnings)
+    return ranking.model_copy(update={"excluded": excluded, "warnings": warnings, "settings": settings})
 
 
 def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:

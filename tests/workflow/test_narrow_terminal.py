@@ -1,0 +1,47 @@
+"""Tables on a terminal of 80 columns: nothing is broken inside a word."""
+
+import io
+
+from rich.console import Console
+
+from imarena import rank
+from imarena.cli.sheet import Sheet
+from imarena.reports.rank_tables import show_board
+
+LONG = "an-editor-with-a-long-name"
+
+
+def terminal() -> tuple[Console, io.StringIO]:
+    out = io.StringIO()
+    return Console(file=out, width=80, force_terminal=True, color_system=None, highlight=False), out
+
+
+def test_a_board_leaves_columns_out_before_it_breaks_names() -> None:
+    console, out = terminal()
+    rows = [{"left": LONG, "right": f"{LONG}-2", "winner": "left", "item": str(n % 7)} for n in range(30)]
+    show_board(rank([*rows, {**rows[0], "winner": "right"}], rounds=20), console)
+    lines = out.getvalue().splitlines()
+    assert all(len(line.rstrip()) <= 80 for line in lines)
+    assert f" {LONG} " in lines[1]
+    assert f" {LONG}-2 " in lines[2]
+    assert "interval" in lines[0]
+    assert "battles" not in lines[0]
+
+
+def test_a_wide_sheet_comes_in_parts_that_name_their_rows() -> None:
+    console, out = terminal()
+    columns = ("judge", *(f"figure number {n}" for n in range(8)))
+    Sheet("Figures", columns, ((LONG, *(float(n) for n in range(8))),)).show(console)
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert all(len(line) <= 80 for line in lines)
+    shown = " ".join(lines)
+    assert all(column in shown and f"{n}.0000" in shown for n, column in enumerate(columns[1:]))
+    assert shown.count(LONG) == sum(line.startswith("judge") for line in lines) > 1
+
+
+def test_a_sheet_that_fits_is_one_table() -> None:
+    console, out = terminal()
+    Sheet("Figures", ("judge", "n"), (("a", 1), ("b", 2))).show(console)
+    assert [line.split() for line in out.getvalue().splitlines()] == [
+        ["Figures"], ["judge", "n"], ["a", "1"], ["b", "2"], [],
+    ]  # fmt: skip
