@@ -38,9 +38,12 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> d
         return {"gold_items": len(held), "new": False}
     if not 0 < share < 1:
         raise UserError(f"A gold share of {share:g} leaves nothing.", hint="Give a share between 0 and 1, such as 0.1.")
-    from imarena.core.records import Item
+    from imarena.core.records import Item, Mode, Output
 
     ids = sorted(row["id"] for row in workspace.store.rows(Item))
+    edited = {str(key[0]) for key in workspace.store.count(Output, "item_id", mode=Mode.SINGLE.value)}
+    if edited:  # items that are only edited in several turns have no battles here: nobody could vote on them
+        ids = [one for one in ids if one in edited]
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
     chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
