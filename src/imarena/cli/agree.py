@@ -32,10 +32,9 @@ def command(
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.agree import agree
-    from imarena.workflows.columns import ratings_from_file
 
     found = agree(
-        ratings_from_file(from_file) if from_file is not None else _ratings(session(context).workspace),
+        _read(from_file) if from_file is not None else _ratings(session(context).workspace),
         by=tuple(by or ()),
         rounds=rounds,
         seed=seed,
@@ -57,6 +56,18 @@ def command(
         for warning in found.warnings:
             warn(warning)
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
+
+
+def _read(path: Path) -> Any:
+    from imarena.workflows.columns import is_battle_file, ratings_from_file
+
+    if is_battle_file(path):
+        raise UserError(
+            f"{path} holds votes on pairs, and `agree` reads ratings (unit, rater, value).",
+            hint="How far voters of a campaign agree: imarena campaign status NAME."
+            f" A board from votes: imarena rank --from {path}",
+        )
+    return ratings_from_file(path)
 
 
 def _ratings(root: Path) -> Any:

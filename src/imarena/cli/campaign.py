@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from shlex import quote as quoted
 from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
 
 from imarena.cli import campaign_change
-from imarena.cli.console import emit, fail, session
+from imarena.cli.console import emit, fail, session, stderr
 
 app = typer.Typer(
     add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Rating campaigns: people vote by a link."
@@ -58,7 +59,12 @@ def create(
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
     with open_workspace(session(context).workspace) as workspace:
         document = progress_json(progress(workspace, create_campaign(workspace, plan)))
-    text = f"{document['campaign_id']}: {document['units']:,} units, {document['slots']:,} tasks."
+    here = f"imarena -w {quoted(str(session(context).workspace))}"
+    text = (
+        f"{document['campaign_id']}: {document['units']:,} units, {document['slots']:,} tasks.\n"
+        f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
+        f"      {here} serve   (so that it can be opened)"
+    )
     emit(context, document, lambda console: console.print(text, markup=False))
 
 
@@ -98,6 +104,11 @@ def invite(
     link = f"{address.rstrip('/')}/join{_who(person_param)}#{secret}"
     document = {"invitation_id": identity, "campaign_id": found.campaign_id, "link": link}
     emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
+    if not session(context).json:  # the link alone goes to stdout
+        whom = "one person" if people == 1 else f"up to {people:,} people"
+        stderr().print(
+            f"For {whom}, good for {days:g} days, shown this once; it opens while `imarena serve` runs there."
+        )
 
 
 def _who(param: str) -> str:

@@ -163,7 +163,12 @@ def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, 
     if missing:
         raise UserError(
             f"{name}: no column '{missing[0]}'. It has: {', '.join(table.column_names) or 'none'}.",
-            hint=f"Needed: {', '.join(spec.required)}. Another name is given as in --columns {missing[0]}=NAME.",
+            hint=f"Needed: {', '.join(spec.required)}. "
+            + (
+                f"Another name is given as in --columns {missing[0]}=NAME."
+                if "winner" in spec.required  # `rank` has that option; `agree` and `align` have not
+                else "Rename the column that holds it."
+            ),
         )
     return table
 
