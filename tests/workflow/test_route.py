@@ -22,6 +22,7 @@ from imarena.core.records import (
 )
 from imarena.storage import Workspace, init_workspace, leases, open_workspace
 from imarena.storage.database import writing
+from imarena.storage.upkeep import withdraw_image
 from imarena.workflows.routing import believe
 from imarena.workflows.routing_assign import Request, assign
 from imarena.workflows.routing_tables import read_arena
@@ -364,7 +365,7 @@ def test_what_a_closed_campaign_never_got_answered_can_be_asked_again(
     assert assigned(imarena, arena, sheet, "--budget", 9, "--raters", "ann", "--gold", "0")["battles"] == 9
 
 
-def test_nobody_is_asked_to_choose_between_two_copies(tmp_path: Path) -> None:
+def test_nobody_is_asked_about_two_copies_or_a_withdrawn_picture(tmp_path: Path) -> None:
     with init_workspace(tmp_path / "copies") as workspace:
         items = [Item(dataset="d", key=f"i{n}", turns=(Turn(instruction="edit"),)) for n in range(12)]
         workspace.store.add(items)
@@ -378,9 +379,13 @@ def test_nobody_is_asked_to_choose_between_two_copies(tmp_path: Path) -> None:
             Judgment(work_id=f"w{n}", judge="robot", item_id=one.item_id, left_id=one.output_id, score=500.0 + n)
             for n, one in enumerate(outputs)
         )
+        withdraw_image(workspace, outputs[0].image.sha256 if outputs[0].image else "", "asked to")
         told = assign(workspace, None, Request(budget=30, repeats=0, gold=0, policy="random"))
         editor = {one.output_id: one.editor for one in outputs}
         sides = [{editor[one.left_id or ""], editor[one.right_id or ""]} for one in workspace.store.records(Assignment)]
-        assert len(sides) == told["battles"] == 24
+        assert len(sides) == told["battles"] == 22
         assert {EDITORS[1], EDITORS[2]} not in sides
-        assert "Only 24 of 30" in told["warnings"][-1]
+        assert all(
+            outputs[0].output_id not in (one.left_id, one.right_id) for one in workspace.store.records(Assignment)
+        )
+        assert "Only 22 of 30" in told["warnings"][-1]

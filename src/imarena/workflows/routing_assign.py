@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
+from sqlalchemy import select
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
@@ -28,7 +29,8 @@ from imarena.routing import (
     top_order_confidence,
 )
 from imarena.storage import Workspace, leases
-from imarena.storage.database import writing
+from imarena.storage.database import reading, writing
+from imarena.storage.schema import blobs
 from imarena.workflows.campaign_plan import Known, unit_of
 from imarena.workflows.routing import believe, check_confidence, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
@@ -116,18 +118,18 @@ def _short(request: Request, battles: int) -> tuple[str, ...]:
 
 
 def _different(workspace: Workspace, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator) -> Batch:
-    """A batch without battles between two copies of one picture: nobody can choose there."""
+    """A batch without battles that nobody can decide: between copies of one picture, or about a withdrawn one."""
     for _ in range(_REDRAWS):
         batch = draw_batch(workspace, arena, belief, request, rng)
-        same = _copies(workspace, arena, batch)
-        if not same.any():
+        idle = _undecidable(workspace, arena, batch)
+        if not idle.any():
             return batch
-        arena.pool.asked[batch.item[same], batch.pair[same]] += request.votes_per_battle  # as good as asked
-    return Batch(batch.item[~same], batch.pair[~same], batch.probability[~same])
+        arena.pool.asked[batch.item[idle], batch.pair[idle]] += request.votes_per_battle  # as good as asked
+    return Batch(batch.item[~idle], batch.pair[~idle], batch.probability[~idle])
 
 
-def _copies(workspace: Workspace, arena: Arena, batch: Batch) -> NDArray[np.bool_]:
-    """(k,) do both sides show the same bytes?"""
+def _undecidable(workspace: Workspace, arena: Arena, batch: Batch) -> NDArray[np.bool_]:
+    """(k,) do both sides show the same bytes, or was a side's picture withdrawn?"""
     sides = [
         [arena.output_id(item, int(models[pair])) for item, pair in zip(batch.item, batch.pair, strict=True)]
         for models in (arena.pool.left, arena.pool.right)
@@ -135,7 +137,10 @@ def _copies(workspace: Workspace, arena: Arena, batch: Batch) -> NDArray[np.bool
     shown = sorted({identity for side in sides for identity in side})
     rows = workspace.store.rows(Output, id=shown) if shown else ()
     image = {row["id"]: row["image_sha256"] or row["id"] for row in rows}
-    return np.array([image.get(one) == image.get(other) for one, other in zip(*sides, strict=True)], bool)
+    with reading(workspace.store.engine) as connection:
+        gone = set(connection.execute(select(blobs.c.sha256).where(blobs.c.withdrawn_at.is_not(None))).scalars())
+    pairs = [(image.get(one), image.get(other)) for one, other in zip(*sides, strict=True)]
+    return np.array([one == other or not gone.isdisjoint((one, other)) for one, other in pairs], bool)
 
 
 def draw_batch(
