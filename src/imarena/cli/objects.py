@@ -56,6 +56,6 @@ def command(
 
 def _show(console: Console, found: list[dict[str, Any]]) -> None:
     for one in found[:SHOWN]:
-        console.print(f"  [bold]{escape(one['key'])}[/]: {escape(', '.join(one['objects']) or '(nothing is named)')}")
+        console.print(f"  [bold]{escape(one['key'])}[/]: {escape(', '.join(one['objects']) or '(nothing is listed)')}")
     if len(found) > SHOWN:
         console.print(f"  ... and {len(found) - SHOWN:,} more items (--json lists them all)")

@@ -10,10 +10,10 @@ from functools import lru_cache
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.judges.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
-from imarena.language import READER_VERSION, Edit, EditKind, lexicon, read_instruction, things_in
+from imarena.language import READER_VERSION, Edit, EditKind, is_english, lexicon, read_instruction, things_in
 from imarena.language.clauses import split_clauses
 
-VERSION = "1"
+VERSION = "2"
 _MARK = re.compile(r"\bq(\d+)q\b")
 _ABSENT = re.compile(
     r"^(?:without (?!changing|altering|affecting|modifying|touching)"
@@ -37,8 +37,11 @@ def offline_objects(instruction: str) -> tuple[ExpectedObject, ...]:
 
 
 def _named(instruction: str) -> Iterator[ExpectedObject]:
-    reading = read_instruction(instruction)
     quotes = split_clauses(instruction).quotes
+    if not is_english(instruction):
+        yield from (_text(quote) for quote in quotes)
+        return
+    reading = read_instruction(instruction)
     for edit in reading.edits:
         yield from _RULES.get(edit.kind, _clause)(edit, quotes)
     for kept in reading.keep:
@@ -177,7 +180,7 @@ _RULES: dict[EditKind, Callable[[Edit, tuple[str, ...]], Iterator[ExpectedObject
 
 
 class OfflineLister:
-    """The same door as a model that is asked: an exhibit in, a checklist out. Free, and always `ok`."""
+    """The same door as a model that is asked: an exhibit in, a checklist out. Free. It reads English and says so."""
 
     name = "builtin"
     version = VERSION
@@ -192,5 +195,8 @@ class OfflineLister:
         return {"reader": READER_VERSION}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
-        """Read the instruction. No thing named is an empty list."""
+        """Read the instruction. No thing named is an empty list; another language than English is not read."""
+        if not is_english(exhibit.instruction):
+            why = "the built-in reader knows English only: ask a model with --endpoint, or --base-url and --model"
+            return Verdict(Status.UNPARSABLE, error=why)
         return Verdict(Status.OK, reasons=as_reasons(offline_objects(exhibit.instruction)))

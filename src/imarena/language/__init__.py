@@ -5,6 +5,7 @@ from imarena.language.lexicon import Lexicon, lexicon
 from imarena.language.phrases import named_colour
 from imarena.language.reader import READER_VERSION, read_instruction
 from imarena.language.things import things_in
+from imarena.language.tongue import is_english
 
 __all__ = [
     "GLOBAL_KINDS",
@@ -13,6 +14,7 @@ __all__ = [
     "EditKind",
     "Lexicon",
     "Reading",
+    "is_english",
     "lexicon",
     "named_colour",
     "read_instruction",

@@ -1,5 +1,6 @@
 """The expected-object list that needs no model."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.judges.expected_offline import offline_objects
+from imarena.core.protocols import Exhibit
+from imarena.core.records import Status
+from imarena.judges.expected_offline import OfflineLister, offline_objects
 from imarena.judges.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons, objects_of
 from imarena.language import things_in
 from imarena.studio import entries
@@ -93,3 +96,28 @@ def test_things_are_words_of_the_sentence(text: str) -> None:
     lowered = text.lower().replace("’", "'")
     for thing in things_in(text):
         assert all(word in lowered for word in thing.split())
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    ["Mach das Auto rot", "Remplace le chien par un chat", "Añade un sombrero al perro", "将狗换成猫", "Сделай небо красным",
+     "Supprime la voiture", "Haz el cielo azul", "Vervang de hond door een kat"],
+)  # fmt: skip
+def test_another_language_is_not_taken_for_things(instruction: str) -> None:
+    """Its words would be ticked off by raters and shown to judges."""
+    assert offline_objects(instruction) == ()
+    said = asyncio.run(OfflineLister().judge(Exhibit(instruction=instruction, left=b"")))
+    assert said.status is Status.UNPARSABLE
+    assert "English only" in said.error
+
+
+def test_quoted_words_of_another_language_are_still_listed() -> None:
+    assert [str(each) for each in offline_objects('Schreibe "Hallo Welt" auf das Schild')] == ['text "Hallo Welt"']
+
+
+@pytest.mark.parametrize(
+    "instruction", ["Add a café table", "Make it a La La Land poster", "sunset", "Put 'der Hund' on the sign"]
+)
+def test_english_with_foreign_words_is_read(instruction: str) -> None:
+    said = asyncio.run(OfflineLister().judge(Exhibit(instruction=instruction, left=b"")))
+    assert said.status is Status.OK
