@@ -263,8 +263,10 @@ class Voting:
             if lease.address != address or lease.state not in leases.HOLDING:
                 raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
             shared = lease.purpose == "vote"
-            free = {"rater_id": None, "address": None, "until": None, "state": "free", "vote_id": None}
-            if not leases.change(connection, lease, **(free if shared else {"state": "skipped"})):
+            # the address opens nothing any more, whatever the task was: one that still did would be known for gold
+            gone = {"address": None, "until": None, "vote_id": None}
+            after = {"state": "free", "rater_id": None} if shared else {"state": "skipped"}
+            if not leases.change(connection, lease, **gone, **after):
                 raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
             identity = f"skip_{secrets.token_hex(12)}"
             self._happened(connection, identity, lease.assignment_id, EventKind.SKIPPED, rater_id, reason)
