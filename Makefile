@@ -25,6 +25,7 @@ $(BIN)/python:
 	$(BIN)/python $(PIP) --upgrade pip
 
 $(VENV)/.base: pyproject.toml | $(BIN)/python
+	@echo 'Installing imarena and what it needs: a few minutes, once.'
 	$(BIN)/python $(PIP) --editable .
 	@touch $@
 
