@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated, Any
 
 import typer
@@ -135,7 +136,8 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
         for row in rows:
             ahead = sides.new_name if row.points > 0.5 else sides.old_name
             gap = "" if row.gap is None else f"{abs(row.gap):.0f}"
-            table.add_row(escape(row.item.key), escape(ahead), gap, escape(row.item.turns[0].instruction[:70]))
+            asked = shorten(row.item.turns[0].instruction, 70, placeholder=" …")
+            table.add_row(escape(row.item.key), escape(ahead), gap, escape(asked))
         console.print(table)
     console.print(f"Judge: {found.judge}. Side by side: {page.resolve()}", markup=False)
 

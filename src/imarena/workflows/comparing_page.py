@@ -57,7 +57,7 @@ def next_words(verdict: Verdict) -> str:
     shown = ""
     if verdict.detectable_elo is not None:
         least = f"{verdict.detectable_elo:.0f} Elo points"
-        shown = f" {verdict.n_items:,} items show a difference of {least} in four of five cases."
+        shown = f" {verdict.n_items:,} items are enough to see a difference of {least} four times in five."
     if verdict.settled:
         return f"More items are not needed to tell which one is better.{shown}"
     if verdict.n_items == verdict.ties:
