@@ -174,13 +174,13 @@ def serve(
 ) -> None:
     """Serve a workspace until it is stopped. `say` is told the address to open."""
     need_web()
-    need_port(host, port)
     import uvicorn
 
     proxies, names = tuple(map(proxy_address, trusted_proxies)), tuple(map(host_name, allowed_hosts))
     settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names)
     with_secrets(settings)
-    open_workspace(root).close()  # what is wrong with it is told before an address is
+    open_workspace(root).close()  # what is wrong is told before an address is
+    need_port(host, port)
     launch = secrets.token_urlsafe(24) if settings.local else ""
     kept = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
     os.environ[_SETTINGS] = json.dumps(kept)
