@@ -1,12 +1,19 @@
-"""Running the command line in tests, as a process of its own."""
+"""Running the command line in tests: in a fork of a process that has imported it already, with its own folder,
+environment and output.
+"""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,43 @@ class Ended:
         return json.loads(self.out)
 
 
+class _Forks:
+    """The process that forks; started by the first command, it ends when nobody holds its standard input."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, arguments: list[str], folder: Path, env: dict[str, str]) -> Ended:
+        with self._lock, contextlib.ExitStack() as stack:
+            if self._process is None or self._process.poll() is not None:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "tests.forked"],
+                    cwd=ROOT,
+                    env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            files = [stack.enter_context(tempfile.NamedTemporaryFile("r", encoding="utf-8")) for _ in range(2)]
+            asked = {"arguments": arguments, "folder": str(folder.absolute()), "env": env}
+            asked |= {"out": files[0].name, "err": files[1].name}
+            if self._process.stdin is None or self._process.stdout is None:
+                raise RuntimeError("the process that forks has no pipes")
+            print(json.dumps(asked), file=self._process.stdin, flush=True)
+            code = int(self._process.stdout.readline())
+            return Ended(code, files[0].read(), files[1].read())
+
+
+_FORKS = _Forks()
+
+
+def run(*arguments: object, folder: Path | None = None, env: dict[str, str] | None = None) -> Ended:
+    """Run a command and say how it ended."""
+    words = [str(argument) for argument in arguments]
+    return _FORKS.run(words, folder or Path.cwd(), {**os.environ, "COLUMNS": "200", **(env or {})})
+
+
 class Imarena:
     """``imarena(...)`` runs a command in a folder and returns how it ended."""
 
@@ -31,16 +75,7 @@ class Imarena:
 
     def __call__(self, *arguments: object, code: int | None = 0, env: dict[str, str] | None = None) -> Ended:
         """Run it; `code` is the exit code expected (None: any)."""
-        done = subprocess.run(
-            [sys.executable, "-m", "imarena", *(str(argument) for argument in arguments)],
-            cwd=self.folder,
-            env={**os.environ, "COLUMNS": "200", **(env or {})},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-        ended = Ended(done.returncode, done.stdout, done.stderr)
+        ended = run(*arguments, folder=self.folder, env=env)
         if code is not None:
             assert ended.code == code, f"exit code {ended.code}, expected {code}\n{ended.out}\n{ended.err}"
         return ended

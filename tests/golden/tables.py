@@ -4,21 +4,20 @@ import ast
 import csv
 import json
 import math
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.command import run
 
 CRITERIA = ("SC", "PQ", "O")
 
 
 def imarena(*arguments: str) -> dict[str, Any]:
     """Run the command with ``--json``; it must succeed, and stdout must be one JSON document."""
-    command = [sys.executable, "-m", "imarena", *arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    document: dict[str, Any] = json.loads(done.stdout)
+    done = run(*arguments, "--json")
+    assert done.code == 0, done.err
+    document: dict[str, Any] = done.json
     return document
 
 

@@ -2,8 +2,6 @@
 
 import csv
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.workflows.agree import agree
 from imarena.workflows.columns import RatingColumns, ratings_from_file
+from tests.command import run
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("abcd"), st.sampled_from("xyz"), st.sampled_from([1.0, 2.0, 3.0, None])),
@@ -131,20 +130,16 @@ def test_a_file_becomes_columns(tmp_path: Path) -> None:
     assert found.labels == {"model": ["A"] * 4}
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "imarena", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_the_command_prints_tables_and_writes_csv(tmp_path: Path) -> None:
     table, out = write(tmp_path / "r.csv"), tmp_path / "out.csv"
     done = run("agree", "--from", str(table), "--csv", str(out), "--markdown", "--rounds", "0", "--leave-one-out")
-    assert done.returncode == 0, done.stderr
-    assert "| criterion | nominal | ordinal |" in done.stdout
+    assert done.code == 0, done.err
+    assert "| criterion | nominal | ordinal |" in done.out
     rows = list(csv.DictReader(out.open()))
     assert rows[0]["units"] == "2"
     assert float(rows[0]["nominal"]) == 0.0
     latex = run("agree", "--from", str(table), "--latex", "--rounds", "0", "--rater-pairs")
-    assert r"\begin{tabular}" in latex.stdout
+    assert r"\begin{tabular}" in latex.out
 
 
 def test_mistakes_exit_with_2_and_say_what_to_do(tmp_path: Path) -> None:
@@ -156,6 +151,6 @@ def test_mistakes_exit_with_2_and_say_what_to_do(tmp_path: Path) -> None:
         (("agree", "--from", str(table), "--by", "colour"), "no column 'colour'"),
     ):
         done = run(*arguments)
-        assert done.returncode == 2
-        assert words in " ".join(done.stderr.split())
-        assert "Traceback" not in done.stderr
+        assert done.code == 2
+        assert words in " ".join(done.err.split())
+        assert "Traceback" not in done.err

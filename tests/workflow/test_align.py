@@ -1,8 +1,6 @@
 """`align` on columns and on files: matching, scales, averages, verdicts, and what is refused."""
 
 import csv
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from imarena.core.errors import UserError
 from imarena.workflows.align import AlignOptions, align
 from imarena.workflows.align_verdicts import align_verdicts
 from imarena.workflows.columns import RatingColumns, ScoreColumns, VerdictColumns
+from tests.command import run
 
 RANDOM = np.random.default_rng(3)
 UNITS = [f"u{unit}" for unit in range(30)]
@@ -207,10 +206,6 @@ def write(path: Path, rows: Sequence[Sequence[Any]]) -> str:
     return str(path)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "imarena", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_mistakes_exit_with_2_and_say_what_to_do(tmp_path: Path) -> None:
     people = write(tmp_path / "people.csv", [("unit", "rater", "value"), ("a", "x", 1), ("b", "x", 2)])
     judge = write(tmp_path / "judge.csv", [("unit", "model", "judge", "score"), ("a", "m", "j", 1), ("b", "m", "j", 2)])
@@ -228,9 +223,9 @@ def test_mistakes_exit_with_2_and_say_what_to_do(tmp_path: Path) -> None:
         ((*scored, "--score-range", "ten"), "is not a range"),
     ):
         done = run(*arguments)
-        assert done.returncode == 2, done
-        assert words in " ".join(done.stderr.split())
-        assert "Traceback" not in done.stderr
+        assert done.code == 2, done
+        assert words in " ".join(done.err.split())
+        assert "Traceback" not in done.err
 
 
 def test_the_command_prints_tables(tmp_path: Path) -> None:
@@ -242,6 +237,6 @@ def test_the_command_prints_tables(tmp_path: Path) -> None:
     )
     done = run("align", "--from", judge, "--against", people, "--by", "model", "--gaps", "1,2", "--rounds", "20",
                "--csv", str(tmp_path / "out.csv"))  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "agreement by score gap" in done.stdout
+    assert done.code == 0, done.err
+    assert "agreement by score gap" in done.out
     assert [row["model"] for row in csv.DictReader((tmp_path / "out.csv").open())] == ["A", "B", "average"]
