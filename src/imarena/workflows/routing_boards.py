@@ -263,7 +263,8 @@ def _named(
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:
     """How often the board orders the gold set's decided votes as people do (Acc_H, eq. 28), where there are any."""
     votes = arena.votes
-    kept = arena.gold[votes.item] & (votes.points != 0.5) if len(votes) else np.zeros(0, bool)
+    first = np.array([purpose != "repeat" for purpose in votes.purpose], bool)  # a repeat is no second opinion
+    kept = first & arena.gold[votes.item] & (votes.points != 0.5)
     if not kept.any():
         return board
     rating = {standing.model: standing.rating for standing in board.models}
