@@ -145,3 +145,28 @@ def test_words_that_address_a_judge_are_counted_for_the_output_that_shows_them(
     assert first.reasons["gap"] == second.reasons["gap"]
     found = lines(imarena("-w", "a", "--json", "health").json)
     assert found["flagged"]["n"] == 2
+
+
+def test_a_judges_own_marks_meet_the_criterion_of_their_name(imarena: Imarena, arena: Path) -> None:
+    with init_workspace(arena) as workspace:
+        outputs = list(workspace.store.records(Output))
+        criterion = next(name for vote in workspace.store.records(Vote, right_id=None) for name in vote.ratings)
+        means: dict[str, list[float]] = {}
+        for vote in workspace.store.records(Vote, right_id=None):
+            means.setdefault(vote.left_id, []).append(vote.ratings[criterion])
+        marked = [one for one in outputs if one.output_id in means]
+        workspace.store.add(  # its headline runs against people, its mark with them
+            [
+                Judgment(
+                    work_id=f"marks-{one.output_id}", judge="marker", item_id=one.item_id, left_id=one.output_id,
+                    score=-sum(means[one.output_id]), scores={criterion: sum(means[one.output_id])},
+                )
+                for one in marked
+            ]
+        )  # fmt: skip
+    found = imarena("-w", "a", "--json", "align", "--judge", "marker").json["scores"]["groups"]
+    figures = {group["judge"]: group["spearman"] for group in found}
+    assert figures["marker"] < 0
+    assert figures[f"marker: {criterion}"] > 0
+    told = imarena("-w", "a", "health", "--judge", "marker").out
+    assert "Do its marks follow people's on the same criterion?" in told

@@ -26,7 +26,8 @@ def align_workspace(
     if missing not in ("exclude", "wrong"):
         raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
     chosen = check_judges(workspace, judges)
-    ratings, scores = ratings_from_store(workspace), scores_from_store(workspace, chosen)
+    ratings = ratings_from_store(workspace)
+    scores = scores_from_store(workspace, chosen, sorted(set(ratings.labels["criterion"])))
     votes, verdicts = votes_from_store(workspace), verdicts_from_store(workspace, chosen)
     document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": []}
     if len(ratings) and len(scores):

@@ -1,5 +1,6 @@
 """The columns that `agree` and `align` work on, from a workspace: votes, ratings, scores and battles."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -51,23 +52,45 @@ def ratings_from_store(workspace: Workspace) -> RatingColumns:
     )
 
 
-def scores_from_store(workspace: Workspace, judges: Sequence[str] | None = None) -> ScoreColumns:
-    """Every judge's score of an output: the mean over repeats, by the judge's newest form."""
+def scores_from_store(
+    workspace: Workspace, judges: Sequence[str] | None = None, criteria: Sequence[str] = ()
+) -> ScoreColumns:
+    """Every judge's score of an output: the mean over repeats, by the judge's newest form.
+
+    With `criteria` a judge's headline score stands for each of them, and its own mark of the same name beside it, as
+    `JUDGE: CRITERION`: a quality mark is compared with people's quality, not the headline alone.
+    """
     known = units(workspace)
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     where: dict[str, Any] = {"right_id": None, **({"judge": list(judges)} if judges else {})}
+    marks = _marks(workspace, where, frozenset(criteria)) if criteria else {}
     for row in live_judgments(workspace, where, Counter()):
         if row["status"] == Status.OK.value and row["score"] is not None:
             name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
-            found[row["left_id"], name].append(row["score"])
-    rows = [(known[output], judge, sum(values) / len(values)) for (output, judge), values in found.items()]
+            for criterion in criteria or ("",):
+                found[row["left_id"], name, criterion].append(row["score"])
+        for criterion, mark in marks.get(row["id"], {}).items():
+            found[row["left_id"], f"{row['judge']}: {criterion}", criterion].append(mark)
+    rows = [(known[output], judge, about, sum(given) / len(given)) for (output, judge, about), given in found.items()]
+    labels = {"model": [unit[1] for unit, *_ in rows], "task": [unit[2] for unit, *_ in rows]}
     return ScoreColumns(
-        unit=[unit[0] for unit, _, _ in rows],
-        judge=[judge for _, judge, _ in rows],
-        score=[score for _, _, score in rows],
-        labels={"model": [unit[1] for unit, _, _ in rows], "task": [unit[2] for unit, _, _ in rows]},
+        unit=[unit[0] for unit, *_ in rows],
+        judge=[judge for _, judge, _, _ in rows],
+        score=[score for *_, score in rows],
+        labels={**labels, "criterion": [about for _, _, about, _ in rows]} if criteria else labels,
         source="the workspace's scores",
     )
+
+
+def _marks(workspace: Workspace, where: dict[str, Any], criteria: frozenset[str]) -> dict[str, dict[str, float]]:
+    """Judgment id to its marks on these criteria."""
+    found = {}
+    for row in workspace.store.rows(Judgment, status=Status.OK.value, **where):
+        scores = json.loads(row["body"]).get("scores") or {}
+        mine = {name: float(scores[name]) for name in criteria & scores.keys()}
+        if mine:
+            found[row["id"]] = mine
+    return found
 
 
 def verdicts_from_store(workspace: Workspace, judges: Sequence[str] | None = None) -> VerdictColumns:

@@ -204,13 +204,16 @@ def _agreement(one: Health, forms: dict[str, list[Said]]) -> None:
     one.add("Equal verdicts of two judges", found.equal, group=names)
 
 
+FOLLOWS = "Do its scores follow people's ratings?"
+
+
 def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
     from imarena.core.errors import UserError
     from imarena.workflows.align import AlignOptions, align
     from imarena.workflows.columns_store import ratings_from_store, scores_from_store
 
     ratings = ratings_from_store(workspace)
-    scores = scores_from_store(workspace)
+    scores = scores_from_store(workspace, None, sorted(set(ratings.labels["criterion"])))
     if not len(ratings) or not len(scores):
         for one in found:
             one.missing.append("correlation with people: ratings of outputs, and scores (`imarena judge`)")
@@ -223,10 +226,15 @@ def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
         return
     named = {one.judge: one for one in found}
     for group in groups:
-        if group["judge"] not in named:
+        own = group["judge"].removesuffix(f": {group['criterion']}")  # its mark of the same name, not its headline
+        if own not in named:
             continue
+        marks = own != group["judge"]
+        question = "Do its marks follow people's on the same criterion?" if marks else FOLLOWS
         for name in ("spearman", "kendall_accuracy"):
             reason = str(group["reason"] or "") if group[name] is None else ""
-            figure = Figure(name, group[name], group["n"], "against the mean rating", reason=reason)
-            question = "Do its scores follow people's ratings?"
-            named[group["judge"]].add(question, figure, group=group["criterion"] or "")
+            ends = (group["interval"] or {}).get(name) or {}
+            figure = Figure(
+                name, group[name], group["n"], "against the mean rating", reason, ends.get("low"), ends.get("high")
+            )
+            named[own].add(question, figure, group=group["criterion"] or "")
