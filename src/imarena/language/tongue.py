@@ -12,10 +12,11 @@ him her his their your my same so if would could should please what where
 """
 _LITTLE_FOREIGN = """
 der das den dem des ein eine einen einem einer und mit ohne durch auf aus zu zum zur ist wird mach mache ersetze
-entferne ändere füge hinzu nicht bild hintergrund farbe le la les un une des du de et avec sans dans sur est que ajoute
-ajoutez remplace remplacez supprime supprimez enlève mets changez au aux el los las una unos y por para en del al es añade
-reemplaza quita cambia pon haz lo gli il che per di nel nella della aggiungi sostituisci rimuovi os um uma com sem na da
-adicione substitua remova mude het een van met zonder voeg vervang verwijder verander naar bez dodaj usuń zmień zamień
+entferne ändere füge hinzu nicht bild hintergrund farbe le la les un une des du de et avec sans dans sur est que
+ajoute ajoutez remplace remplacez supprime supprimez enlève mets changez au aux el los las una unos y por para en del
+al es añade reemplaza quita cambia pon haz lo gli il che per di nel nella della aggiungi sostituisci rimuovi os um uma
+com sem na da adicione substitua remova mude het een van met zonder voeg vervang verwijder verander naar bez dodaj
+usuń zmień zamień
 """
 _ENGLISH = frozenset(_LITTLE_ENGLISH.split())
 _FOREIGN = frozenset(_LITTLE_FOREIGN.split())

@@ -5,7 +5,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from imarena.core.protocols import Exhibit, Judge
@@ -120,7 +120,7 @@ def estimate_sizes(
         "at_most": at_most,
     }  # fmt: skip
     assumed_s = LATENCY_S if wired.endpoint is not None else float(getattr(wired.judge, "assumed_s", COMPUTED_S))
-    latency, told_latency = _latency([usage for _, usage in past], assumed_s)
+    latency, told_latency = _latency([usage for _, usage in past], assumed_s, waiting=not wired.runs_here)
     if wired.endpoint is None:
         lanes = (os.cpu_count() or 1) if getattr(wired.judge, "cpu_bound", False) else 1
         return Estimate(
@@ -132,11 +132,14 @@ def estimate_sizes(
     given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
     written = round(len(sizes) * measured.output_tokens if measured else questions * _reply_tokens(wired))
     cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
-    lanes = min(concurrency, wired.concurrency)
+    lanes = 1 if wired.runs_here else min(concurrency, wired.concurrency)
+    turns = questions if wired.runs_here else len(sizes)  # a model here answers a verdict's questions in turn
+    seconds = latency * turns / max(1, min(lanes, len(sizes) or 1))
+    least, told_limit = _limited(wired, questions)
     return Estimate(
-        **common, input_tokens=given, output_tokens=written, cost_usd=cost,
-        seconds=latency * len(sizes) / max(1, min(lanes, len(sizes) or 1)),
-        basis=(*_basis(wired, measured, questions), told_latency, f"{lanes} at a time"),
+        **common, input_tokens=given, output_tokens=written, cost_usd=0.0 if wired.runs_here else cost,
+        seconds=max(seconds, least),
+        basis=(*_basis(wired, measured, questions), told_latency, f"{lanes} at a time", *told_limit),
     )  # fmt: skip
 
 
@@ -198,12 +201,25 @@ def _past(workspace: Workspace, judge: Judge) -> list[Any]:
     return list(deque(workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value), maxlen=SAMPLE))
 
 
-def _latency(past: Sequence[Usage], assumed_s: float) -> tuple[float, str]:
+def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple[float, str]:
+    whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
+    if whole and waiting:  # the mean: a few that waited long hold their places for as long
+        mean = fmean(whole)
+        return mean, f"{mean:.1f} s a question, tries and waiting included: mean of {len(whole)} earlier ones"
     known = [usage.latency_s for usage in past if usage.latency_s is not None]
     if known:
         middle = median(known)
         return middle, f"{middle:.1f} s a question: median of {len(known)} earlier ones"
     return assumed_s, f"{assumed_s:g} s a question: assumed"
+
+
+def _limited(wired: Wired, requests: int) -> tuple[float, tuple[str, ...]]:
+    """The seconds that the endpoint's own rate limit asks for at least, and that in words."""
+    endpoint = wired.endpoint
+    if endpoint is None or endpoint.requests_per_minute is None:
+        return 0.0, ()
+    per_minute = endpoint.requests_per_minute * len(endpoint.pairs)
+    return 60.0 * (requests - len(endpoint.pairs)) / per_minute, (f"at most {per_minute:g} requests a minute",)
 
 
 def _usage(row: Any) -> Usage:
@@ -268,6 +284,8 @@ def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[st
             f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
             f"{_reply_tokens(wired)} tokens a reply; a first small run measures them"
         )
+    if wired.runs_here:
+        return asked, tokens, "the model runs here: no cost"
     if endpoint is None or not endpoint.priced:
         return asked, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"
     prices = f"{endpoint.input_usd_per_million:g} / {endpoint.output_usd_per_million:g} USD per million tokens in / out"

@@ -173,9 +173,10 @@ def _run(
             else:
                 verdict = await judge.judge(exhibit)
                 took_s = time.monotonic() - started
+            took = {"elapsed_s": round(took_s, 4)}
             if verdict.usage.latency_s is None:
-                verdict = replace(verdict, usage=verdict.usage.model_copy(update={"latency_s": round(took_s, 4)}))
-            return counted(one, verdict)
+                took["latency_s"] = took["elapsed_s"]
+            return counted(one, replace(verdict, usage=verdict.usage.model_copy(update=took)))
 
         plan = Plan(
             work, do, failed, write, total=len(work), stage=f"judgments by {judge.name}", concurrency=concurrency

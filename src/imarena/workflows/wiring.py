@@ -56,6 +56,11 @@ class Door:
         self._chat: Chat | None = None
         self._settled = asyncio.Condition()
 
+    @property
+    def runs_here(self) -> bool:
+        """Is there a model in this process behind it?"""
+        return self._local is not None
+
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
         """Open the client for as long as the judge is asked."""
@@ -125,6 +130,11 @@ class Wired:
         return self.door.endpoint if self.door else None
 
     @property
+    def runs_here(self) -> bool:
+        """Is it a model in this process? It answers one question after the other, for nothing."""
+        return self.door is not None and self.door.runs_here
+
+    @property
     def concurrency(self) -> int:
         """Questions at once that keep the endpoint busy."""
         return self.endpoint.max_concurrency * len(self.endpoint.pairs) if self.endpoint else 8
@@ -188,6 +198,11 @@ def _door(settings: Settings, at: str, said: Words, kind: str, budget: Budget | 
             folder = model_folder(said.model, kind)
             named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # two folders of one name are two models
             return _local_door({LOCAL: said.model}, {"model": named}, "the command line's model")
+        if said.model and not said.endpoint and not at and said.model.startswith((".", "/", "~")):
+            raise UserError(
+                f"There is no model in the folder {said.model}: it has no config.json.",
+                hint="Give --model FOLDER of a checkpoint, or --base-url URL --model NAME.",
+            )
         name = said.endpoint or at or (next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else "")
         if not name:
             raise UserError(

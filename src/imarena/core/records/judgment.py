@@ -25,6 +25,8 @@ class Usage(Noun):
     output_tokens: int | None = None
     cost_usd: float | None = None
     latency_s: float | None = None
+    elapsed_s: float | None = None
+    """From the question to the verdict: earlier tries, pauses and waiting for a rate limit included."""
 
 
 class Reply(Record):
