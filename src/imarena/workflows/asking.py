@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from imarena.clients import Budget
+from imarena.clients.reachable import need_listener
 from imarena.core.errors import UserError
 from imarena.core.protocols import Judge
 from imarena.core.records import Ranking
@@ -140,6 +141,9 @@ def shows_objects(judge: Judge) -> bool:
 
 def ask(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None) -> list[JudgeReport]:
     """Run the jobs one after the other. A stop (Ctrl-C, the cost limit) ends them all; the others count as missing."""
+    for job in jobs:
+        if job.wired.endpoint is not None and not job.wired.runs_here and job.estimate.new:
+            need_listener(job.wired.endpoint)
     reports: list[JudgeReport] = []
     for job in jobs:
         stopped = next((report.stopped for report in reports if report.stopped), "")
