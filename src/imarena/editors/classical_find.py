@@ -23,6 +23,8 @@ LARGEST = 0.75
 """A thing is no more than this share of the picture."""
 LARGEST_REMOVED = 0.4
 """What stands out over a larger share is the picture's whole subject, of which a thing without a colour is a part."""
+_SKY_ROUNDS, _SKY_SLACK, _SKY_EVEN = 2, 9.0, 6.0
+"""How often the sky grows from its surest part; how far its colours may go beyond, and how uneven it may be (Lab)."""
 _STANDS_OUT = 0.4
 _ALIKE = 0.4
 _NEUTRAL = frozenset({"black", "white", "grey"})
@@ -127,7 +129,26 @@ def sky_mask(small: Floats) -> Bools:
         spread = 2 * _spread(small[sky]) + _spread(small[~sky])
         if spread < best:
             best, found = spread, sky
+    for _ in range(_SKY_ROUNDS):
+        found = _spread_out(small, found)
     return found
+
+
+def _spread_out(small: Floats, sky: Bools) -> Bools:
+    """The sky with what hangs together with it evenly and has its colours: between towers and under what cuts it short.
+
+    Left as it is where that would run down to the ground.
+    """
+    if not sky.any():
+        return sky
+    lab = cv2.cvtColor(np.asarray(cv2.GaussianBlur(small, (0, 0), 1.0), np.float32), cv2.COLOR_RGB2LAB)
+    low, high = np.percentile(lab[sky], [1, 99], axis=0)
+    alike = ((lab > low - _SKY_SLACK) & (lab < high + _SKY_SLACK)).all(axis=2)
+    even = np.hypot(cv2.Sobel(lab[..., 0], cv2.CV_32F, 1, 0), cv2.Sobel(lab[..., 0], cv2.CV_32F, 0, 1)) < _SKY_EVEN
+    _, labels = cv2.connectedComponents(np.asarray(sky | (alike & even), np.uint8), connectivity=4)
+    grown = np.isin(labels, np.unique(labels[sky & alike]))
+    bottom = grown[-max(1, len(grown) // 50) :].mean()
+    return sky if bottom > 0.2 else np.asarray(sky | grown)
 
 
 def _steadied(border: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:

@@ -98,6 +98,8 @@ def _estimate(
                     new += slot not in done
                     other += not done.get(slot, True)
     cost, basis, as_of = _price(editor, past)
+    if getattr(editor, "doors", ()):
+        basis += "; what the endpoints of its judge and its mind charge comes on top"
     seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
     total = None if cost is None else cost * new
     told = None if as_of is None else as_of.isoformat()

@@ -195,6 +195,19 @@ def test_colours_with_names_of_several_words(words: str, value: str) -> None:
     assert "#" + "".join(f"{round(255 * float(part)):02x}" for part in shade(colour, words)) == value
 
 
+def test_the_sky_goes_on_between_towers() -> None:
+    from imarena.editors.classical_find import sky_mask
+
+    picture = photo("rocket")
+    picture.thumbnail((400, 400))
+    found = sky_mask(np.asarray(picture, np.float32) / np.float32(255))
+    height, width = found.shape
+    assert found.mean() > 0.55  # two thirds of the picture are sky; a quarter was found where columns end at an edge
+    assert found[: height // 2, width // 3].all()  # between a tower and the rocket
+    assert not found[height // 2, width // 2 - 3 : width // 2 + 3].any()  # the rocket itself
+    assert found[-height // 20 :].mean() < 0.2
+
+
 def test_a_photograph_stays_a_jpeg() -> None:
     from imarena.studio.photos import photo_bytes
 
