@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from imarena.core.records import Judgment, Output
+from imarena.core.records import Campaign, Judgment, Output
 from imarena.ranking import Options
 from imarena.storage import open_workspace
 from imarena.workflows.routing import freeze_gold
@@ -23,12 +23,14 @@ def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Pa
             for n, o in enumerate(outputs)
         )
         freeze_gold(workspace, share=0.25)
+        gold_set = next(workspace.store.records(Campaign, kind="gold")).campaign_id
         made = assign(workspace, None, Request(4, repeats=0.0, gold=0.0))
     admin = administrator(app)
     # the gold set is kept beside the campaigns; no page takes it for one
     listed = admin.get("/api/lead/campaigns").json()["campaigns"]
     assert [(one["name"], one["slots"]) for one in listed] == [("active elo", 4)]
     assert [one["name"] for one in admin.get("/api/rating/campaigns").json()["campaigns"]] == ["active elo"]
+    assert admin.get(f"/api/lead/campaigns/{gold_set}").status_code == 404
     person = rater(app, admin, made["campaign"])
     done = 0
     while (task := person.next(made["campaign"])["task"]) is not None:

@@ -21,7 +21,7 @@ from imarena.storage import Workspace, leases
 from imarena.storage.database import reading, writing
 from imarena.storage.turns import Turns
 from imarena.workflows.ballots import Answer, feedback_on, read_ballot
-from imarena.workflows.campaign_plan import Plan
+from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Plan
 from imarena.workflows.offering import Standing, next_personal, standing
 from imarena.workflows.shelves import Shelves
 
@@ -75,9 +75,9 @@ class Voting:
             with reading(self.engine) as connection:
                 return self.campaign(campaign_id, connection)
         is_open = leases.is_open(within, campaign_id)
-        if is_open is None:
+        known = None if is_open is None else self.shelves.campaign(campaign_id)
+        if known is None or known.kind not in RATERS_PER_UNIT:  # routing's gold set is kept as a campaign, and is none
             raise Refusal("no_campaign", "There is no such campaign.")
-        known = self.shelves.campaign(campaign_id)
         return known if known.open == is_open else known.model_copy(update={"open": is_open})
 
     def join(self, campaign_id: str, rater_id: str) -> None:
