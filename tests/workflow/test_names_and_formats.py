@@ -1,5 +1,13 @@
 """What a user meets first: lists of names, and a forgotten word."""
 
+from pathlib import Path
+
+import pytest
+
+from imarena.core.errors import UserError
+from imarena.core.records import Campaign
+from imarena.storage import init_workspace
+from imarena.workflows.campaigns import get_campaign
 from tests.command import Imarena
 
 
@@ -28,3 +36,13 @@ def test_agree_says_where_votes_on_pairs_belong(imarena: Imarena) -> None:
     ended = imarena("agree", "--from", "ratings.csv", code=2)
     assert "no column 'value'" in ended.err
     assert "--columns" not in ended.err
+
+
+def test_two_campaigns_of_one_name_are_told_apart_by_id(tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "arena") as workspace:
+        for identity in ("campaign_1", "campaign_2"):
+            workspace.store.put(Campaign(campaign_id=identity, name="Pilot", kind="preference"))
+        with pytest.raises(UserError, match="2 campaigns are called 'Pilot'") as raised:
+            get_campaign(workspace, "Pilot")
+        assert "campaign_1, campaign_2" in str(raised.value)
+        assert get_campaign(workspace, "campaign_2").campaign_id == "campaign_2"

@@ -214,7 +214,10 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
     if campaign is not None and campaign.kind in RATERS_PER_UNIT:
         return campaign
     named = list(workspace.store.records(Campaign, name=campaign_id, kind=list(RATERS_PER_UNIT)))
-    if len(named) != 1:
+    if len(named) > 1:
+        ids = ", ".join(one.campaign_id for one in named)
+        raise UserError(f"{len(named)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
+    if not named:
         raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
     return named[0]
 
@@ -275,7 +278,7 @@ def items_in_open_campaigns(workspace: Workspace) -> set[str]:
     )
     with reading(workspace.store.engine) as connection:
         dealt = set(connection.execute(query).scalars())
-    running = workspace.store.records(Campaign, open=1)
+    running = workspace.store.records(Campaign, open=1, kind=list(RATERS_PER_UNIT))
     return dealt.union(*({one.item_id for one in plan_of(campaign).known()} for campaign in running))
 
 
