@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from imarena.core.records import Item, Output, Rater, Vote
+from imarena.core.records import Campaign, Item, Output, Rater, Vote
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.campaigns import create_campaign, plan_units
@@ -158,6 +158,9 @@ def test_known_tasks_of_another_data_set_are_hidden_before_they_are_dealt(tmp_pa
     sides = {"left_id": made[0].output_id, "right_id": made[1].output_id}
     known = {"item_id": other.item_id, **sides, "preference": "left"}
     visitor = Person(app)
+    with open_workspace(root) as workspace:  # routing keeps its gold set as a campaign with settings of its own
+        gold_set = {"gold": {"n": 1}, "weekly_quota": "none"}
+        workspace.store.put(Campaign(campaign_id="g", name="g", kind="gold_set", settings=gold_set))
     assert visitor.get(f"/api/items/{other.item_id}").status_code == 200
     one = campaign(admin, datasets=["zoo"], gold=[known], gold_rate=0.1)
     assert visitor.get(f"/api/items/{other.item_id}").status_code == 403
