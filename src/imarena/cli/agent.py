@@ -80,5 +80,6 @@ def _line(step: dict[str, Any]) -> str:
         score = "" if step.get("score") is None else f", score {step['score']:.0f}, success {step.get('success')}"
         told = f", {step['feedback']}" if step.get("feedback") else ""
         dropped = ", no better: dropped" if step.get("dropped") else ""
-        return f"edit {step['step']}: {step['status']}{score}{told}{dropped}\n  asked: {step['instruction']}"
+        stopped = f"\n  stopped: {step['stopped']}" if step.get("stopped") else ""
+        return f"edit {step['step']}: {step['status']}{score}{told}{dropped}\n  asked: {step['instruction']}{stopped}"
     return f"chosen: {step.get('image_sha256', '')[:12]} with score {step.get('score')}" if stage == "choose" else stage
