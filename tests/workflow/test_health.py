@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from imarena.core.ids import canonical_json
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.storage import init_workspace, open_workspace
+from imarena.workflows.health_data import Said
 from tests import samples
 from tests.command import Imarena
 from tests.small_arena import make_arena
@@ -102,8 +104,8 @@ def test_a_new_version_that_scores_higher_has_drifted(imarena: Imarena, arena: P
         old = {j.left_id: j.score for j in workspace.store.records(Judgment, right_id=None)}
         workspace.store.add([score(o, (old[o.output_id] or 0) + 50, judge_version="2") for o in outputs])
     found = lines(imarena("-w", "a", "--json", "health").json)
-    assert found["difference"]["value"] == pytest.approx(50)
-    assert found["changed"]["value"] == 1.0
+    assert found["difference version ? to 2"]["value"] == pytest.approx(50)
+    assert found["changed version ? to 2"]["value"] == 1.0
 
 
 def test_align_on_a_workspace(imarena: Imarena, arena: Path) -> None:
@@ -170,3 +172,16 @@ def test_a_judges_own_marks_meet_the_criterion_of_their_name(imarena: Imarena, a
     assert figures[f"marker: {criterion}"] > 0
     told = imarena("-w", "a", "health", "--judge", "marker").out
     assert "Do its marks follow people's on the same criterion?" in told
+
+
+def test_drift_says_what_changed_between_two_forms() -> None:
+    def form(version: str, **params: object) -> Said:
+        return Said("cv-judge/m", canonical_json([version, "cv-judge", "1", params]))
+
+    old = form("1", temperature=0.0, seed=None, prompt_sha256={"score": "a"})
+    assert (
+        form("1", temperature=0.7, seed=None, prompt_sha256={"score": "a"}).changed_from(old)
+        == "temperature 0.0 to 0.7"
+    )
+    both = form("2", temperature=0.0, seed=4, prompt_sha256={"score": "b"}).changed_from(old)
+    assert both == "version 1 to 2, prompt_sha256, seed None to 4"

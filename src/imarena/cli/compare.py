@@ -17,6 +17,8 @@ from imarena.cli.console import Exit, emit, session
 from imarena.cli.progress import progress
 from imarena.core.errors import UserError
 
+SKIPS_SHOWN = 5
+
 
 def command(
     context: typer.Context,
@@ -104,7 +106,8 @@ def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
         why = "; ".join(str(skip) for skip in imported.skips[:3]) or "the folder is empty"
         raise UserError(
             f"No output of {' and '.join(empty)} belongs to an item: {why}.",
-            hint="A file is named after its item's key: <key>.png for the key in items.csv.",
+            hint="A file is named after its item's key: <key>.png for the key in items.csv; the pictures that "
+            "items.csv names lie in its folder or below it.",
         )
 
 
@@ -126,8 +129,10 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
     for status, number in found.judgments.items():
         if status != "ok" and number:
             console.print(f"[yellow]{number:,} judgments ended as {status} and count for neither side.[/]")
-    for skip in found.skips[:5]:
+    for skip in found.skips[:SKIPS_SHOWN]:
         console.print(f"[yellow]left out:[/] {escape(str(skip))}")
+    if len(found.skips) > SKIPS_SHOWN:
+        console.print(f"[yellow]... and {len(found.skips) - SKIPS_SHOWN:,} more (--json lists them all)[/]")
     if found.by_task:
         _show_tasks(console, found)
     rows = differ_most(found.items, top)

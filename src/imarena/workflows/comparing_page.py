@@ -34,8 +34,9 @@ def sentence(verdict: Verdict, new_name: str) -> str:
     """The figures behind the verdict, in a sentence."""
     if verdict.win_rate is None or verdict.win_rate_low is None or verdict.win_rate_high is None:
         return "No item has a verdict on both outputs."
+    items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
     share = (
-        f"{new_name} takes {verdict.win_rate:.1%} of the points on {verdict.n_items:,} items "
+        f"{new_name} takes {verdict.win_rate:.1%} of the points on {items} "
         f"(95 % interval {verdict.win_rate_low:.1%} to {verdict.win_rate_high:.1%}): "
         f"{verdict.wins} won, {verdict.losses} lost, {verdict.ties} tied."
     )

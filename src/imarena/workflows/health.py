@@ -175,12 +175,13 @@ def _drift(one: Health, forms: Sequence[Said]) -> None:
         if both:
             pairs = sorted(both)
             changed = figures.verdict_drift([old.battle(k) for k in pairs], [new.battle(k) for k in pairs])
-            one.add("Did its verdicts change with its last form?", changed)
+            one.add("Did its verdicts change with its form?", changed, group=new.changed_from(old))
             told = True
         common = {key for key, _ in old.points} & {key for key, _ in new.points}
         if len(common) > 1:
             found = figures.score_drift(_scores(old, common), _scores(new, common))
-            one.add("Did its scores move with its last form?", found.shift, found.rank_correlation, found.changed)
+            moved = (found.shift, found.rank_correlation, found.changed)
+            one.add("Did its scores move with its form?", *moved, group=new.changed_from(old))
             told = True
     if not told:
         one.missing.append("drift: two forms of the judge have nothing in common that both judged")

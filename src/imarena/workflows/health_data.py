@@ -47,6 +47,18 @@ class Said:
         left, right = self.points.get((key[0], repeat)), self.points.get((key[1], repeat))
         return outcomes_from_scores([left], [right])[0]
 
+    def changed_from(self, old: "Said") -> str:
+        """What differs between an older form and this one: 'temperature 0.0 to 0.7', 'prompt 1 to 2'."""
+        (*was, before), (*now, after) = json.loads(old.form), json.loads(self.form)
+        parts = zip(("version", "prompt", "prompt version"), was, now, strict=True)
+        told = [f"{name} {one or '?'} to {two or '?'}" for name, one, two in parts if one != two]
+        for name in sorted(before.keys() | after.keys()):
+            one, two = before.get(name), after.get(name)
+            if one != two:
+                short = all(isinstance(value, str | int | float | None) for value in (one, two))
+                told.append(f"{name} {str(one)[:12]} to {str(two)[:12]}" if short else name)
+        return ", ".join(told)
+
     def keys(self) -> set[PairKey]:
         """The pairs that it was shown in battles."""
         return {key for key, _ in self.pairs}
