@@ -19,7 +19,14 @@ from imarena.core.errors import InvalidImage, UserError
 from imarena.core.protocols import Chat, Exhibit, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
-from imarena.judges.local_model import import_torch, load_pretrained, model_folder, model_label, weights_sha256
+from imarena.judges.local_model import (
+    import_torch,
+    load_pretrained,
+    model_folder,
+    model_label,
+    place_of,
+    weights_sha256,
+)
 from imarena.judges.options import read_options
 
 Kind = Literal["clipscore", "clip-i", "dino"]
@@ -28,10 +35,13 @@ Embedder = Callable[[Image.Image | str], Any]
 
 
 class EmbeddingSettings(Noun):
-    """`model`: the model's folder. `scale`: CLIPScore's factor (2.5 in its paper); the others give the cosine."""
+    """`model`: the model's folder. `device`: `auto` is CUDA if there is one.
+
+    `scale`: CLIPScore's factor (2.5 in its paper); the others give the cosine.
+    """
 
     model: str
-    device: str = "cpu"
+    device: str = "auto"
     scale: float = Field(default=2.5, gt=0)
 
 
@@ -105,6 +115,7 @@ def _make(kind: Kind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
 def clip_embedder(folder: Path, device: str) -> Embedder:
     """CLIP's projected, normalised features of a picture or a text (cut to the model's length)."""
     torch, transformers = import_torch("clipscore")
+    device = place_of(torch, device)
     model = load_pretrained(transformers.AutoModel, folder, use_safetensors=True).to(device).eval()
     images = load_pretrained(transformers.AutoImageProcessor, folder)
     tokens = load_pretrained(transformers.AutoTokenizer, folder)
@@ -128,6 +139,7 @@ def clip_embedder(folder: Path, device: str) -> Embedder:
 def dino_embedder(folder: Path, device: str) -> Embedder:
     """The normalised class token of a DINO, DINOv2 or other ViT encoder."""
     torch, transformers = import_torch("dino")
+    device = place_of(torch, device)
     model = load_pretrained(transformers.AutoModel, folder, use_safetensors=True).to(device).eval()
     images = load_pretrained(transformers.AutoImageProcessor, folder)
 

@@ -84,3 +84,10 @@ def import_torch(kind: str) -> tuple[Any, Any]:
 def load_pretrained(loader: Any, folder: Path, **options: Any) -> Any:
     """``from_pretrained`` from disk alone: no download, no remote code, safetensors only."""
     return loader.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
+
+
+def place_of(torch: Any, device: str) -> str:
+    """Where a model runs: `auto` is CUDA if there is one, else the processor; else what torch calls the place."""
+    if device != "auto":
+        return device
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -23,7 +23,14 @@ from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Chat, Exhibit, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
-from imarena.judges.local_model import import_torch, load_pretrained, model_folder, model_label, weights_sha256
+from imarena.judges.local_model import (
+    import_torch,
+    load_pretrained,
+    model_folder,
+    model_label,
+    place_of,
+    weights_sha256,
+)
 from imarena.judges.options import read_options
 
 Kind = Literal["editreward", "hpsv3"]
@@ -43,7 +50,7 @@ class RewardSettings(Noun):
     """`token`: the special token whose state is read, by default the last one. `reduce`: how heads become one score."""
 
     model: str
-    device: str = "cpu"
+    device: str = "auto"
     questions: tuple[str, ...] = ()
     token: str = ""
     reduce: Literal["mean", "min"] = "mean"
@@ -116,6 +123,7 @@ class RewardModel:
 
     def __init__(self, folder: Path, device: str, token: str, n_heads: int, kind: str) -> None:
         self._torch, transformers = import_torch(kind)
+        device = place_of(self._torch, device)
         self._heads = read_heads(folder, device)
         if len(self._heads) not in (1, n_heads):
             raise UserError(
@@ -132,7 +140,8 @@ class RewardModel:
         """The head's outputs (mean, then log-uncertainty where it has one) for one question about the pictures."""
         content = [*({"type": "image"} for _ in pictures), {"type": "text", "text": question + self._token}]
         text = self._processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
-        inputs = self._processor(text=[text], images=pictures, return_tensors="pt").to(self._device)
+        inputs = self._processor(text=[text], images=pictures, return_tensors="pt")
+        inputs = inputs.to(self._device, dtype=self._backbone.dtype)  # the numbers alone; ids stay whole
         torch = self._torch
         with torch.inference_mode():
             states = self._backbone(**inputs, output_hidden_states=True).hidden_states[-1][0]
