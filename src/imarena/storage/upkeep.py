@@ -8,7 +8,7 @@ from sqlalchemy import or_, select, update
 from imarena.core.errors import UserError
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
 from imarena.storage import schema
-from imarena.storage.database import empty_log, writing
+from imarena.storage.database import empty_log, reading, writing
 from imarena.storage.verify import images_of
 from imarena.storage.workspace import Workspace
 
@@ -111,4 +111,7 @@ def withdraw_rater(workspace: Workspace, rater_id: str, reason: str) -> Tombston
 
 def withdrawn(workspace: Workspace) -> dict[str, str]:
     """Hashes of pictures that were withdrawn, with the moment: they are not to be stored again."""
-    return {row["sha256"]: row["withdrawn_at"] for row in workspace.store.images() if row["withdrawn_at"]}
+    table = schema.blobs
+    with reading(workspace.store.engine) as connection:
+        query = select(table.c.sha256, table.c.withdrawn_at).where(table.c.withdrawn_at.is_not(None))
+        return dict(connection.execute(query).tuples().all())

@@ -85,19 +85,19 @@ def label(vote: Vote) -> float | None:
 
 
 def _columns(found: Sequence[Cast]) -> dict[str, tuple[list[str], list[str], list[float]]]:
-    """Units, raters and values by criterion, of real work only."""
-    table: dict[str, tuple[list[str], list[str], list[float]]] = {}
+    """Units, raters and values by criterion, of real work only; of two answers by one rater the newer counts."""
+    told: dict[str, dict[tuple[str, str], float]] = {}
     for cast in found:
         if cast.assignment.purpose != "vote":
             continue
         mark = label(cast.vote)
         values = cast.vote.ratings if mark is None else {"preference": mark}
         for criterion, value in values.items():
-            units, raters, given = table.setdefault(criterion, ([], [], []))
-            units.append(cast.assignment.unit)
-            raters.append(cast.vote.rater_id)
-            given.append(value)
-    return table
+            told.setdefault(criterion, {})[cast.assignment.unit, cast.vote.rater_id] = value
+    return {
+        criterion: ([unit for unit, _ in given], [rater for _, rater in given], list(given.values()))
+        for criterion, given in told.items()
+    }
 
 
 def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from imarena.storage.schema import leases as leases_table
 from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
+from imarena.storage.upkeep import withdrawn
 from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
 from imarena.workflows.campaign_slots import WITHDRAWN, coin
 
@@ -166,11 +167,12 @@ def _items(workspace: Workspace, plan: Plan) -> list[str]:
 
 def _shown(workspace: Workspace, plan: Plan, items: list[str]) -> list[Unit]:
     """Outputs, or pairs of outputs for the same item, turn and mode. Only what has pixels can be shown."""
-    wanted = set(items)
+    wanted, gone = set(items), withdrawn(workspace)
     slots: dict[tuple[str, int, str], dict[str, str]] = defaultdict(dict)
     for row in workspace.store.rows(Output, status=Status.OK.value):
         known = row["editor"] is not None and (not plan.editors or row["editor"] in plan.editors)
-        if known and row["item_id"] in wanted and row["image_sha256"] and row["sample"] == 0:
+        pixels = row["image_sha256"] and row["image_sha256"] not in gone
+        if known and row["item_id"] in wanted and pixels and row["sample"] == 0:
             slots[row["item_id"], row["turn"], row["mode"]][row["editor"]] = row["id"]
     units = []
     for (item_id, turn, _), outputs in slots.items():

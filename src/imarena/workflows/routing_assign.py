@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import JsonValue
-from sqlalchemy import select
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
@@ -29,8 +28,8 @@ from imarena.routing import (
     top_order_confidence,
 )
 from imarena.storage import Workspace, leases
-from imarena.storage.database import reading, writing
-from imarena.storage.schema import blobs
+from imarena.storage.database import writing
+from imarena.storage.upkeep import withdrawn
 from imarena.workflows.campaign_plan import Known, unit_of
 from imarena.workflows.routing import believe, check_confidence, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
@@ -137,8 +136,7 @@ def _undecidable(workspace: Workspace, arena: Arena, batch: Batch) -> NDArray[np
     shown = sorted({identity for side in sides for identity in side})
     rows = workspace.store.rows(Output, id=shown) if shown else ()
     image = {row["id"]: row["image_sha256"] or row["id"] for row in rows}
-    with reading(workspace.store.engine) as connection:
-        gone = set(connection.execute(select(blobs.c.sha256).where(blobs.c.withdrawn_at.is_not(None))).scalars())
+    gone = withdrawn(workspace).keys()
     pairs = [(image.get(one), image.get(other)) for one, other in zip(*sides, strict=True)]
     return np.array([one == other or not gone.isdisjoint((one, other)) for one, other in pairs], bool)
 

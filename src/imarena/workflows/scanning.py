@@ -19,6 +19,7 @@ from imarena.core.protocols import Progress
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
 from imarena.engine import Plan, Tally, computing, run_async
 from imarena.storage import Workspace
+from imarena.storage.upkeep import withdrawn
 from imarena.workflows.runs import noted
 
 TEXT = "text"
@@ -57,8 +58,8 @@ def pictures(workspace: Workspace) -> dict[str, None]:
             found[row["image_sha256"]] = None
     for item in workspace.store.records(Item):
         found |= dict.fromkeys(image.sha256 for image in item.sources)
-    withdrawn = {row["sha256"] for row in workspace.store.images() if row["withdrawn_at"]}
-    return {sha256: None for sha256 in found if sha256 not in withdrawn}
+    gone = withdrawn(workspace)
+    return {sha256: None for sha256 in found if sha256 not in gone}
 
 
 def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanReport:
