@@ -211,10 +211,12 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watching() -> Iterator[Callable[[Any, int, int], None]]:
-    """A bar on stderr with rate, cost and failures; nothing where stderr is no terminal."""
+    """A bar on stderr with rate, cost and failures; where stderr is no terminal, a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = stderr()
+    from imarena.cli.progress import lines
+
+    console, line = stderr(), lines()
     bars = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -238,6 +240,7 @@ def watching() -> Iterator[Callable[[Any, int, int], None]]:
             cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
             told = f"{rate:.1f}/s{cost}" + (f", {failed} failed" if failed else "")
             bars.update(tasks[id(report)], completed=done, total=total, told=told)
+            line(f"{report.judge}: {done:,} of {total:,}, {told}")
 
         yield watch
 

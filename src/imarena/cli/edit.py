@@ -119,7 +119,8 @@ def _modes(names: list[str] | None) -> tuple[Mode, ...]:
 def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: bool) -> bool:
     console = stderr()
     for found in estimates:
-        cost = "cost not known" if found.cost_usd is None else f"about {found.cost_usd:,.4f} USD"
+        known = "free" if found.cost_usd == 0 else f"about {found.cost_usd or 0:,.4f} USD"
+        cost = "cost not known" if found.cost_usd is None else known
         took = "" if found.seconds is None else f", about {duration(found.seconds)}"
         counts = f"{found.new:,} edits to make, {found.done_before:,} done before"
         console.print(f"[bold]{escape(found.editor)}[/]: {counts}; {cost}{took}")

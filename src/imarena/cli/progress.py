@@ -1,12 +1,15 @@
-"""Progress bars on stderr. Nothing is drawn where stderr is not a terminal."""
+"""Progress on stderr: bars on a terminal, elsewhere (a log, a pipe) a plain line every ten seconds."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from imarena.cli.console import stderr
 from imarena.core import protocols
+
+LINE_EVERY_S = 10.0
 
 
 @contextmanager
@@ -23,14 +26,30 @@ def progress(title: str) -> Iterator[protocols.Progress]:
         transient=False,
     )
     tasks: dict[str, object] = {}
+    line = lines()
     with bars:
 
         def tell(stage: str, done: int, total: int | None) -> None:
             if stage not in tasks:
                 tasks[stage] = bars.add_task(f"{title}: {stage}", total=total)
             bars.update(tasks[stage], completed=done, total=total)  # type: ignore[arg-type]
+            line(f"{title}: {stage} {done:,}" + (f" of {total:,}" if total is not None else ""))
 
         yield tell
         for task in bars.tasks:
             if task.total is not None:
                 bars.update(task.id, completed=task.total)
+
+
+def lines() -> Callable[[str], None]:
+    """Say what is told at most every ten seconds, from the tenth on; on a terminal, where bars are drawn, nothing."""
+    console = stderr()
+    last = time.monotonic()
+
+    def line(text: str) -> None:
+        nonlocal last
+        if not console.is_terminal and time.monotonic() - last >= LINE_EVERY_S:
+            last = time.monotonic()
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    return line

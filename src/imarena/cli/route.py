@@ -253,6 +253,7 @@ def report(
     seed: Seed = 0,
 ) -> None:
     """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
+    from imarena.cli.progress import progress
     from imarena.ranking import Options
     from imarena.reports.active_page import active_page
     from imarena.reports.page import markdown
@@ -264,9 +265,16 @@ def report(
     gates = None if tau is None and delta is None else Gates(tau, delta)
     options = Options(rounds=rounds, matrices=False, seed=seed)
     trial = Trial(max(seeds, 2), seed=seed) if seeds else None
-    with open_workspace(session(context).workspace) as workspace:
+    with open_workspace(session(context).workspace) as workspace, progress("report") as told:
         document = active_report(
-            workspace, judge, gates=gates, options=options, rewards=_names(reward), trial=trial, groups=groups
+            workspace,
+            judge,
+            gates=gates,
+            options=options,
+            rewards=_names(reward),
+            trial=trial,
+            groups=groups,
+            told=told,
         )
     if out is not None:
         document["file"] = str(write_report(document, out))

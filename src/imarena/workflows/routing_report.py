@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
+from imarena.core.protocols import Progress
 from imarena.core.records import Judgment
 from imarena.ranking import Options, compare
 from imarena.reports.active_page import active_page
@@ -27,6 +28,23 @@ from imarena.workflows.routing_tables import Arena, read_arena
 from imarena.workflows.routing_trials import Trial, judge_lines, policy_lines, threshold_lines, weight_lines
 
 
+class Steps:
+    """Tells the parts of a report as they begin, one after the other."""
+
+    def __init__(self, told: Progress | None) -> None:
+        self._told = told
+        self._before = ""
+
+    def next(self, name: str) -> None:
+        """What was begun before is done; `name` begins."""
+        if self._told is not None:
+            if self._before:
+                self._told(self._before, 1, 1)
+            if name != "done":
+                self._told(name, 0, 1)
+        self._before = name
+
+
 def active_report(
     workspace: Workspace,
     judge: str | None,
@@ -36,8 +54,10 @@ def active_report(
     rewards: tuple[str, ...] = (),
     trial: Trial | None = None,
     groups: bool = True,
+    told: Progress | None = None,
 ) -> dict[str, Any]:
     """All tables that the workspace has data for; what is missing is named with its reason. `trial` None: no trials."""
+    steps = Steps(told)
     chosen = options or Options(matrices=False)
     arena = read_arena(workspace, judge)
     others = {name: read_arena(workspace, name) for name in _other_judges(workspace, arena.judge)}
@@ -45,6 +65,7 @@ def active_report(
     if unknown:
         raise UserError(f"No scores of a judge '{unknown[0]}'.", hint=f"Known: {', '.join(others) or 'none'}.")
     alone = {name: others[name] for name in rewards}
+    steps.next("boards side by side")
     boards, missing = side_by_side(workspace, arena, alone, chosen)
     main = boards.get("corrected") or boards["judge"]
     used = gates or thresholds(arena, None, None)
@@ -52,6 +73,7 @@ def active_report(
     if not dimensions:
         missing["dimensions"] = f"'{arena.judge}' gives no scores by dimension"
     best = [standing.model for standing in main.models[:TOP]]
+    steps.next("boards by group")
     document: dict[str, Any] = {
         "judge": arena.judge,
         "votes": len(arena.votes),
@@ -70,13 +92,14 @@ def active_report(
     }
     if not document["metrics"]:
         missing["metrics"] = "no other judge or metric scored these outputs"
-    document.update(_trials(workspace, arena, others, dimensions, chosen, trial, gates, missing))
+    document.update(_trials(workspace, arena, others, dimensions, chosen, trial, gates, missing, steps))
+    steps.next("done")
     return {**document, "missing": missing}
 
 
 def _trials(
     workspace: Workspace, arena: Arena, others: dict[str, Arena], dimensions: dict[str, Any], options: Options,
-    trial: Trial | None, gates: Gates | None, missing: dict[str, str],
+    trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "Steps",
 ) -> dict[str, Any]:  # fmt: skip
     """Policies, thresholds, weights and judges tried on the votes so far, each or a reason why not."""
     table = four(dimensions)
@@ -95,6 +118,7 @@ def _trials(
     if table is not None:
         tries["weights"] = lambda: weight_lines(arena, tables, used)
     for name, work in tries.items():
+        steps.next(f"{name} tried on the votes so far")
         try:
             found[name] = work()
         except UserError as error:
