@@ -34,7 +34,7 @@ from imarena.judges.cv_score import (
     combine,
 )
 from imarena.judges.options import read_options
-from imarena.language import EditKind, Reading, read_instruction
+from imarena.language import EditKind, Reading, is_english, read_instruction
 from imarena.vision import (
     Difference,
     Line,
@@ -53,6 +53,9 @@ _PLAIN = 400.0
 """A gap (points) after which a battle's verdict is as sure as it gets."""
 _TOLD = 500
 _NOTHING_ASKED = "There is no instruction: builtin cannot say whether the right thing was done. Add it to the item."
+_FOREIGN = "builtin reads English only: it cannot say whether the right thing was done. Translate the item, or ask a model."
+    "builtin reads English only: it cannot say whether the right thing was done. Ask a model, or translate the item."
+)
 _BLIND = (
     "recognises 80 everyday kinds of things (COCO's) and often misses them; whether any other thing was added,"
     " replaced or moved is inferred from where and how the pixels changed",
@@ -118,10 +121,12 @@ class BuiltinJudge:
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, an instruction without a
-        word `refused`: never a score.
+        word, or in another language than English, `refused`: never a score.
         """
         if not any(letter.isalnum() for letter in exhibit.instruction):
             return Verdict(status=Status.REFUSED, error=_NOTHING_ASKED)
+        if not is_english(exhibit.instruction):
+            return Verdict(status=Status.REFUSED, error=_FOREIGN)
         reading = read_instruction(exhibit.instruction)
         outputs = [data for data in (exhibit.left, exhibit.right) if data is not None]
         try:

@@ -225,8 +225,15 @@ def test_a_battle_agrees_with_the_scores() -> None:
     assert look(BLUE, with_disc((30, 60, 210)), scene(), judge=wide).preference is Outcome.TIE
 
 
-@pytest.mark.parametrize("instruction", ["", " \n", "??", "…"])
-def test_where_nothing_is_asked_it_cannot_judge(instruction: str) -> None:
+@pytest.mark.parametrize(
+    ("instruction", "why"),
+    [(text, "no instruction") for text in ("", " \n", "??", "…")]
+    + [
+        (text, "English only")
+        for text in ("Mach den Kreis blau und den Rest nicht", "把圆圈变成蓝色", "ajoute un chat")
+    ],
+)
+def test_where_nothing_is_asked_or_not_in_english_it_cannot_judge(instruction: str, why: str) -> None:
     for exhibit in (
         Exhibit(instruction, SOURCE, sources=(SOURCE,)),
         Exhibit(instruction, SOURCE, png(with_disc((30, 60, 210))), sources=(SOURCE,)),
@@ -234,7 +241,7 @@ def test_where_nothing_is_asked_it_cannot_judge(instruction: str) -> None:
     ):
         verdict = asyncio.run(QUIET.judge(exhibit))
         assert verdict.status is Status.REFUSED
-        assert "no instruction" in verdict.error
+        assert why in verdict.error
         assert (verdict.score, verdict.preference, verdict.scores, verdict.confidence) == (None, None, {}, None)
 
 
