@@ -53,9 +53,7 @@ _PLAIN = 400.0
 """A gap (points) after which a battle's verdict is as sure as it gets."""
 _TOLD = 500
 _NOTHING_ASKED = "There is no instruction: builtin cannot say whether the right thing was done. Add it to the item."
-_FOREIGN = "builtin reads English only: it cannot say whether the right thing was done. Translate the item, or ask a model."
-    "builtin reads English only: it cannot say whether the right thing was done. Ask a model, or translate the item."
-)
+_FOREIGN = "builtin reads English only: it cannot say whether the right thing was done. Translate it, or ask a model."
 _BLIND = (
     "recognises 80 everyday kinds of things (COCO's) and often misses them; whether any other thing was added,"
     " replaced or moved is inferred from where and how the pixels changed",
