@@ -104,15 +104,19 @@ def test_a_model_as_mind_and_judge_over_the_wire(imarena: Imarena, tmp_path: Pat
     imarena("init", "w")
     with fake_server() as server:
         point_at(tmp_path / "w", server.url)
-        done = imarena(
+        words = (
             "-w", "w", "--json", "edit", "--studio", "--items", "edival-02", "--mode", "complex", "-e", "agent:studio-exact",
             "-o", "mind=fake", "-o", "judge=cv-judge", "-o", "steps=2",
-        ).json  # fmt: skip
+        )  # fmt: skip
+        planned = imarena(*words, "--dry-run").json["estimates"][0]
+        done = imarena(*words).json
         asked = server.counts()["requests"]
     assert done["report"]["outputs"] == {"ok": 1}
     assert done["driven_by"] == {"agent:studio-exact": "cv-judge/fake-vlm"}
     assert asked >= 3  # understanding, planning, at least one verdict
-    assert done["report"]["cost_usd"] > 0
+    assert planned["cost_usd"] >= done["report"]["cost_usd"] > 0
+    assert "3 verdicts at 'fake'" in planned["basis"]  # two steps and the source
+    assert "2 questions at 'fake'" in planned["basis"]
 
 
 def test_one_picture_from_the_command_line(imarena: Imarena, tmp_path: Path) -> None:

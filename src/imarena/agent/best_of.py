@@ -46,6 +46,16 @@ class BestOf:
         price = getattr(self.editor, "usd_per_image", 0.0)
         return None if price is None else price * self.n
 
+    @property
+    def most_edits(self) -> int:
+        """How many edits one output takes."""
+        return self.n
+
+    @property
+    def most_verdicts(self) -> int:
+        """How many verdicts one output takes."""
+        return self.n
+
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
         """Open the editor's and the judge's clients."""
@@ -60,22 +70,23 @@ class BestOf:
         """N tries, one choice. A try that failed, or that the judge could not score, is not chosen."""
         started = time.perf_counter()
         tries = await asyncio.gather(*(self._try(request, number) for number in range(self.n)))
-        steps = tuple(step for _, _, step in tries)
-        costs = [result.cost_usd for result, _, _ in tries]
-        cost = None if any(value is None for value in costs) else sum(value or 0.0 for value in costs)
+        steps = tuple(one.told for one in tries)
+        costs = [one.result.cost_usd for one in tries]
+        paid = sum(value or 0.0 for value in costs) + sum(one.judging_usd for one in tries)
+        cost = None if None in costs else paid
         seconds = time.perf_counter() - started
-        scored = [(score, -n, result) for n, (result, score, _) in enumerate(tries) if score is not None]
+        scored = [(one.score, -n, one.result) for n, one in enumerate(tries) if one.score is not None]
         if scored:
             score, _, best = max(scored, key=lambda entry: entry[:2])
         else:
             score = None
-            best = next((result for result, _, _ in tries if result.status is Status.OK), tries[0][0])
+            best = next((one.result for one in tries if one.result.status is Status.OK), tries[0].result)
         if best.image is None:
             return replace(best, cost_usd=cost, latency_s=seconds, steps=steps)
         chosen: JsonDict = {"stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n}
         return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, chosen))
 
-    async def _try(self, request: EditRequest, number: int) -> tuple[EditResult, float | None, JsonDict]:
+    async def _try(self, request: EditRequest, number: int) -> "_Try":
         seed = None if request.seed is None else request.seed + 1000 * number
         result = await self.editor.edit(replace(request, seed=seed))
         told: JsonDict = {
@@ -83,7 +94,7 @@ class BestOf:
             "seed": seed, "status": result.status.value, "error": result.error, "cost_usd": result.cost_usd,
         }  # fmt: skip
         if result.status is not Status.OK or result.image is None:
-            return result, None, told
+            return _Try(result, told)
         told["image_sha256"] = self.keep(result.image) if self.keep else sha256_hex(result.image)
         shown = Exhibit(
             request.instruction, result.image, sources=request.sources, references=request.references, task=request.task
@@ -91,4 +102,14 @@ class BestOf:
         verdict = await judged(self.judge, shown)
         told |= {"verdict": verdict.status.value, "score": verdict.score, "success": verdict.success}
         score = verdict.score if verdict.status is Status.OK else None
-        return result, score, told
+        return _Try(result, told, score, verdict.usage.cost_usd or 0.0)
+
+
+@dataclass(frozen=True)
+class _Try:
+    """One try: what the editor gave, what the trace tells of it, and what the judge gave and took."""
+
+    result: EditResult
+    told: JsonDict
+    score: float | None = None
+    judging_usd: float = 0.0

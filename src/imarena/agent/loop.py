@@ -77,8 +77,22 @@ class Agent:
     def usd_per_image(self) -> float | None:
         """At most: the editor's price for every step; what a judge's or a mind's endpoint charges comes on top."""
         price = getattr(self.editor, "usd_per_image", 0.0)
-        most = self.settings.steps if self.settings.stages in ("plan", "full") else 1
-        return None if price is None else price * most
+        return None if price is None else price * self.most_edits
+
+    @property
+    def most_edits(self) -> int:
+        """How many edits one output may take."""
+        return self.settings.steps if self.settings.stages in ("plan", "full") else 1
+
+    @property
+    def most_thoughts(self) -> int:
+        """How many questions the mind may be asked for one output: to understand, to plan."""
+        return {"none": 0, "understand": 1, "plan": 2, "full": 2}[self.settings.stages]
+
+    @property
+    def most_verdicts(self) -> int:
+        """How many verdicts the judge may be asked for: one a step, one on the source where steps may be dropped."""
+        return self.settings.steps + self.settings.go_back if self._closed else 0
 
     @property
     def _closed(self) -> bool:

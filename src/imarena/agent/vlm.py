@@ -39,15 +39,19 @@ class ChatMind:
     """Asks a model; what it cannot answer, the rules do."""
 
     def __init__(self, chat: Chat, model: str) -> None:
-        self._chat = chat
+        self.chat = chat
         self._rules = RuleMind()
         self.name = model
         self.prompts = tuple(f"{_prompt(n)['prompt_id']} {_prompt(n)['version']}" for n in ("understand", "plan"))
 
+    def questions(self, instruction: str) -> tuple[str, str]:
+        """The words of both questions about an instruction, as if the first changed nothing: to estimate by."""
+        told = _understanding(instruction), _planning(Spec(instruction), 1)
+        return _prompt("understand")["system"] + told[0], _prompt("plan")["system"] + told[1]
+
     async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
         """Stage 1."""
-        words = _prompt("understand")["ask"].format(instruction=request.instruction)
-        answer = await self._ask("understand", words, request, UNDERSTAND)
+        answer = await self._ask("understand", _understanding(request.instruction), request, UNDERSTAND)
         found, note = _read(answer)
         instruction = _text(found.get("instruction"))
         if not instruction:
@@ -60,13 +64,7 @@ class ChatMind:
 
     async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, Thought]:
         """Stage 2."""
-        words = _prompt("plan")["ask"].format(
-            instruction=spec.instruction,
-            changes="; ".join(spec.changes) or "as said",
-            constraints="; ".join(spec.constraints) or "nothing more",
-            most=most,
-        )
-        answer = await self._ask("plan", words, request, PLAN)
+        answer = await self._ask("plan", _planning(spec, most), request, PLAN)
         found, note = _read(answer)
         steps = _texts(found.get("steps"))
         cost = answer.usage.cost_usd or 0.0
@@ -84,7 +82,20 @@ class ChatMind:
         for number, data in enumerate((*request.sources, *request.references)):
             pictures += [f"Picture {number + 1}:", data]
         prompt = ChatPrompt(_prompt(name)["system"], (*pictures, words), schema=schema, max_tokens=1024)
-        return await self._chat(prompt)
+        return await self.chat(prompt)
+
+
+def _understanding(instruction: str) -> str:
+    return _prompt("understand")["ask"].format(instruction=instruction)
+
+
+def _planning(spec: Spec, most: int) -> str:
+    return _prompt("plan")["ask"].format(
+        instruction=spec.instruction,
+        changes="; ".join(spec.changes) or "as said",
+        constraints="; ".join(spec.constraints) or "nothing more",
+        most=most,
+    )
 
 
 def _read(answer: ChatAnswer) -> tuple[dict[str, Any], str]:

@@ -11,6 +11,7 @@ from imarena.core.protocols import Editor
 from imarena.core.records import Item, Mode, Output, Status
 from imarena.editors.prices import age
 from imarena.storage import Workspace
+from imarena.workflows.editing_asides import Place, asides
 from imarena.workflows.editing_plan import EditSettings, has_turn
 from imarena.workflows.editing_variants import made_alike
 
@@ -54,6 +55,11 @@ class _Past:
     latencies: list[float]
     ok: int = 0
 
+    @property
+    def tells(self) -> bool:
+        """Is it enough to tell what the next ones will cost?"""
+        return self.ok > 0 and len(self.costs) >= ENOUGH
+
 
 def estimate_edits(
     workspace: Workspace, items: Sequence[Item], editors: Sequence[Editor], settings: EditSettings
@@ -86,7 +92,8 @@ def _estimate(
     past: _Past,
     done: dict[_Slot, bool],
 ) -> EditEstimate:
-    new = before = other = 0
+    places: list[Place] = []
+    before = other = 0
     for item in items:
         for mode in settings.modes:
             for turn in range(len(item.turns)):
@@ -95,13 +102,17 @@ def _estimate(
                 for sample in range(settings.samples):
                     slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
                     before += slot in done
-                    new += slot not in done
+                    if slot not in done:
+                        places.append(Place(item, Mode(mode), turn))
                     other += not done.get(slot, True)
+    new = len(places)
     cost, basis, as_of = _price(editor, past)
-    if getattr(editor, "doors", ()):
-        basis += "; what the endpoints of its judge and its mind charge comes on top"
-    seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
     total = None if cost is None else cost * new
+    more = None if past.tells else asides(editor, places)  # what outputs did cost holds what was asked for them
+    if more is not None:
+        basis += "; " + more.told
+        total = None if total is None or more.cost_usd is None else total + more.cost_usd
+    seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
     told = None if as_of is None else as_of.isoformat()
     notices = [str(getattr(_asked(editor), "notice", "")), _OTHERS.format(other) if other else ""]
     return EditEstimate(editor.name, new, before, total, seconds, basis, told, " ".join(filter(None, notices)))
@@ -116,7 +127,7 @@ def _asked(editor: Editor) -> object:
 
 
 def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
-    if past.ok and len(past.costs) >= ENOUGH:
+    if past.tells:
         mean = sum(past.costs) / len(past.costs)
         return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
     stated = getattr(editor, "usd_per_image", 0.0)
