@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -230,6 +230,8 @@ class Verdict:
     raw: str = ""
     model: str = ""
     usage: Usage = Usage()
+    answered: tuple[str, ...] = ()
+    """Of several questions: those that were asked now and have an answer in `raw`, whether it can be read or not."""
 
 
 class Judge(Protocol):
@@ -253,6 +255,19 @@ class Judge(Protocol):
     async def judge(self, exhibit: Exhibit) -> Verdict: ...
 
 
+@runtime_checkable
+class PartlyAsked(Protocol):
+    """A judge with several questions, which goes on where an earlier attempt at the same work failed."""
+
+    def usable(self, reply: Reply) -> Mapping[str, str]:
+        """The answers in an earlier reply that need not be asked for again, by question."""
+        ...
+
+    async def go_on(self, exhibit: Exhibit, held: Mapping[str, str]) -> Verdict:
+        """Ask what is not in `held`, and read all answers together."""
+        ...
+
+
 __all__ = [
     "Archive",
     "Chat",
@@ -266,6 +281,7 @@ __all__ = [
     "Intake",
     "Judge",
     "Order",
+    "PartlyAsked",
     "Progress",
     "ReadFormat",
     "Skip",

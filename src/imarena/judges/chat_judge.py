@@ -9,15 +9,19 @@ from functools import cached_property
 
 from pydantic import Field, JsonValue
 
-from imarena.core.errors import UserError
+from imarena.core.errors import BudgetSpent, UserError
 from imarena.core.ids import content_id
-from imarena.core.protocols import Chat, ChatPrompt, Exhibit, Verdict
-from imarena.core.records import JsonDict, Noun, Status, Usage
+from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Exhibit, Verdict
+from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
 from imarena.judges.parse import PARSER_VERSION, Unreadable
 from imarena.judges.prompt import Prompt, render
 
 Read = Callable[[Mapping[str, str]], Verdict]
 """Replies by question name in, verdict out; raises `Unreadable` where they state none."""
+
+
+Check = Callable[[str, str], object]
+"""A question's name and the reply to it in; raises `Unreadable` where that reply is of no use."""
 
 
 class ChatSettings(Noun):
@@ -47,6 +51,9 @@ class ChatJudge:
     dimension: str = "overall"
     passes: int = 1
     """How often each question is asked; the passes differ by their seed."""
+    check: Check | None = None
+    """Tells whether a reply to one question can be read by itself: one that cannot is asked for again, the others not.
+    Without it a reply that cannot be read has all questions asked again."""
 
     @property
     def name(self) -> str:
@@ -77,29 +84,76 @@ class ChatJudge:
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Ask, and read what came back. A failed question gives its status, never a part of a verdict."""
+        return await self.go_on(exhibit, {})
+
+    async def go_on(self, exhibit: Exhibit, held: Mapping[str, str]) -> Verdict:
+        """Ask what is not in `held` (answers from before, see `usable`), and read all together."""
         questions = {
             pass_name(name, number): self._question(prompt, exhibit, number)
             for number in range(self.passes)
             for name, prompt in self.prompts.items()
         }
-        answers = dict(zip(questions, await asyncio.gather(*(self.chat(q) for q in questions.values())), strict=True))
-        raw = pack_replies({name: answer.text for name, answer in answers.items()})
+        new = [name for name in questions if name not in held]
+        answers = await self._answers({name: questions[name] for name in new})
+        raw = pack_replies({name: answers[name].text if name in answers else held[name] for name in questions})
         models = sorted({answer.model for answer in answers.values() if answer.model})
+        answered = tuple(name for name, answer in answers.items() if answer.status is Status.OK)
         said = Verdict(
-            status=Status.OK, raw=raw, model=", ".join(models), usage=_total([a.usage for a in answers.values()])
+            status=Status.OK,
+            raw=raw,
+            model=", ".join(models),
+            usage=_total([a.usage for a in answers.values()]),
+            answered=answered if len(questions) > 1 else (),
         )
         for name, answer in answers.items():
             if answer.status is not Status.OK:
-                where = f"{name}: " if len(answers) > 1 else ""
+                where = f"{name}: " if len(questions) > 1 else ""
                 return replace(said, status=answer.status, error=f"{where}{answer.error}")
         verdict = self.reread(raw)
-        return replace(verdict, raw=said.raw, model=said.model, usage=said.usage)
+        return replace(verdict, raw=said.raw, model=said.model, usage=said.usage, answered=said.answered)
+
+    async def _answers(self, questions: Mapping[str, ChatPrompt]) -> dict[str, ChatAnswer]:
+        """All at once. A spent budget is raised, unless some were answered: those are paid for, and have to be kept."""
+        spent: list[BudgetSpent] = []
+
+        async def ask(question: ChatPrompt) -> ChatAnswer:
+            try:
+                return await self.chat(question)
+            except BudgetSpent as error:
+                spent.append(error)
+                return ChatAnswer(Status.API_ERROR, error=f"not asked: {error}")
+
+        answers = dict(zip(questions, await asyncio.gather(*map(ask, questions.values())), strict=True))
+        if spent and all(answer.status is not Status.OK for answer in answers.values()):
+            raise spent[0]
+        return answers
+
+    def usable(self, reply: Reply) -> Mapping[str, str]:
+        """The answers in a stored reply that need not be asked for again; none where all are there but no verdict."""
+        names = self._names
+        try:
+            texts = unpack_replies(reply.raw, names) if len(names) > 1 else {}
+        except Unreadable:
+            return {}
+        kept = {name: text for name, text in texts.items() if name in reply.answered and self._is_readable(name, text)}
+        return kept if len(kept) < len(names) else {}
+
+    def _is_readable(self, name: str, text: str) -> bool:
+        try:
+            if self.check is not None:
+                self.check(name, text)
+        except Unreadable:
+            return False
+        return True
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(pass_name(name, number) for number in range(self.passes) for name in self.prompts)
 
     def reread(self, raw: str) -> Verdict:
         """Read a stored reply again, for nothing; the result says `unparsable` or `refused` where it has to."""
         try:
-            names = tuple(pass_name(name, number) for number in range(self.passes) for name in self.prompts)
-            verdict = self.read(unpack_replies(raw, names))
+            verdict = self.read(unpack_replies(raw, self._names))
         except Unreadable as why:
             return Verdict(status=why.status, error=str(why), raw=raw)
         return replace(verdict, raw=raw)
@@ -124,6 +178,11 @@ class ChatJudge:
 def pass_name(name: str, number: int) -> str:
     """What the reply to a question is called: its name in the first pass, with the pass's number after that."""
     return name if number == 0 else f"{name}.{number + 1}"
+
+
+def question_of(name: str) -> str:
+    """The question that a reply called `name` is to, whatever the pass."""
+    return name.partition(".")[0]
 
 
 def pack_replies(texts: Mapping[str, str]) -> str:

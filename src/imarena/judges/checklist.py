@@ -92,6 +92,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
         chat=need_chat(chat, "checklist"),
         settings=_Identity(**base, checklist=checklist.version, checklist_sha256=checklist.sha256),
         version=checklist.version,
+        check=lambda name, text: read_yes_no(text, name),
     )
 
 

@@ -15,7 +15,7 @@ from imarena.core.records import Status
 from imarena.judges.chat_judge import ChatJudge, ChatSettings, need_chat, pass_name
 from imarena.judges.options import read_options
 from imarena.judges.prompt import load_prompt
-from imarena.judges.viescore import read_viescore
+from imarena.judges.viescore import SEMANTIC, checking, read_viescore
 
 HIGHEST = 25.0
 
@@ -47,6 +47,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
         chat=need_chat(chat, "editscore"),
         settings=settings,
         passes=settings.passes,
+        check=checking(SEMANTIC, HIGHEST),
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from imarena.core.protocols import Chat, Verdict
 from imarena.core.records import JsonDict, Status
-from imarena.judges.chat_judge import ChatJudge, ChatSettings, need_chat, reasons_text
+from imarena.judges.chat_judge import ChatJudge, ChatSettings, Check, need_chat, question_of, reasons_text
 from imarena.judges.options import read_options
 from imarena.judges.parse import Unreadable, field, read_number, read_object
 from imarena.judges.prompt import load_prompt
@@ -42,7 +42,17 @@ def _make(
         read=lambda replies: read_viescore(replies["semantic"], replies["quality"], criteria),
         chat=need_chat(chat, kind),
         settings=settings,
+        check=checking(criteria, HIGHEST),
     )
+
+
+def checking(criteria: tuple[str, ...], highest: float) -> Check:
+    """Reads one reply by itself: the one to `semantic`, of any pass, has `criteria`."""
+
+    def check(name: str, text: str) -> object:
+        return _scores(text, criteria if question_of(name) == "semantic" else QUALITY, highest)
+
+    return check
 
 
 def read_viescore(

@@ -90,6 +90,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
         read=lambda replies: read_reward(replies, head, ask_alignment=asks),
         chat=need_chat(chat, "visionreward"),
         settings=identity,
+        check=lambda name, text: read_yes_no(text, name),
     )
 
 

@@ -4,16 +4,17 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+from imarena.core.ids import content_id
 from imarena.core.protocols import Exhibit, Judge
-from imarena.core.records import ImageRef, Judgment, Order, Output, Status, Usage
+from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
 from imarena.storage import Workspace
 from imarena.workflows.cases import Board, Case
 from imarena.workflows.exhibits import references_of, sources_of
-from imarena.workflows.judging_plan import PlannedWork, skeleton
+from imarena.workflows.judging_plan import Held, PlannedWork, skeleton
 from imarena.workflows.wiring import Wired
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Size:
     words: float
     pixels: float
     pictures: int
+    questions: int | None = None
+    """How many of the judge's questions are asked; None: all."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +93,12 @@ def estimate(
     workspace: Workspace, wired: Wired, planned: PlannedWork, board: Board, *, concurrency: int, at_most: bool = False
 ) -> Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
-    cases = [work.case for work in planned.work]
     rows = _past(workspace, wired.judge)
     if wired.endpoint is None:
-        sizes = [Size(0, 0, 0)] * len(cases)
+        sizes = [Size(0, 0, 0)] * len(planned.work)
         past: list[tuple[Size | None, Usage]] = [(None, _usage(row)) for row in rows]
     else:
-        sizes = [size_of(wired, case, board.parents) for case in cases]
+        sizes = [size_of(wired, one.case, board.parents, one.held) for one in planned.work]
         past = [(_past_size(wired, row, board), _usage(row)) for row in rows]
     return estimate_sizes(
         wired, sizes, past, planned.done_before + len(planned.copies),
@@ -128,9 +130,10 @@ def estimate_sizes(
             seconds=latency * len(sizes) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
         )  # fmt: skip
     measured = _measured(past)
-    questions = len(sizes) * _questions(wired.judge)
+    questions = sum(_questions(wired.judge) if size.questions is None else size.questions for size in sizes)
     given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
-    written = round(len(sizes) * measured.output_tokens if measured else questions * _reply_tokens(wired))
+    each = measured.output_tokens / _questions(wired.judge) if measured else _reply_tokens(wired)
+    written = round(questions * each)
     cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
     lanes = 1 if wired.runs_here else min(concurrency, wired.concurrency)
     turns = questions if wired.runs_here else len(sizes)  # a model here answers a verdict's questions in turn
@@ -143,16 +146,19 @@ def estimate_sizes(
     )  # fmt: skip
 
 
-def size_of(wired: Wired, case: Case, parents: dict[str, Output]) -> Size:
-    """The size of one case: words by their length, pictures by their prepared size, for all its questions."""
+def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: Held | None = None) -> Size:
+    """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
     judge: Any = wired.judge
     prompts = getattr(judge, "prompts", None)
     images = _images(case, parents)
     if not isinstance(prompts, dict):
         return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
-    passes = int(getattr(judge, "passes", 1))
-    size = question_size(prompts.values(), skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
-    return Size(size.words * passes, size.pixels * passes, size.pictures * passes)
+    from imarena.judges.chat_judge import pass_name
+
+    passes, known = int(getattr(judge, "passes", 1)), held.texts if held else {}
+    asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
+    size = question_size(asked, skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
+    return replace(size, questions=len(asked))
 
 
 def question_size(prompts: "Iterable[Prompt]", exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
@@ -198,7 +204,14 @@ def _questions(judge: Judge) -> int:
 
 def _past(workspace: Workspace, judge: Judge) -> list[Any]:
     """Rows of the newest ok judgments by this judge, whatever it was asked about."""
-    return list(deque(workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value), maxlen=SAMPLE))
+    rows = deque(workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value), maxlen=SAMPLE)
+    return [row for row in rows if not row["attempt"] or _asked_whole(workspace, row)]
+
+
+def _asked_whole(workspace: Workspace, row: Any) -> bool:
+    """Was every question asked at this attempt? What a remainder took says nothing about a whole."""
+    reply = workspace.store.get(Reply, content_id("reply", row["work_id"], row["attempt"]))
+    return reply is None or all(attempt == row["attempt"] for attempt in reply.answered.values())
 
 
 def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple[float, str]:

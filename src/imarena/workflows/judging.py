@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, null
 from dataclasses import dataclass, field, replace
 
 from imarena.core.errors import ImarenaError
-from imarena.core.protocols import Exhibit, Judge, Progress, Verdict
+from imarena.core.protocols import Exhibit, Judge, PartlyAsked, Progress, Verdict
 from imarena.core.records import JsonDict, Output, Status
 from imarena.engine import Plan, Tally, computing, run_async
 from imarena.judges.orders import shown
@@ -171,7 +171,7 @@ def _run(
             if executor is not None:
                 verdict, took_s = await asyncio.get_running_loop().run_in_executor(executor, _ask, judge, exhibit)
             else:
-                verdict = await judge.judge(exhibit)
+                verdict = await _asked(judge, exhibit, one)
                 took_s = time.monotonic() - started
             took = {"elapsed_s": round(took_s, 4)}
             if verdict.usage.latency_s is None:
@@ -187,6 +187,13 @@ def _run(
                 return await run_async(plan, progress=progress)
 
         return asyncio.run(whole())
+
+
+async def _asked(judge: Judge, exhibit: Exhibit, work: CaseWork) -> Verdict:
+    """Only what no earlier attempt got an answer to."""
+    if work.held is not None and isinstance(judge, PartlyAsked):
+        return await judge.go_on(exhibit, work.held.texts)
+    return await judge.judge(exhibit)
 
 
 def _ask(judge: Judge, exhibit: Exhibit) -> tuple[Verdict, float]:

@@ -1,17 +1,29 @@
 """What a judge still has to be asked: the identity of a question, what was answered before, what cannot be shown."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.protocols import Exhibit, Judge
-from imarena.core.records import Judgment, Order, Output, Status
+from imarena.core.protocols import Exhibit, Judge, PartlyAsked
+from imarena.core.records import Judgment, Order, Output, Reply, Status
 from imarena.storage import Workspace
 from imarena.workflows.cases import Case
 from imarena.workflows.exhibits import instruction_of, references_of, sources_of
+
+PAGE = 500
+
+
+@dataclass(frozen=True)
+class Held:
+    """Answers of earlier attempts at the same work: same judge, words, settings and pixels."""
+
+    texts: Mapping[str, str]
+    attempts: Mapping[str, int]
+    """The attempt that asked each."""
+    model: str
 
 
 @dataclass(frozen=True)
@@ -23,6 +35,8 @@ class CaseWork:
     attempt: int
     twins: list[Case] = field(default_factory=list)
     """Other outputs with the very same pixels: asked about once, recorded for each."""
+    held: Held | None = None
+    """Of several questions: what an earlier attempt got answers to, which are not asked for again."""
 
 
 @dataclass
@@ -73,8 +87,28 @@ def plan_cases(
             planned.unfit[reason] += 1
         else:
             fresh[identity] = CaseWork(case, identity, known.attempts.get(identity, 0))
-    planned.work = list(fresh.values())
+    planned.work = _with_held(workspace, judge, list(fresh.values()))
     return planned
+
+
+def _with_held(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
+    """The work, and what the newest reply to each holds already: every reply holds what those before it did."""
+    again = [one.work_id for one in work if one.attempt]
+    if not again or not isinstance(judge, PartlyAsked):
+        return work
+    newest: dict[str, Reply] = {}
+    for start in range(0, len(again), PAGE):
+        for reply in workspace.store.records(Reply, work_id=again[start : start + PAGE]):
+            if reply.answered and (reply.work_id not in newest or reply.attempt > newest[reply.work_id].attempt):
+                newest[reply.work_id] = reply
+    return [replace(one, held=_held(judge, newest.get(one.work_id))) for one in work]
+
+
+def _held(judge: PartlyAsked, reply: Reply | None) -> Held | None:
+    texts = judge.usable(reply) if reply is not None else {}
+    if reply is None or not texts:
+        return None
+    return Held(texts, {name: reply.answered[name] for name in texts}, reply.model)
 
 
 @dataclass

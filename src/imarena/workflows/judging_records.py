@@ -27,8 +27,9 @@ def records_of(
                 attempt=work.attempt,
                 raw=said.raw,
                 usage=said.usage,
-                model=said.model,
+                model=_models(work, said),
                 run_id=run_id,
+                answered=_answered(work, said),
             )
             yield reply
         for case in (work.case, *work.twins):
@@ -54,6 +55,18 @@ def records_of(
                 parser_version=str(getattr(judge, "parser_version", "")),
                 **verdict_fields(recorded(said, case.order) if case.order is not None else said),
             )
+
+
+def _answered(work: CaseWork, said: Verdict) -> dict[str, int]:
+    """Questions with an answer, and the attempt that asked each."""
+    before = dict(work.held.attempts) if work.held else {}
+    return before | dict.fromkeys(said.answered, work.attempt)
+
+
+def _models(work: CaseWork, said: Verdict) -> str:
+    """The models that answered, those of earlier attempts included."""
+    names = [*(work.held.model.split(", ") if work.held else ()), *said.model.split(", ")]
+    return ", ".join(sorted({name for name in names if name}))
 
 
 def verdict_fields(verdict: Verdict) -> dict[str, Any]:

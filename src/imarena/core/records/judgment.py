@@ -39,6 +39,9 @@ class Reply(Record):
     model: str = ""
     """The model name that the endpoint reported, which may differ from the one asked for."""
     run_id: str | None = None
+    answered: dict[str, int] = Field(default_factory=dict)
+    """Of several questions: those with an answer in `raw`, and the attempt that asked each. One that an earlier attempt
+    asked was not asked again; `usage` is what this attempt took."""
 
     @cached_property
     def reply_id(self) -> str:
