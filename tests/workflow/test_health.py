@@ -185,3 +185,27 @@ def test_drift_says_what_changed_between_two_forms() -> None:
     )
     both = form("2", temperature=0.0, seed=4, prompt_sha256={"score": "b"}).changed_from(old)
     assert both == "version 1 to 2, prompt_sha256, seed None to 4"
+
+
+def test_only_judges_of_one_dimension_are_asked_to_agree(imarena: Imarena, tmp_path: Path) -> None:
+    """Two of quality agree on all; one of consistency contradicts both, which is no disagreement."""
+    records: list[Record] = []
+    for n in range(6):
+        item = Item(dataset="d", key=f"k{n}", turns=(Turn(instruction="x"),))
+        left, right = samples.output(item, "alpha"), samples.output(item, "beta")
+        quality, other = (Outcome.LEFT, Outcome.RIGHT) if n % 2 else (Outcome.RIGHT, Outcome.LEFT)
+        records += [item, left, right]
+        for judge, dimension, said in (("a", "quality", quality), ("b", "quality", quality), ("c", "other", other)):
+            one = verdict(left, right, Order.BOTH, said, dimension=dimension)
+            records.append(one.model_copy(update={"judge": judge, "work_id": f"{judge}{n}"}))
+    with init_workspace(tmp_path / "a") as workspace:
+        workspace.store.add(records)
+    found = imarena("-w", "a", "--json", "health").json
+    told = {line["name"]: (line["group"], line["value"]) for line in found["together"]["lines"]}
+    assert told == {"alpha_nominal": ("quality: a, b", 1.0), "pairwise_agreement": ("quality: a, b", 1.0)}
+    assert not any("each other" in line["question"] for one in found["judges"] for line in one["lines"])
+    shown = imarena("-w", "a", "health").out
+    assert shown.index("c, other") < shown.index("The judges together") < shown.index("each other")
+    apart = imarena("-w", "a", "--json", "health", "--judge", "a", "--judge", "c").json["together"]
+    assert apart["lines"] == []
+    assert "two judges of one dimension" in apart["missing"][0]

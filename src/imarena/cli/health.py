@@ -46,12 +46,15 @@ def command(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes=yes, dry_run=dry_run
     )
     with open_workspace(session(context).workspace) as workspace:
+        together = None
         if probe:
             found, estimates, reports = _probed(context, workspace, judge or ["builtin"], chosen, probe, battles)
         else:
-            found, estimates, reports = health(workspace, judge), [], []
+            (found, together), estimates, reports = health(workspace, judge), [], []
         words = None if probe else findings(workspace)
     document: dict[str, Any] = {"judges": [one.to_json() for one in found]}
+    if together is not None:
+        document["together"] = together.to_json()
     if words is not None:
         document["pictures"] = words.to_json()
     if probe:
@@ -62,6 +65,8 @@ def command(
             console.print("There are no judgments: run `imarena judge` or `battle`.")
         for one in found:
             _show(console, one)
+        if together is not None and together.lines + together.missing:
+            _show(console, together)
         if words is not None and words.read + words.unread:
             console.print("\n[bold]Words in the pictures[/]")
             show_findings(console, words)

@@ -21,7 +21,7 @@ from imarena.stats import (
     krippendorff_alpha,
     paired_bootstrap,
     pairs_within,
-    percent_agreement,
+    pairwise_agreement,
     rater_pairs,
     spearman,
     undefined,
@@ -104,7 +104,7 @@ def judge_agreement(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> Jud
         raise UserError("Agreement needs two or more judges.", hint="Run another judge over the same battles.")
     ratings, names = _ratings(verdicts)
     pairs = {(names[pair.left], names[pair.right]): pair for pair in rater_pairs(ratings)}
-    return JudgeAgreement(krippendorff_alpha(ratings, "nominal"), percent_agreement(ratings), pairs)
+    return JudgeAgreement(krippendorff_alpha(ratings, "nominal"), pairwise_agreement(ratings), pairs)
 
 
 def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Ratings, list[str]]:

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 from imarena.core.ids import content_id
 from imarena.core.records import Order, Outcome, Output, Status
@@ -12,9 +12,10 @@ from imarena.judges.health import SelfConsistency, Verdicts
 from imarena.stats import Figure
 from imarena.storage import Workspace
 from imarena.workflows.columns_store import check_judges
-from imarena.workflows.health_data import PairKey, People, Said, read_judges, read_people
+from imarena.workflows.health_data import People, Said, read_judges, read_people
 from imarena.workflows.health_lines import Health
 from imarena.workflows.health_probe import Probed, add_probes, only_probed, stored_probes
+from imarena.workflows.health_together import pairs_of_points, together
 
 GAPS = (50.0, 100.0, 200.0)
 
@@ -22,8 +23,8 @@ GAPS = (50.0, 100.0, 200.0)
 # ---------------------------------------------------------------- the questions
 
 
-def health(workspace: Workspace, judges: Sequence[str] | None = None) -> list[Health]:
-    """All that the data allow to say about each judge, and about the judges together."""
+def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[list[Health], Health]:
+    """All that the data allow to say about each judge, and apart from that about the judges together."""
     chosen = check_judges(workspace, judges or ())
     forms = read_judges(workspace, chosen)
     people = read_people(workspace)
@@ -44,10 +45,8 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> list[He
         found.append(one)
     if not judges:
         found += [only_probed(judge, probes) for judge, probes in sorted(probed.items())]
-    if len(found) > 1:
-        _agreement(found[0], forms)
     _against_ratings(workspace, found)
-    return found
+    return found, together(forms)
 
 
 def _failures(one: Health, said: Said) -> None:
@@ -74,7 +73,7 @@ def _consistency(one: Health, said: Said) -> None:
     if len(repeats) < 2:
         one.missing.append("self-consistency: the same questions asked again (`--repeats 5`, temperature above 0)")
         return
-    keys = sorted(said.keys()) or _pairs_of_points(said)
+    keys = sorted(said.keys()) or pairs_of_points(said)
     if not keys:
         one.missing.append("self-consistency: two or more outputs of the same item")
         return
@@ -82,14 +81,6 @@ def _consistency(one: Health, said: Said) -> None:
     found: SelfConsistency = figures.self_consistency(runs)
     one.add(f"Does it agree with itself over {found.n_runs} runs? (nominal alpha)", found.alpha)
     one.add("Pairs with one verdict in all runs", found.unanimous)
-
-
-def _pairs_of_points(said: Said) -> list[PairKey]:
-    """Every two outputs of the same item that were scored."""
-    groups: dict[str, set[str]] = defaultdict(set)
-    for output, item in said.items.items():
-        groups[item].add(output)
-    return [pair for outputs in groups.values() for pair in combinations(sorted(outputs), 2)]
 
 
 def _injection(one: Health, said: Said, probes: Sequence[Probed]) -> None:
@@ -189,20 +180,6 @@ def _drift(one: Health, forms: Sequence[Said]) -> None:
 
 def _scores(said: Said, outputs: Iterable[str]) -> dict[str, float | None]:
     return {output: said.points.get((output, 0)) for output in outputs}
-
-
-def _agreement(one: Health, forms: dict[str, list[Said]]) -> None:
-    newest = {judge: said[-1] for judge, said in forms.items() if said}
-    keys = set().union(*(said.keys() for said in newest.values()))
-    table = {judge: {key: said.battle(key) for key in keys} for judge, said in newest.items()}
-    table = {judge: row for judge, row in table.items() if any(v is not None for v in row.values())}
-    if len(table) < 2:
-        one.missing.append("agreement among judges: two judges with verdicts on the same pairs")
-        return
-    found = figures.judge_agreement(table)
-    names = ", ".join(sorted(table))
-    one.add("Do the judges agree with each other? (nominal alpha)", found.alpha, group=names)
-    one.add("Equal verdicts of two judges", found.equal, group=names)
 
 
 FOLLOWS = "Do its scores follow people's ratings?"

@@ -22,6 +22,7 @@ class Said:
 
     judge: str
     form: str
+    dimension: str = "overall"
     pairs: dict[tuple[PairKey, int], dict[str, Outcome | None]] = field(default_factory=lambda: defaultdict(dict))
     """Pair and repeat, then order, to the outcome as seen from the smaller id; None where it failed."""
     single_order: bool = False
@@ -34,6 +35,11 @@ class Said:
     flagged: dict[str, bool] = field(default_factory=dict)
     """Output to whether the judge found words in it that address a judge; only where the judge looks for them."""
     statuses: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def name(self) -> str:
+        """The judge without its dimension."""
+        return self.judge.removesuffix(f", {self.dimension}")
 
     def battle(self, key: PairKey, repeat: int = 0) -> Outcome | None:
         """The battle's outcome: both orders combined, or by the sign of two scores; None without one."""
@@ -77,7 +83,7 @@ def read_judges(workspace: Workspace, judges: Sequence[str]) -> dict[str, list[S
         identity = [body.get(name, "") for name in ("judge_version", "prompt_id", "prompt_version")]
         form = canonical_json([*identity, params if row["run_id"] else {}])
         judge = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
-        said = forms.setdefault((judge, form), Said(judge, form))
+        said = forms.setdefault((judge, form), Said(judge, form, row["dimension"]))
         said.single_order |= bool(body.get("params", {}).get("orders"))
         _note(said, row, body)
     found: dict[str, list[Said]] = defaultdict(list)

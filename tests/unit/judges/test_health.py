@@ -179,5 +179,6 @@ def test_judges_agree_pair_by_pair() -> None:
     assert found.pairs["one", "two"].n == 3
     assert found.pairs["one", "two"].agreement.value == pytest.approx(2 / 3)
     assert found.alpha.value is not None
+    assert found.equal.value == pytest.approx(4 / 5)  # of the five pairs of verdicts on one unit
     with pytest.raises(UserError):
         judge_agreement({"one": {1: L}})
