@@ -34,6 +34,7 @@ def test_pictures_of_the_next_tasks_are_made_before_they_are_asked_for(tmp_path:
         arena.warmer.warm(image)
         made.append(image.sha256)
     assert len(made) == len(set(made)) == 4 * (1 + len(EDITORS))
+    arena.warmer.stop()
     assert list(arena.warmer.missing()) == []
     cache = arena.workspace.cache
     before, answers, sizes = cache.size(), 0, set()

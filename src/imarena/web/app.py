@@ -16,6 +16,7 @@ from imarena.web.gate import Gate
 from imarena.web.pages import read_pages, serve_pages
 from imarena.web.routes import ahead, explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
 from imarena.web.wire import Problem
+from imarena.workflows.readying import ready
 from imarena.workflows.serving import ServeSettings, settings_from_environment
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -40,6 +41,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
     # a thread that comes back from the database should not wait 5 ms for its turn while it holds the write lock
     sys.setswitchinterval(0.0005)
+    await to_thread.run_sync(ready, arena.workspace, arena.voting.shelves)
     arena.warmer.start()
     yield
     arena.close()

@@ -14,7 +14,7 @@ from imarena.workflows.looking import Looking
 from imarena.workflows.picturing import Pictures
 from imarena.workflows.serving import ServeSettings
 from imarena.workflows.voting import Voting
-from imarena.workflows.warming import Warmer
+from imarena.workflows.warming import Traffic, Warmer
 
 _REMEMBERED_S = 2.0
 """A session that was just looked up is believed this long: revoking one takes effect within it."""
@@ -31,6 +31,7 @@ class Arena:
     looking: Looking
     keys: Keys
     warmer: Warmer
+    traffic: Traffic
     buckets: Buckets = field(default_factory=Buckets)
     _known: dict[str, tuple[float, access.Visitor | None]] = field(default_factory=dict)
 
@@ -68,12 +69,14 @@ def open_arena(settings: ServeSettings) -> Arena:
     offer_missing(workspace)
     voting = Voting(workspace)
     pictures = Pictures(workspace)
+    traffic = Traffic()
     return Arena(
         settings=settings,
         workspace=workspace,
         voting=voting,
         pictures=pictures,
-        warmer=Warmer(voting.shelves, pictures),
+        warmer=Warmer(voting.shelves, pictures, traffic),
+        traffic=traffic,
         looking=Looking(workspace, voting.shelves),
         keys=Keys(settings.secret_key),
     )

@@ -62,8 +62,18 @@ class Gate:
             await self.app(scope, receive, send)
             return
 
+        traffic, waiting = self.arena.traffic, True
+        traffic.come()
+
+        def answered() -> None:
+            nonlocal waiting
+            if waiting:
+                waiting = False
+                traffic.go()
+
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
+                answered()
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
@@ -73,6 +83,12 @@ class Gate:
                     headers["strict-transport-security"] = "max-age=31536000"
             await send(message)
 
+        try:
+            await self._answer(scope, receive, dressed)
+        finally:
+            answered()
+
+    async def _answer(self, scope: Scope, receive: Receive, dressed: Send) -> None:
         try:
             refusal = await self._refusal(scope)
         except (DatabaseFailed, PoolTimeout) as error:

@@ -42,7 +42,8 @@ class ServeSettings:
     """Addresses of proxies whose X-Forwarded headers are believed."""
     allowed_hosts: tuple[str, ...] = ()
     """Names under which browsers reach the server, besides its own address."""
-    threads: int = 12
+    threads: int = 8
+    """With the four that write, as many as connections are kept open: none is opened anew for a burst of requests."""
     session_days: float = 30.0
     password: str = field(default="", repr=False)
     secret_key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)

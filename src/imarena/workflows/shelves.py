@@ -1,15 +1,16 @@
 """Records kept at hand while a server runs: assignments, items and outputs, which never change; plans for a moment."""
 
 import time
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
+from imarena.storage.prepared import Prepared
 from imarena.storage.schema import assignments, votes
 from imarena.workflows.campaign_plan import Plan, plan_of
 from imarena.workflows.exhibits import references_of, sources_of
@@ -18,46 +19,53 @@ _AT_HAND = 20_000
 _PLAN_S = 2.0
 """A plan that was just read is believed this long: a change by another process takes effect within it."""
 T = TypeVar("T")
+_ASSIGNMENT = Prepared(select(assignments).where(assignments.c.id == bindparam("assignment")))
 
 
 class Shelves:
     """What was read stays at hand; records are immutable, so that it can never be stale."""
 
     def __init__(self, workspace: Workspace) -> None:
-        store = workspace.store
-
-        def _assignment(identity: str) -> Assignment:
-            return _there(store.get(Assignment, identity))
-
-        def _item(identity: str) -> Item:
-            return _there(store.get(Item, identity))
-
-        def _output(identity: str) -> Output:
-            return _there(store.get(Output, identity))
-
-        self._assignments = lru_cache(_AT_HAND)(_assignment)
-        self._items = lru_cache(_AT_HAND)(_item)
-        self._outputs = lru_cache(_AT_HAND)(_output)
-        self._store = store
+        self._store = workspace.store
+        self._assignments: dict[str, Assignment] = {}
+        self._items: dict[str, Item] = {}
+        self._outputs: dict[str, Output] = {}
         self._plans: dict[str, tuple[float, Campaign, Plan]] = {}
 
     def assignment(self, identity: str, within: Connection | None = None) -> Assignment:
-        """An assignment that is known to exist; one that is not committed yet is seen only within its transaction."""
-        try:
-            return self._assignments(identity)
-        except UserError:
-            if within is None:
-                raise
-        row = within.execute(select(assignments).where(assignments.c.id == identity)).mappings().one()
-        return _of_kind(Assignment, from_row(Assignment, row))
+        """An assignment that is known to exist. Within a transaction it is read there: no second connection is needed,
+        and one that is not committed yet is seen.
+        """
+        known = self._assignments.get(identity)
+        if known is not None:
+            return known
+        if within is None:
+            found = _there(self._store.get(Assignment, identity))
+        else:
+            row = _there(_ASSIGNMENT(within, assignment=identity).mappings().first())
+            found = _of_kind(Assignment, from_row(Assignment, row))
+        return _kept(self._assignments, identity, found)
+
+    def fetch(self, identities: Sequence[str]) -> None:
+        """Have assignments and all that they show at hand: three queries, however many they are."""
+        for assignment in self._store.records(Assignment, id=list(identities)):
+            _kept(self._assignments, assignment.assignment_id, assignment)
+        found = [self._assignments[one] for one in identities if one in self._assignments]
+        for item in self._store.records(Item, id=sorted({one.item_id for one in found})):
+            _kept(self._items, item.item_id, item)
+        shown = {side for one in found for side in (one.left_id, one.right_id) if side is not None}
+        for output in self._store.records(Output, id=sorted(shown)):
+            _kept(self._outputs, output.output_id, output)
 
     def item(self, identity: str) -> Item:
         """An item that is known to exist."""
-        return self._items(identity)
+        known = self._items.get(identity)
+        return known or _kept(self._items, identity, _there(self._store.get(Item, identity)))
 
     def output(self, identity: str) -> Output:
         """An output that is known to exist."""
-        return self._outputs(identity)
+        known = self._outputs.get(identity)
+        return known or _kept(self._outputs, identity, _there(self._store.get(Output, identity)))
 
     def campaign(self, identity: str) -> Campaign:
         """A campaign. Whether it is open may have changed since: ask the store for that."""
@@ -108,6 +116,13 @@ class Shelves:
     def references(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """Reference pictures."""
         return references_of(self.item(assignment.item_id), assignment.turn)
+
+
+def _kept(shelf: dict[str, T], identity: str, found: T) -> T:
+    if len(shelf) >= _AT_HAND:
+        shelf.clear()
+    shelf[identity] = found
+    return found
 
 
 def _of_kind(kind: type[T], found: object) -> T:

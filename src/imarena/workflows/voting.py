@@ -162,7 +162,7 @@ class Voting:
         if not leases.take(connection, free, rater_id, until=until, address=address, now=moment):
             return "again"
         self._happened(connection, address, free.assignment_id, EventKind.LEASED, rater_id)
-        return Held(self.shelves.assignment(free.assignment_id), address, until, where)
+        return Held(self.shelves.assignment(free.assignment_id, connection), address, until, where)
 
     def task(self, address: str, rater_id: str) -> Held:
         """A task that this rater holds, by its address."""
@@ -203,7 +203,7 @@ class Voting:
         """The vote counts, or why it does not; either way it is on record."""
         voted = content_id("voted", rater_id, key)
         lease = self._lease(connection, address, rater_id)
-        assignment = self.shelves.assignment(lease.assignment_id)
+        assignment = self.shelves.assignment(lease.assignment_id, connection)
         before = leases.happened(connection, voted)
         late = before is None and bool(lease.until and lease.until < moment)
         refused = self._why_not(lease, address, rater_id) if before is None else _used(before, lease, rater_id)

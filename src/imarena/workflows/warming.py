@@ -2,7 +2,8 @@
 
 A picture that was shown before comes at once, one that was not takes some ten times as long; gold and repeated tasks
 show what was shown before. Who measures how long pictures take could tell them from the rest. Made ahead, all come at
-once. It is done by one thread that rests four times as long as it works.
+once. Raters who wait come first: nothing is made before the first quiet second of a server, nor while a request is in
+hand; a process of the lowest priority makes one picture at a time, and rests four times as long as it works.
 """
 
 import logging
@@ -18,25 +19,57 @@ from imarena.core.records import Assignment, Campaign, ImageRef
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
 from imarena.workflows.picturing import Pictures
+from imarena.workflows.picturing_beside import Maker
 from imarena.workflows.shelves import Shelves
 
 log = logging.getLogger("imarena.web")
 AHEAD = 64
 """Tasks of each open campaign that are made ready."""
-_FIRST_S = 10.0
-"""After a start everybody comes back at once: their tasks come first."""
+_QUIET_S = 1.0
+_QUIET_SHARE = 0.2
+"""A second is quiet when requests were in hand for less of it than this."""
+_LOOK_S = 0.02
 _EVERY_S = 2.0
+_AFTER_FAILURE_S = 10.0
 _REST = 4.0
 _REMEMBERED = 100_000
 _SLOTS = ("left", "right")
 
 
-class Warmer:
-    """Makes pictures ahead in a thread of its own, from `start` to `stop`."""
+class Traffic:
+    """How busy the server is. One thread, the event loop's, counts; any thread may look."""
 
-    def __init__(self, shelves: Shelves, pictures: Pictures) -> None:
+    def __init__(self) -> None:
+        self.waiting = 0
+        """Requests that were not answered yet."""
+        self._busy_s = 0.0
+        self._since = 0.0
+
+    def come(self) -> None:
+        """A request came."""
+        if self.waiting == 0:
+            self._since = time.monotonic()
+        self.waiting += 1
+
+    def go(self) -> None:
+        """Its answer began."""
+        self.waiting -= 1
+        if self.waiting == 0:
+            self._busy_s += time.monotonic() - self._since
+
+    def busy_s(self) -> float:
+        """Seconds with a request in hand, since the start."""
+        return self._busy_s + (time.monotonic() - self._since if self.waiting else 0.0)
+
+
+class Warmer:
+    """Makes pictures ahead, from `start` to `stop`."""
+
+    def __init__(self, shelves: Shelves, pictures: Pictures, traffic: Traffic) -> None:
         self._shelves = shelves
         self._pictures = pictures
+        self._traffic = traffic
+        self._maker = Maker(pictures.workspace.root)
         self._done: set[str] = set()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._work, name="imarena-warmer", daemon=True)
@@ -50,28 +83,51 @@ class Warmer:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
+        self._maker.close()
 
     def _work(self) -> None:
-        pause = _FIRST_S
-        while not self._stopped.wait(pause):
-            pause, begun = _EVERY_S, time.monotonic()
+        pause = 0.0
+        while not self._stopped.wait(pause) and self._quiet_second():
+            pause = _EVERY_S
             try:
-                for image in self.missing():
-                    self.warm(image)
-                    if self._stopped.wait(_REST * (time.monotonic() - begun)):
-                        return
-                    begun = time.monotonic()
-            except (ImarenaError, SQLAlchemyError) as error:  # the database is away, or a record is: next time, perhaps
+                self._round()
+            except (ImarenaError, SQLAlchemyError, OSError) as error:  # the database is away, or a record is
                 log.warning("pictures are not made ahead: %s", error)
-                pause = _FIRST_S
+                pause = _AFTER_FAILURE_S
+
+    def _round(self) -> None:
+        """Everything that is missing now; the other process is let go when there is nothing left."""
+        for image in self.missing():
+            if not self._nobody_waits():
+                return
+            begun = time.monotonic()
+            self.warm(image)
+            if self._stopped.wait(_REST * (time.monotonic() - begun)):
+                return
+        self._maker.close()
+
+    def _quiet_second(self) -> bool:
+        """Wait for a second in which the server had little to do; False where it is stopped first."""
+        while True:
+            before = self._traffic.busy_s()
+            if self._stopped.wait(_QUIET_S):
+                return False
+            if self._traffic.busy_s() - before < _QUIET_SHARE * _QUIET_S:
+                return True
+
+    def _nobody_waits(self) -> bool:
+        """Wait until no request is in hand; False where it is stopped first."""
+        while self._traffic.waiting:
+            if self._stopped.wait(_LOOK_S):
+                return False
+        return not self._stopped.is_set()
 
     def warm(self, image: ImageRef) -> None:
         """Make one picture; what cannot be made is not tried again."""
         self._done.add(image.sha256)
-        try:
-            self._pictures.warm(image)
-        except (ImarenaError, OSError) as error:  # who asks for it is told
-            log.warning("a picture cannot be made: %s", error)
+        problem = self._maker.make(image)
+        if problem:  # who asks for it is told
+            log.warning("a picture cannot be made: %s", problem)
 
     def missing(self) -> Iterator[ImageRef]:
         """Pictures of what comes next that this server has not made yet."""
@@ -84,12 +140,12 @@ class Warmer:
                     if image.sha256 not in self._done:
                         yield image
 
-    def _next(self, campaign_id: str) -> list[Assignment]:
+    def _next(self, campaign_id: str) -> Iterator[Assignment]:
         free = (leases.c.campaign_id == campaign_id, leases.c.state == "free")
         query = select(leases.c.assignment_id).where(*free).order_by(leases.c.position).limit(AHEAD)
         with reading(self._pictures.workspace.store.engine) as connection:
             found = list(connection.execute(query).scalars())
-        return [self._shelves.assignment(identity) for identity in found]
+        yield from map(self._shelves.assignment, found)
 
     def _shown(self, assignment: Assignment) -> Iterator[ImageRef]:
         sides = (self._shelves.picture(assignment, slot) for slot in _SLOTS)
