@@ -246,11 +246,11 @@ def _rounded(small: Floats, core: Bools, alike: Floats, salient: Floats) -> Bool
     near = cv2.dilate(core.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)) > 0
     likely = core | (frame & (salient > 0.5))
     cut = _grab_cut(small, sure=inner & (alike > 0.5), likely=likely, never=~(frame & near))
-    joined = _touching(cut | core | (frame & near & (salient > 0.8) & (alike > 0.12)), core)
+    joined = touching(cut | core | (frame & near & (salient > 0.8) & (alike > 0.12)), core)
     return _filled(joined if joined.sum() < 3 * core.sum() else core)
 
 
-def _touching(mask: Bools, core: Bools) -> Bools:
+def touching(mask: Bools, core: Bools) -> Bools:
     """The pieces of a mask that hold a part of the core."""
     _, labels = cv2.connectedComponents(mask.astype(np.uint8))
     return np.isin(labels, np.unique(labels[core & mask]))

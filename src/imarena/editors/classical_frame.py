@@ -1,13 +1,15 @@
 """Classical changes of the frame: crop, extend, level, flip. Arrays are (height, width, 3), 0 to 1."""
 
 import re
+from typing import Any
 
 import cv2
 import numpy as np
 
 from imarena.editors.classical_fill import fill
-from imarena.editors.classical_find import grown_to, shrunk, standing_out, subject_mask
+from imarena.editors.classical_find import Bools, grown_to, shrunk, standing_out, subject_mask, touching
 from imarena.editors.classical_light import Floats
+from imarena.editors.classical_things import blended, remove
 from imarena.language import Edit
 
 EXTENDED = 0.35
@@ -15,19 +17,40 @@ EXTENDED = 0.35
 
 
 def extend(rgb: Floats, places: tuple[str, ...]) -> Floats:
-    """A larger canvas; the new part is made of pieces of the picture, starting from its mirrored edge."""
+    """A larger canvas that goes on from its edge without a seam: the surroundings mirrored, without the things in them.
+
+    A thing that the edge cuts is not mirrored either: surroundings are put where its mirror image would be.
+    """
     height, width = rgb.shape[:2]
     sides = [place for place in places if place in ("left", "right", "top", "bottom")] or ["left", "right"]
     share = EXTENDED / (2 if len(sides) > 1 else 1)
     left, right = (round(width * share) if side in sides else 0 for side in ("left", "right"))
     top, bottom = (round(height * share) if side in sides else 0 for side in ("top", "bottom"))
-    wide = np.asarray(cv2.copyMakeBorder(rgb, top, bottom, left, right, cv2.BORDER_REFLECT_101), np.float32)
-    new = np.ones(wide.shape[:2], np.bool_)
+    things = cv2.dilate(standing_out(rgb).astype(np.uint8), np.ones((9, 9), np.uint8))
+    cut = touching(things > 0, _rims((height, width), sides))
+    shown = np.ones((height, width), np.bool_)  # what is mirrored somewhere
+    shown[top : height - bottom, left : width - right] = False
+    inside = touching(np.asarray((things > 0) & ~cut), shown)
+    plate = remove(rgb, inside) if inside.any() else rgb
+
+    def mirrored(picture: Any) -> Any:
+        return cv2.copyMakeBorder(picture, top, bottom, left, right, cv2.BORDER_REFLECT_101)
+
+    new = np.ones((height + top + bottom, width + left + right), np.bool_)
     new[top : top + height, left : left + width] = False
-    things = (
-        cv2.copyMakeBorder(standing_out(rgb).astype(np.uint8), top, bottom, left, right, cv2.BORDER_REFLECT_101) > 0
-    )
-    return fill(wide, new, start=wide, avoid=np.asarray(things))
+    wide = np.asarray(mirrored(plate), np.float32)
+    doubled = np.asarray(new & (mirrored(cut.astype(np.uint8)) > 0))
+    wide = blended(wide, fill(wide, doubled, avoid=np.asarray(mirrored(things) > 0)), doubled)
+    wide[~new] = rgb.reshape(-1, 3)
+    return wide
+
+
+def _rims(shape: tuple[int, ...], sides: list[str]) -> Bools:
+    """The outermost pixels at these sides."""
+    found = np.zeros(shape, np.bool_)
+    for side, place in (("left", np.s_[:, 0]), ("right", np.s_[:, -1]), ("top", np.s_[0]), ("bottom", np.s_[-1])):
+        found[place] |= side in sides
+    return found
 
 
 def crop(rgb: Floats, edit: Edit) -> Floats:
@@ -45,7 +68,7 @@ def crop(rgb: Floats, edit: Edit) -> Floats:
     return np.ascontiguousarray(rgb[y : y + max(h, 1), x : x + max(w, 1)])
 
 
-def _around(rgb: Floats, subject: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], square: bool) -> Floats:
+def _around(rgb: Floats, subject: Bools, square: bool) -> Floats:
     """The subject with some air; a square is as large as the frame allows."""
     height, width = rgb.shape[:2]
     rows, columns = np.nonzero(subject)

@@ -315,3 +315,16 @@ def test_recolouring_keeps_the_shading() -> None:
 
     assert np.corrcoef(lightness(good).ravel(), lightness(done).ravel())[0, 1] > 0.9
     assert np.array_equal(done[:, 220:], good[:, 220:])
+
+
+def test_an_extended_frame_goes_on_without_a_seam_and_doubles_nothing() -> None:
+    across = np.linspace(60, 200, 240)[None, :, None] * np.ones((160, 1, 3))
+    across[110:] = (60, 130, 60)  # a horizon: it has to go on level
+    source = Image.fromarray(np.asarray(across, np.uint8))
+    ImageDraw.Draw(source).ellipse((150, 40, 210, 120), fill=(206, 34, 34))
+    done = array(edit("Extend the picture to the right.", source))
+    assert done.shape[1] == 240 + 84
+    assert error(done[:, :240], source) < 1.0
+    assert np.abs(done[:, 240] - done[:, 239]).max() < 12
+    assert np.abs(done[:105, 240:, 0] - done[:105, 240:, 2]).max() < 40  # grey all along: no second red disc
+    assert (done[116:, 240:, 1] > done[116:, 240:, 0] + 40).all()
