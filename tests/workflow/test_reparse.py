@@ -1,5 +1,6 @@
 """Reading stored replies again: older prompts, prompts of one's own, checklists, and what cannot be read."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ questions:
   - {id: sharp, text: "Is the picture sharp?", weight: 2}
   - {id: clean, text: "Is the picture clean?", weight: 1}
 """
+
+GOOD = json.dumps({
+    "semantic_consistency": 800, "editing_success": 600, "prompt_following": 700, "perceptual_quality": 900, "reasons": {},
+})  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -133,3 +138,43 @@ def test_what_cannot_be_read_is_counted_with_its_reason(imarena: Imarena, root: 
     shown = imarena("-w", "a", "reparse").out
     assert "not read again: 1, gone/model" in shown
     assert "no answer to read: 1 timeout" in shown
+
+
+def test_what_was_read_or_answered_since_is_not_missing(imarena: Imarena, root: Path) -> None:
+    with fake_server("--fault", "server_error=1.0") as server:
+        point_at(root, server.url)
+        imarena("-w", "a", "judge", "--judge", "cv-judge", code=3)
+    first = imarena("-w", "a", "--json", "reparse").json
+    assert first["without_answer"] == {"api_error": 2}
+    assert "2 missing" in imarena("-w", "a", "status").out
+    with open_workspace(root) as workspace:  # one is answered by a later attempt, the other has a reply to read
+        failed = list(workspace.store.records(Judgment))
+        reply = Reply(work_id=failed[1].work_id, attempt=1, raw=GOOD)
+        ok = {"attempt": 1, "status": Status.OK, "score": 1.0, "error": "", "run_id": "run_other"}
+        unread = {"attempt": 1, "status": Status.UNPARSABLE, "reply_id": reply.reply_id, "parser_version": "0"}
+        workspace.store.add([failed[0].model_copy(update=ok), reply, failed[1].model_copy(update=unread)])
+    assert imarena("-w", "a", "--json", "status").json["missing"] == {"judgments unparsable": 1}
+    assert "1 missing" in imarena("-w", "a", "status").out
+    found = imarena("-w", "a", "--json", "reparse").json
+    assert (found["changed"], found["without_answer"]) == ({"unparsable to ok": 1}, {})
+    told = imarena("-w", "a", "--json", "status").json
+    assert (told["missing"], told["unfinished"]) == ({}, [])
+
+
+def test_an_old_reply_to_a_question_that_was_answered_later_is_left_alone(imarena: Imarena, root: Path) -> None:
+    with fake_server() as server:
+        point_at(root, server.url)
+        imarena("-w", "a", "judge", "--judge", "cv-judge")
+    with open_workspace(root) as workspace:
+        good = next(iter(workspace.store.records(Judgment)))
+        reply = Reply(work_id=good.work_id, attempt=1, raw=GOOD)
+        nothing: dict[str, Any] = {
+            "status": Status.UNPARSABLE,
+            "score": None,
+            "scores": {},
+            "success": None,
+            "reasons": {},
+        }
+        update = {**nothing, "attempt": 1, "parser_version": "0", "reply_id": reply.reply_id}
+        workspace.store.add([reply, good.model_copy(update=update)])
+    assert imarena("-w", "a", "--json", "reparse").json["read"] == 0

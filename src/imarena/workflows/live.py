@@ -1,4 +1,4 @@
-"""Which judgments count: not replaced by a later reading, and by the newest form of each judge."""
+"""Which judgments count (not replaced by a later reading, by the newest form of each judge), and what has none."""
 
 import json
 from collections import Counter
@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from imarena.core.ids import canonical_json
-from imarena.core.records import Judgment
+from imarena.core.records import Judgment, Status
 from imarena.storage import Workspace
 
 OLD_FORM = "by an earlier version, prompt or setting of the judge"
+PAGE = 500
+FAILED = [state.value for state in Status if state is not Status.OK]
 _KEPT = (
     "id", "judge", "dimension", "item_id", "left_id", "right_id", "order", "repeat", "status", "preference", "score",
     "supersedes", "run_id", "created_at",
@@ -39,6 +41,24 @@ def live_judgments(workspace: Workspace, where: dict[str, Any], excluded: Counte
             excluded[OLD_FORM] += 1
             continue
         yield row
+
+
+def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:
+    """Questions to judges without a live ok answer: their work to the status of the last attempt."""
+    last: dict[str, str] = {}
+    replaced: set[str] = set()
+    for row in workspace.store.rows(Judgment, status=FAILED, **where):
+        last[row["work_id"]] = row["status"]
+        replaced.add(row["supersedes"])
+    works, ok = list(last), {}
+    for start in range(0, len(works), PAGE):
+        for row in workspace.store.rows(Judgment, status=Status.OK.value, work_id=works[start : start + PAGE]):
+            ok[row["id"]] = row["work_id"]
+            replaced.add(row["supersedes"])
+    for identity, work in ok.items():
+        if identity not in replaced:
+            last.pop(work, None)
+    return last
 
 
 def _who(row: dict[str, Any]) -> tuple[str, str, bool]:

@@ -12,6 +12,7 @@ from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
 from imarena.judges.orders import recorded
 from imarena.storage import Workspace
 from imarena.workflows.judging_records import verdict_fields
+from imarena.workflows.live import unanswered
 from imarena.workflows.readers import Readers
 from imarena.workflows.runs import noted
 
@@ -32,7 +33,7 @@ class RereadReport:
     skipped: Counter[str] = field(default_factory=Counter)
     """Replies that could not be read again, by the reason."""
     without_answer: dict[str, int] = field(default_factory=dict)
-    """Judgments that hold no answer to read, by status: the next run asks for them again."""
+    """Questions that have no answer to read, by the status of the last attempt: the next run asks for them again."""
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -52,30 +53,52 @@ def reread(
     """
     report = RereadReport()
     where: dict[str, Any] = {"judge": list(judges)} if judges else {}
-    statuses = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status", **where).items()}
-    report.without_answer = {status: n for status, n in statuses.items() if n and status not in READABLE}
     noting: JsonDict = {"judges": list(judges or [])}
     with noted(workspace, "reparse", noting) as ongoing:
-        replaced = {row["supersedes"] for row in workspace.store.rows(Judgment, **where) if row["supersedes"]}
+        done = _Done(workspace, where)
         batch: list[Record] = []
         readers = Readers(workspace.settings, dict(options or {}))
-        for done, judgment in enumerate(_readable(workspace, where, replaced)):
+        for number, judgment in enumerate(_readable(workspace, where, done)):
             again = _again(workspace, judgment, readers, report)
             if again is not None:
                 batch.append(again.model_copy(update={"run_id": ongoing.run_id}))
             if len(batch) >= PAGE:
                 workspace.store.add(batch)
                 batch = []
-            if progress and done % PAGE == 0:
-                progress("replies", done, sum(statuses.values()))
+            if progress and number % PAGE == 0:
+                progress("replies", number, done.rows)
         workspace.store.add(batch)
+        left = Counter(unanswered(workspace, **where).values())
+        report.without_answer = {status: n for status, n in sorted(left.items()) if status not in READABLE}
         ongoing.counts = dict(report.changed)
     return report
 
 
-def _readable(workspace: Workspace, where: dict[str, Any], replaced: set[str]) -> Iterator[Judgment]:
+class _Done:
+    """What needs no reading: replaced judgments, and failures of questions that were answered at another attempt."""
+
+    def __init__(self, workspace: Workspace, where: dict[str, Any]) -> None:
+        self.rows = 0
+        self.replaced: set[str] = set()
+        ok: dict[str, tuple[Any, ...]] = {}
+        for row in workspace.store.rows(Judgment, **where):
+            self.rows += 1
+            if row["supersedes"]:
+                self.replaced.add(row["supersedes"])
+            if row["status"] == Status.OK.value:
+                ok[row["id"]] = (row["work_id"], row["left_id"], row["right_id"], row["order"])
+        self.answered = {place for identity, place in ok.items() if identity not in self.replaced}
+
+    def holds(self, judgment: Judgment) -> bool:
+        if judgment.judgment_id in self.replaced:
+            return True
+        place = (judgment.work_id, judgment.left_id, judgment.right_id, judgment.order)
+        return judgment.status is not Status.OK and place in self.answered
+
+
+def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Iterator[Judgment]:
     for judgment in workspace.store.records(Judgment, status=READABLE, **where):
-        if judgment.reply_id is not None and judgment.judgment_id not in replaced:
+        if judgment.reply_id is not None and not done.holds(judgment):
             yield judgment
 
 

@@ -20,6 +20,7 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
+from imarena.workflows.live import FAILED, unanswered
 from imarena.workflows.scanning import TEXT, flags_of
 
 
@@ -65,7 +66,9 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         kind.__name__.lower(): store.count(kind).get((), 0)
         for kind in (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
     }
-    missing = _failures("outputs", outputs) | _unanswered(workspace)
+    left = unanswered(workspace)
+    failed = {f"judgments {state}": number for state, number in sorted(Counter(left.values()).items())}
+    missing = _failures("outputs", outputs) | failed
     return WorkspaceStatus(
         name=workspace.settings.name,
         root=str(workspace.root.resolve()),
@@ -83,7 +86,7 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         missing=missing,
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
         words=_words(workspace),
-        unfinished=_unfinished(workspace),
+        unfinished=_unfinished(workspace, left),
     )
 
 
@@ -103,28 +106,24 @@ def _failures(what: str, counts: dict[tuple[Any, ...], int]) -> dict[str, int]:
     return failed
 
 
-def _unanswered(workspace: Workspace) -> dict[str, int]:
-    """Questions to judges that have no ok answer, by the status of their last attempt; healed ones do not count."""
-    bad = [state.value for state in Status if state is not Status.OK]
-    last = {row["work_id"]: row["status"] for row in workspace.store.rows(Judgment, status=bad)}
-    works = list(last)
-    for start in range(0, len(works), 500):
-        for row in workspace.store.rows(Judgment, status=Status.OK.value, work_id=works[start : start + 500]):
-            last.pop(row["work_id"], None)
-    return {f"judgments {state}": number for state, number in sorted(Counter(last.values()).items())}
-
-
-def _unfinished(workspace: Workspace) -> list[str]:
-    """The last run with each settings, where it left something out."""
+def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:
+    """The last run with each settings, where it left something out that has no answer since (`left`, by work)."""
     latest = {}
     for run in workspace.store.records(Run, command=["judge", "battle", "objects", "probe", "scan"]):
         latest[run.command, canonical_json(run.settings)] = run
-    return [
-        f"{run.command} by {run.settings.get('judge') or run.settings.get('reader', '')}: "
-        f"{run.counts['missing']:,} missing"
-        for run in latest.values()
-        if run.counts.get("missing") and run.state != "running"
-    ]
+    found = []
+    for run in latest.values():
+        if run.counts.get("missing") and run.state != "running":
+            missing = run.counts["missing"] - _healed(workspace, run, left)
+            who = run.settings.get("judge") or run.settings.get("reader", "")
+            found += [f"{run.command} by {who}: {missing:,} missing"] if missing > 0 else []
+    return found
+
+
+def _healed(workspace: Workspace, run: Run, left: dict[str, str]) -> int:
+    """Questions that failed in this run and have an answer now: `reparse` could read it, or another run got it."""
+    failed = {row["work_id"] for row in workspace.store.rows(Judgment, run_id=run.run_id, status=FAILED)}
+    return len(failed - left.keys())
 
 
 def _words(workspace: Workspace) -> dict[str, int]:
