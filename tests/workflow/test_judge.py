@@ -88,8 +88,9 @@ def test_equal_pixels_are_asked_about_once_and_recorded_for_each_output(imarena:
         assert server.counts()["requests"] == 4
         with open_workspace(root) as workspace:
             workspace.store.add([Output(item_id=twin.item_id, editor="late", image=twin.image)])
-        late = imarena("-w", "a", "--json", "judge", "--judge", "cv-judge").json["reports"][0]
-        assert late["planned"] == 0
+        whole = imarena("-w", "a", "--json", "judge", "--judge", "cv-judge").json
+        late, said = whole["reports"][0], whole["estimates"][0]
+        assert (late["planned"], late["done_before"], said["done_before"]) == (0, 6, 6), "both count copies"
         assert server.counts()["requests"] == 4
     with open_workspace(root) as workspace:
         editors = {output.output_id: output.editor for output in workspace.store.records(Output)}

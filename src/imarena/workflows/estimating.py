@@ -101,7 +101,7 @@ def estimate(
         sizes = [size_of(wired, one.case, board.parents, one.held) for one in planned.work]
         past = [(_past_size(wired, row, board), _usage(row)) for row in rows]
     return estimate_sizes(
-        wired, sizes, past, planned.done_before + len(planned.copies),
+        wired, sizes, past, planned.answered,
         concurrency=concurrency, unfit=dict(planned.unfit), at_most=at_most,
     )  # fmt: skip
 

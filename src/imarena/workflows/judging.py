@@ -111,7 +111,7 @@ def judge_cases(
         noting[ORDERS] = chosen.orders
     with noted(workspace, chosen.command, noting) as ongoing:
         planned = plan_cases(workspace, judge, cases, before)
-        report.planned, report.done_before, report.unfit = len(planned.work), planned.done_before, planned.unfit
+        report.planned, report.done_before, report.unfit = len(planned.work), planned.answered, planned.unfit
         ongoing.plan(report.planned)
         workspace.store.add(copies_of(workspace, planned.copies, ongoing.run_id))
         try:

@@ -49,6 +49,11 @@ class PlannedWork:
     done_before: int = 0
     unfit: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def answered(self) -> int:
+        """Cases with an answer from before, copies included: what an estimate and a report call done before."""
+        return self.done_before + len(self.copies)
+
 
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Identity of a question: who is asked, what words, which pixels in which order, which repeat."""
