@@ -2,26 +2,36 @@
 
 from pathlib import Path
 
-from imarena.core.records import Campaign, Judgment, Output
+from sqlalchemy import update
+
+from imarena.core.records import Assignment, Campaign, Judgment, Output, Vote
 from imarena.ranking import Options
 from imarena.storage import open_workspace
+from imarena.storage.database import writing
+from imarena.storage.schema import leases
 from imarena.workflows.routing import freeze_gold
 from imarena.workflows.routing_assign import Request, assign
 from imarena.workflows.routing_boards import rerank
 from imarena.workflows.routing_tables import read_arena
-from tests.web.people import administrator, rater, served
+from tests.web.people import Person, administrator, rater, served
 
 QUICK = Options(rounds=20, matrices=False)
 
 
-def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Path) -> None:
-    app = served(tmp_path / "arena", items=8)
-    with open_workspace(tmp_path / "arena") as workspace:
+def judged(root: Path) -> None:
+    """Scores by a judge, for routing to go by."""
+    with open_workspace(root) as workspace:
         outputs = list(workspace.store.records(Output))
         workspace.store.add(
             Judgment(work_id=f"w{n}", judge="robot", item_id=o.item_id, left_id=o.output_id, score=100.0 * (n % 7))
             for n, o in enumerate(outputs)
         )
+
+
+def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=8)
+    judged(tmp_path / "arena")
+    with open_workspace(tmp_path / "arena") as workspace:
         freeze_gold(workspace, share=0.25)
         gold_set = next(workspace.store.records(Campaign, kind="gold")).campaign_id
         made = assign(workspace, None, Request(4, repeats=0.0, gold=0.0))
@@ -43,3 +53,65 @@ def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Pa
         assert board.n_battles == 3  # what was taken back does not count
         arena = read_arena(workspace, None)
         assert not arena.gold[arena.votes.item].any()
+
+
+def test_a_named_rater_gets_exactly_the_tasks_that_were_made_for_them(tmp_path: Path) -> None:
+    """By a link that is bound to their id; whoever comes by another link, or takes late tasks, gets none of them."""
+    app = served(tmp_path / "arena", items=8)
+    judged(tmp_path / "arena")
+    with open_workspace(tmp_path / "arena") as workspace:
+        made = assign(workspace, None, Request(6, raters=("ann", "bob"), repeats=0.34, gold=0.0))
+        one = made["campaign"]
+        wanted = {
+            name: {a.assignment_id for a in workspace.store.records(Assignment, rater_id=name)}
+            for name in ("ann", "bob")
+        }
+    admin = administrator(app)
+    assert admin.get(f"/api/lead/campaigns/{one}").json()["slots"] == 6
+    ann, bob = (rater(app, admin, one, rater_id=name) for name in ("ann", "bob"))
+    stranger = rater(app, admin, one)
+    assert stranger.next(one) == {"stage": "done", "task": None, "completion_url": None}
+    assert admin.get(f"/api/lead/invitations?campaign_id={one}").json()["invitations"][1]["rater_id"] == "bob"
+
+    first = ann.next(one)["task"]
+    ahead = ann.post(f"/api/rating/campaigns/{one}/ahead")["task"]
+    assert "ann" not in str(first)
+    assert first["purpose"] == "vote"
+    assert bob.get(f"/api/tasks/{first['address']}").status_code == 404
+    with open_workspace(tmp_path / "arena") as workspace, writing(workspace.store.engine) as connection:
+        connection.execute(update(leases).where(leases.c.rater_id == "ann").values(until="2000-01-01T00:00:00+00:00"))
+    assert stranger.next(one)["task"] is None  # late, and still hers
+    bobs = bob.next(one)["task"]
+    bob.post(f"/api/tasks/{bobs['address']}/skip", {"reason": "cannot_tell"})
+    assert stranger.next(one)["task"] is None  # a skip gives it to nobody else
+    assert ann.vote(first, preference="left")["late"]
+    assert ann.next(one)["task"]["address"] == ahead["address"]
+    for person in (ann, bob):
+        while (task := person.next(one)["task"]) is not None:
+            person.vote(task, preference="right")
+    with open_workspace(tmp_path / "arena") as workspace:
+        votes = list(workspace.store.records(Vote))
+        done = {name: {v.assignment_id for v in votes if v.rater_id == name} for name in wanted}
+    assert {v.rater_id for v in votes} == {"ann", "bob"}
+    assert done["ann"] == wanted["ann"]
+    assert done["bob"] < wanted["bob"]
+    assert len(done["bob"]) == len(wanted["bob"]) - 1
+
+
+def test_a_link_is_bound_only_to_a_rater_who_has_tasks(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=8)
+    judged(tmp_path / "arena")
+    with open_workspace(tmp_path / "arena") as workspace:
+        one = assign(workspace, None, Request(2, raters=("ann",), repeats=0.0, gold=0.0))["campaign"]
+    admin = administrator(app)
+    ask = {"campaign_id": one, "rater_id": "ann"}
+    told = admin.post("/api/lead/invitations", {**ask, "rater_id": "anna"}, code=400)
+    assert "It has tasks for: ann." in told["hint"]
+    for wrong in ({"max_people": 2}, {"role": "viewer"}, {"rater_id": "administrator"}):
+        admin.post("/api/lead/invitations", {**ask, **wrong}, code=400)
+    link = admin.post("/api/lead/invitations", ask)
+    assert (link["invitation"]["rater_id"], link["invitation"]["people"]) == ("ann", 0)
+    for _ in range(2):  # the same person on every visit
+        Person(app).post("/api/session/invitation", {"token": link["token"]})
+    listed = admin.get("/api/lead/invitations").json()["invitations"]
+    assert [(found["rater_id"], found["people"]) for found in listed] == [("ann", 1)]

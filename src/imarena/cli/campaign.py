@@ -87,25 +87,32 @@ def invite(
     name: Annotated[str, typer.Option(help="Whom the link is for.")] = "",
     people: Annotated[int, typer.Option(min=1, help="1: a personal link. More: one link for many.")] = 1,
     person_param: Annotated[str, typer.Option(help="The link's parameter that tells people apart.")] = "",
+    rater: Annotated[str, typer.Option(help="A rater whom `route assign --raters` names: their tasks only.")] = "",
     days: Annotated[float, typer.Option(min=0.01, max=365, help="How long the link is good.")] = 14.0,
     address: Annotated[str, typer.Option(help="The server's address.")] = "http://127.0.0.1:8000",
 ) -> None:
     """Make an invitation link. It is told once; only its hash is kept."""
     from imarena.storage import access, open_workspace
-    from imarena.workflows.campaigns import get_campaign, offer_missing
+    from imarena.workflows.campaigns import get_campaign, need_named, offer_missing
 
+    if rater and people != 1:
+        fail("A link for a named rater is for one person.", hint="Leave --people out.")
     with open_workspace(session(context).workspace) as workspace:
         found = get_campaign(workspace, campaign)
         offer_missing(workspace)
+        if rater:
+            need_named(workspace, found, rater)
         identity, secret = access.invite(
-            workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name, days=days,
-            max_people=people, person_param=person_param,
+            workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name or rater,
+            days=days, max_people=people, person_param=person_param, rater_id=rater or None,
         )  # fmt: skip
     link = f"{address.rstrip('/')}/join{_who(person_param)}#{secret}"
-    document = {"invitation_id": identity, "campaign_id": found.campaign_id, "link": link}
+    document = {
+        "invitation_id": identity, "campaign_id": found.campaign_id, "rater_id": rater or None, "link": link,
+    }  # fmt: skip
     emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
     if not session(context).json:  # the link alone goes to stdout
-        whom = "one person" if people == 1 else f"up to {people:,} people"
+        whom = f"the rater {rater}" if rater else "one person" if people == 1 else f"up to {people:,} people"
         stderr().print(
             f"For {whom}, good for {days:g} days, shown this once; it opens while `imarena serve` runs there."
         )

@@ -154,7 +154,10 @@ def assign(
             f"{document['repeats']} repeats, {document['gold']} gold"
         )
         if document["for_named_raters"] and out is None:
-            told += f"\nNamed raters work with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
+            told += (
+                f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
+                f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
+            )
     emit(context, document, lambda console: console.print(told, markup=False))
 
 

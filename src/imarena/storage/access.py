@@ -1,12 +1,13 @@
 """Who may come in: invitations, sessions and tokens. Secrets are kept as SHA-256 only; they are 256 random bits."""
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, func, insert, select, update
 
 from imarena.core.ids import sha256_hex
 from imarena.core.records import Rater, now
@@ -17,6 +18,9 @@ from imarena.storage.schema import guests, invitations, sessions, tokens
 
 _USED_DAYS = 5 / 1440
 """A token's last use is noted this exactly: a machine that asks every second writes nothing most of the time."""
+_BOUND = "bound"
+"""Stands for a guest where an invitation is for a rater who has an id already, before and after they come."""
+_MADE_HERE = re.compile(r"rater_[0-9a-f]{16}")
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,17 @@ def _later(days: float) -> str:
 
 
 def invite(
-    engine: Engine, *, campaign_id: str | None, role: str, name: str, days: float, max_people: int, person_param: str
+    engine: Engine,
+    *,
+    campaign_id: str | None,
+    role: str,
+    name: str,
+    days: float,
+    max_people: int,
+    person_param: str,
+    rater_id: str | None = None,
 ) -> tuple[str, str]:
-    """Make an invitation; returns its id and its secret, which is not kept."""
+    """Make an invitation; returns its id and its secret, which is not kept. With `rater_id` it is that rater's own."""
     identity, secret = f"inv_{secrets.token_hex(8)}", secrets.token_urlsafe(32)
     row = {
         "id": identity, "secret_hash": hashed(secret), "campaign_id": campaign_id, "role": role, "name": name,
@@ -53,6 +65,8 @@ def invite(
     }  # fmt: skip
     with writing(engine) as connection:
         connection.execute(insert(invitations).values(row))
+        if rater_id is not None:
+            connection.execute(insert(guests).values(invitation_id=identity, person=_BOUND, rater_id=rater_id))
     return identity, secret
 
 
@@ -60,8 +74,10 @@ def invitation_rows(
     engine: Engine, *, campaign_id: str | None, before: int | None, limit: int, identity: str | None = None
 ) -> list[dict[str, Any]]:
     """Invitations, newest first, with how many people came by each."""
-    people = select(func.count()).where(guests.c.invitation_id == invitations.c.id).scalar_subquery()
-    query = select(invitations, people.label("people")).order_by(invitations.c.seq.desc()).limit(limit)
+    mine = guests.c.invitation_id == invitations.c.id
+    people = select(func.count()).where(mine, guests.c.person != _BOUND).scalar_subquery().label("people")
+    bound = select(guests.c.rater_id).where(mine, guests.c.person == _BOUND).scalar_subquery().label("rater_id")
+    query = select(invitations, people, bound).order_by(invitations.c.seq.desc()).limit(limit)
     if campaign_id is not None:
         query = query.where(invitations.c.campaign_id == campaign_id)
     if identity is not None:
@@ -131,6 +147,10 @@ def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | No
     known = connection.execute(query).scalar_one_or_none()
     if known is not None:
         return str(known)
+    bound = connection.execute(_bound_to(row["id"])).scalar_one_or_none()
+    if bound is not None:
+        connection.execute(insert(guests).values(invitation_id=row["id"], person=person, rater_id=bound))
+        return str(bound)
     count = connection.execute(select(func.count()).where(guests.c.invitation_id == row["id"])).scalar_one()
     if count >= row["max_people"]:
         return None
@@ -140,6 +160,23 @@ def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | No
     insert_new(connection, rater)
     connection.execute(insert(guests).values(invitation_id=row["id"], person=person, rater_id=rater.rater_id))
     return rater.rater_id
+
+
+def _bound_to(invitation_id: str) -> Select[tuple[str]]:
+    return select(guests.c.rater_id).where(guests.c.invitation_id == invitation_id, guests.c.person == _BOUND)
+
+
+def made_here(rater_id: str) -> bool:
+    """Is this the id of somebody who came by an invitation that was for nobody in particular?"""
+    return _MADE_HERE.fullmatch(rater_id) is not None
+
+
+def is_bound(connection: Connection, rater_id: str) -> bool:
+    """Did this rater come by an invitation of their own, to do the tasks that were made for them?"""
+    if made_here(rater_id):  # most raters: no query
+        return False
+    query = select(guests.c.rater_id).where(guests.c.rater_id == rater_id, guests.c.person == _BOUND).limit(1)
+    return connection.execute(query).first() is not None
 
 
 # ---------------------------------------------------------------- sessions and tokens

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from imarena.core.records import Assignment, Record
 from imarena.storage.codec import kind_of, to_row
 from imarena.storage.prepared import Prepared
-from imarena.storage.schema import campaigns, events, leases, participants, units_seen
+from imarena.storage.schema import assignments, campaigns, events, leases, outputs, participants, units_seen, votes
 
 HOLDING = ("held", "parked")
 WAITING = "waiting"
@@ -70,9 +70,9 @@ def insert_new(connection: Connection, record: Record) -> None:
     statement(connection, **row)
 
 
-def offer(connection: Connection, assignments: Iterable[tuple[Assignment, int]]) -> None:
+def offer(connection: Connection, offered: Iterable[tuple[Assignment, int]]) -> None:
     """Make assignments free to take, in the order of their positions."""
-    rows = [_free(assignment, position) for assignment, position in assignments]
+    rows = [_free(assignment, position) for assignment, position in offered]
     for start in range(0, len(rows), 1000):
         connection.execute(insert(leases), rows[start : start + 1000])
 
@@ -150,6 +150,12 @@ _UNSEEN = ~(
     )
     .exists()
 )
+_ANYBODYS = ~(
+    select(assignments.c.id)
+    .where(assignments.c.id == leases.c.assignment_id, assignments.c.rater_id.is_not(None))
+    .exists()
+)
+"""A task that was made for one rater stays theirs, however late they are."""
 _FREE = Prepared(
     select(leases)
     .where(leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", _UNSEEN)
@@ -164,11 +170,28 @@ _LATE = Prepared(
         or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING),
         leases.c.until < bindparam("now"),
         leases.c.purpose == "vote",
+        _ANYBODYS,
         _UNSEEN,
     )
     .order_by(leases.c.until)
     .limit(1)
     .with_for_update(skip_locked=True, of=leases)
+)
+_NAMED = Prepared(
+    select(assignments.c.id)
+    .outerjoin(leases, leases.c.assignment_id == assignments.c.id)
+    .where(
+        assignments.c.campaign_id == bindparam("campaign"),
+        assignments.c.rater_id == bindparam("rater"),
+        leases.c.assignment_id.is_(None),
+        ~select(votes.c.seq).where(votes.c.assignment_id == assignments.c.id).exists(),
+        *(
+            or_(side.is_(None), side.in_(select(outputs.c.id).where(outputs.c.image_sha256.is_not(None))))
+            for side in (assignments.c.left_id, assignments.c.right_id)
+        ),
+    )
+    .order_by(assignments.c.seq)
+    .limit(1)
 )
 _TAKE = Prepared(
     update(leases)
@@ -197,6 +220,12 @@ def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str)
     """A task that this rater may take: free, or run out in somebody else's hands; never a unit seen before."""
     found = _first(_FREE(connection, campaign=campaign_id, rater=rater_id))
     return found or _first(_LATE(connection, campaign=campaign_id, rater=rater_id, now=now))
+
+
+def named_task(connection: Connection, campaign_id: str, rater_id: str) -> str | None:
+    """The first task that was made for this rater elsewhere (routing) and was neither dealt nor answered yet."""
+    row: Any = _NAMED(connection, campaign=campaign_id, rater=rater_id).first()
+    return None if row is None else str(row[0])
 
 
 def take(connection: Connection, lease: Lease, rater_id: str, *, until: str, address: str, now: str) -> bool:

@@ -207,6 +207,8 @@ class InvitationIn(Wire):
     """1: the link belongs to one person, who may open it again. More: a shared link, such as for a crowd platform."""
     person_param: Annotated[str, StringConstraints(max_length=60, pattern=NO_NUL)] = ""
     """Name of the link's parameter that tells people apart on a shared link, such as PROLIFIC_PID."""
+    rater_id: Name | None = None
+    """Bind a personal link to a rater for whom routing made tasks: who opens it gets exactly those."""
 
 
 class InvitationOut(Wire):
@@ -221,6 +223,8 @@ class InvitationOut(Wire):
     revoked: bool
     max_people: int
     people: int
+    rater_id: str | None
+    """The rater that the link is bound to; None: whoever opens it becomes a new one."""
 
 
 class InvitationMade(Wire):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Select, case, func, or_, select, union_all
 
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
 from imarena.core.records.base import moment_text
-from imarena.storage import Workspace, leases
+from imarena.storage import Workspace, access, leases
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading, writing
 from imarena.storage.schema import assignments as assignments_table
@@ -240,9 +240,9 @@ def progress(workspace: Workspace, campaign: Campaign) -> Progress:
     """How far a campaign is."""
     table = leases_table
     mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
-    done = func.count().filter(table.c.state == "done")
-    by_unit = select(table.c.unit, func.count().label("slots"), done.label("done")).where(*mine).group_by(table.c.unit)
-    units = by_unit.subquery()
+    work = union_all(select(table.c.unit, table.c.state).where(*mine), _named_work(campaign.campaign_id)).subquery()
+    done = func.count().filter(work.c.state == "done")
+    units = select(work.c.unit, func.count().label("slots"), done.label("done")).group_by(work.c.unit).subquery()
     skips = (
         select(func.count())
         .select_from(events_table.join(table, table.c.assignment_id == events_table.c.assignment_id))
@@ -265,6 +265,39 @@ def progress(workspace: Workspace, campaign: Campaign) -> Progress:
             select(func.count()).where(participants.c.campaign_id == campaign.campaign_id)
         ).scalar_one()
     return Progress(campaign, total, int(slots), int(votes), held, skipped, people, complete)
+
+
+def _named_work(campaign_id: str) -> Select[tuple[str, str]]:
+    """Tasks that were made for named raters and not dealt here yet; answers from a sheet count."""
+    table = assignments_table
+    answered = select(votes_table.c.seq).where(votes_table.c.assignment_id == table.c.id).exists()
+    return (
+        select(table.c.unit, case((answered, "done"), else_="named").label("state"))
+        .outerjoin(leases_table, leases_table.c.assignment_id == table.c.id)
+        .where(
+            table.c.campaign_id == campaign_id,
+            table.c.purpose == "vote",
+            table.c.rater_id.is_not(None),
+            leases_table.c.assignment_id.is_(None),
+        )
+    )
+
+
+def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
+    """Raise where nothing was made for this rater in a campaign, or where somebody else came under this id."""
+    if access.made_here(rater_id) or rater_id == "administrator":
+        raise UserError(
+            f"'{rater_id}' belongs to somebody who signed in here already.",
+            hint="A link can be bound to a rater that 'imarena route assign --raters' names.",
+        )
+    table = assignments_table
+    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.rater_id.is_not(None))
+    with reading(workspace.store.engine) as connection:
+        named = sorted(connection.execute(select(table.c.rater_id).where(*mine).distinct()).scalars())
+    if rater_id not in named:
+        known = f"It has tasks for: {', '.join(named[:20])}." if named else "It has tasks for no named rater."
+        hint = f"{known} 'imarena route assign --raters {rater_id}' makes some."
+        raise UserError(f"The campaign '{campaign.name}' has no tasks for the rater '{rater_id}'.", hint=hint)
 
 
 def items_in_open_campaigns(workspace: Workspace) -> set[str]:

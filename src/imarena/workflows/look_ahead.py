@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
 from imarena.core.records.base import moment_text
 from imarena.storage import leases
-from imarena.workflows.offering import Standing, next_personal, standing
+from imarena.workflows.offering import Standing, made_for, standing
 from imarena.workflows.voting import Held, Refusal, Voting
 
 AHEAD_S = 120
@@ -57,11 +57,10 @@ def _take(
 ) -> Held | None:
     """What `next` would hand out once the task in hand is answered."""
     address = secrets.token_urlsafe(18)
-    assignment = next_personal(connection, voting.shelves, campaign, where, rater_id)
+    assignment, shared = made_for(connection, voting.shelves, campaign, where, rater_id)
     if assignment is not None:
-        leases.insert_new(connection, assignment)
         leases.offer_to(connection, assignment, rater_id, until, address, state=leases.WAITING)
-    elif where.stage == "open":
+    elif shared and where.stage == "open":
         assignment = _free(connection, voting, campaign, rater_id, until, address)
     if assignment is None:
         return None
@@ -87,16 +86,16 @@ def _free(
 
 def give_back(voting: Voting, address: str, rater_id: str) -> None:
     """Let others have a task that waits. One that is in hand, answered or gone stays as it is."""
-    voting.turns.submit(rater_id, lambda connection: _give_back(connection, address, rater_id)).result()
+    voting.turns.submit(rater_id, lambda connection: _give_back(connection, voting, address, rater_id)).result()
 
 
-def _give_back(connection: Connection, address: str, rater_id: str) -> None:
+def _give_back(connection: Connection, voting: Voting, address: str, rater_id: str) -> None:
     lease = leases.leased_to(connection, address, rater_id)
     if lease is None:
         raise Refusal("no_task", "There is no such task.")
     if lease.address != address or lease.state != leases.WAITING:
         return
-    if lease.purpose != "vote":
+    if not voting.for_anybody(connection, lease):
         _moved(connection, lease, rater_id)
         return
     free = {"rater_id": None, "address": None, "until": None, "state": "free"}

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from imarena.core.ids import sha256_hex
 from imarena.core.records import Assignment, Campaign, Vote, now
 from imarena.core.records.base import moment_text
-from imarena.storage import leases
+from imarena.storage import access, leases
 from imarena.storage.schema import leases as leases_table
 from imarena.workflows.ballots import right
 from imarena.workflows.campaign_plan import Known, Plan
@@ -113,6 +113,22 @@ def next_personal(
     if plan.repeat_rate and _chance(campaign.campaign_id, rater_id, where.done, "repeat") < plan.repeat_rate:
         return _repeat(connection, shelves, campaign, rater_id)
     return None
+
+
+def made_for(
+    connection: Connection, shelves: Shelves, campaign: Campaign, where: Standing, rater_id: str
+) -> tuple[Assignment | None, bool]:
+    """A task for this rater alone that is on record now; and, without one, whether tasks for anybody are theirs too.
+
+    Who was invited under an id of their own gets exactly what was made for that id: its gold and repeats are among it.
+    """
+    if where.stage == "open" and access.is_bound(connection, rater_id):
+        named = leases.named_task(connection, campaign.campaign_id, rater_id)
+        return None if named is None else shelves.assignment(named, connection), False
+    assignment = next_personal(connection, shelves, campaign, where, rater_id)
+    if assignment is not None:
+        leases.insert_new(connection, assignment)
+    return assignment, True
 
 
 def _chance(campaign_id: str, rater_id: str, done: int, what: str) -> float:

@@ -22,7 +22,7 @@ from imarena.storage.database import reading, writing
 from imarena.storage.turns import Turns
 from imarena.workflows.ballots import Answer, feedback_on, read_ballot
 from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Plan
-from imarena.workflows.offering import Standing, next_personal, standing
+from imarena.workflows.offering import Standing, made_for, standing
 from imarena.workflows.shelves import Shelves
 
 _TRIES = 5
@@ -147,13 +147,12 @@ class Voting:
                 leases.see(connection, held.campaign_id, rater_id, held.unit)
             return Held(self.shelves.assignment(held.assignment_id, connection), held.address, until, where)
         address = secrets.token_urlsafe(18)
-        assignment = next_personal(connection, self.shelves, campaign, where, rater_id)
+        assignment, shared = made_for(connection, self.shelves, campaign, where, rater_id)
         if assignment is not None:
-            leases.insert_new(connection, assignment)
             leases.offer_to(connection, assignment, rater_id, until, address)
             self._happened(connection, address, assignment.assignment_id, EventKind.LEASED, rater_id)
             return Held(assignment, address, until, where)
-        free = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
+        free = leases.free_task(connection, campaign.campaign_id, rater_id, moment) if shared else None
         if free is None:
             return "none"
         if free.rater_id is not None:
@@ -262,7 +261,7 @@ class Voting:
             lease = self._lease(connection, address, rater_id)
             if lease.address != address or lease.state not in leases.HOLDING:
                 raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
-            shared = lease.purpose == "vote"
+            shared = self.for_anybody(connection, lease)
             # the address opens nothing any more, whatever the task was: one that still did would be known for gold
             gone = {"address": None, "until": None, "vote_id": None}
             after = {"state": "free", "rater_id": None} if shared else {"state": "skipped"}
@@ -270,6 +269,10 @@ class Voting:
                 raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
             identity = f"skip_{secrets.token_hex(12)}"
             self._happened(connection, identity, lease.assignment_id, EventKind.SKIPPED, rater_id, reason)
+
+    def for_anybody(self, connection: Connection, lease: leases.Lease) -> bool:
+        """May others have this task? Not where it was made for one rater."""
+        return lease.purpose == "vote" and self.shelves.assignment(lease.assignment_id, connection).rater_id is None
 
     def undo(self, campaign_id: str, rater_id: str) -> Held:
         """Take the last vote back: a retraction is appended, and the task is in hand again."""

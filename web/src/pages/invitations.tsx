@@ -21,6 +21,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
       days: Number(form.get("days")),
       max_people: Number(form.get("people")),
       person_param: String(form.get("param") ?? ""),
+      rater_id: String(form.get("rater") ?? "").trim() || null,
     };
     calls.invite(body).then(
       (made) => {
@@ -39,6 +40,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
         <label className="field"><span>{t.days}</span><input name="days" type="number" min={1} max={365} defaultValue={14} required /></label>
         <label className="field"><span>{t.people}</span><input name="people" type="number" min={1} defaultValue={1} required /></label>
         <label className="field" title={t.personHint}><span>{t.personParam}</span><input name="param" maxLength={60} /></label>
+        <label className="field" title={t.raterHint}><span>{t.boundRater}</span><input name="rater" maxLength={200} /></label>
         <button type="submit" className="primary">{t.invite}</button>
       </form>
       {error && <Problem error={error} />}
@@ -56,7 +58,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
               <tbody>
                 {invitations.map((one) => (
                   <tr key={one.invitation_id}>
-                    <th scope="row">{one.name || strings.none}</th>
+                    <th scope="row">{one.name || one.rater_id || strings.none}{one.rater_id && <> <span className="badge" title={t.raterHint}>{one.rater_id}</span></>}</th>
                     <td>{moment(one.expires_at)}</td>
                     <td>{one.people} / {one.max_people}</td>
                     <td>

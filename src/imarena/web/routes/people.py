@@ -10,6 +10,7 @@ from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import InvitationIn, InvitationMade, InvitationOut, InvitationPage
+from imarena.workflows.campaigns import need_named
 
 router = APIRouter(prefix="/api", tags=["people"])
 
@@ -42,9 +43,14 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
     if body.role == "lead" and caller.role != "admin":
         raise Refused(403, "not_allowed", "Only the administrator may invite a lead.")
     if body.campaign_id is not None:
-        arena.voting.campaign(body.campaign_id)
+        campaign = arena.voting.campaign(body.campaign_id)
+        if body.rater_id is not None:
+            _check_bound(body)
+            need_named(arena.workspace, campaign, body.rater_id)
     elif body.role == "rater":
         raise Refused(400, "cannot_do", "A rater is invited to a campaign.", hint="Give campaign_id.")
+    elif body.rater_id is not None:
+        _check_bound(body)
     identity, secret = access.invite(engine, **body.model_dump())
     (row,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
     return InvitationMade(invitation=_invitation(row), token=secret, path=f"/join#{secret}")
@@ -64,7 +70,12 @@ def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Ident
     return Done()
 
 
+def _check_bound(body: InvitationIn) -> None:
+    if body.role != "rater" or body.max_people != 1:
+        raise Refused(400, "cannot_do", "A link for a named rater is for one person, as a rater.")
+
+
 def _invitation(row: dict[str, Any]) -> InvitationOut:
-    names = ("campaign_id", "role", "name", "created_at", "expires_at", "max_people", "people")
+    names = ("campaign_id", "role", "name", "created_at", "expires_at", "max_people", "people", "rater_id")
     known = {name: row[name] for name in names}
     return InvitationOut(invitation_id=row["id"], revoked=row["revoked_at"] is not None, **known)
