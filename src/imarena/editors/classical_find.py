@@ -1,7 +1,8 @@
 """Which pixels an edit means: the given mask, words with a place, the named colour, else what the picture is about.
 
-No detector: a thing is found by its colour, by where it stands and by how much it stands out (U²-Net); what cannot be
-told apart that way (a part of a thing, a second thing without a colour) is not found, and the edit is refused.
+A thing is found by its colour, by where it stands and by how much it stands out (U²-Net); a detector helps to choose
+where it knows the thing. What cannot be told apart that way (a part of a thing, a second thing without a colour) is
+not found, and the edit is refused.
 Arrays are (height, width, 3), 0 to 1; masks are (height, width).
 """
 
@@ -12,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from imarena.editors.classical_light import Floats
+from imarena.editors.classical_seen import seen, seen_in
+from imarena.editors.classical_sky import sky_mask
 from imarena.images import mask_from_image
 from imarena.language import Edit, EditKind, lexicon
 from imarena.vision import BASIC_COLOURS, basic_names, basic_of, likeness, rgb_of, to_oklab
@@ -23,10 +26,12 @@ LARGEST = 0.75
 """A thing is no more than this share of the picture."""
 LARGEST_REMOVED = 0.4
 """What stands out over a larger share is the picture's whole subject, of which a thing without a colour is a part."""
-_SKY_ROUNDS, _SKY_SLACK, _SKY_EVEN = 2, 9.0, 6.0
-"""How often the sky grows from its surest part; how far its colours may go beyond, and how uneven it may be (Lab)."""
 _STANDS_OUT = 0.4
 _ALIKE = 0.4
+_LARGE = 0.2
+"""A piece of what stands out that may be a thing of its own."""
+_HERE, _SEEN = 0.3, 0.6
+"""A thing that the detector sees may be, and is, where it is so sure of it, against where it is surest."""
 _NEUTRAL = frozenset({"black", "white", "grey"})
 _SKY = frozenset({"sky", "skies", "heaven"})
 _PARTS = frozenset(
@@ -53,7 +58,8 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
         return None
     else:
         colours = edit.old_colours or tuple(w for w in named if w in lexicon().colours and w not in edit.colours)
-        found = _by_colour(small, colours[0], edit) if colours else _the_one(subject_mask(small), edit)
+        where = seen(small, named)
+        found = _by_colour(small, colours[0], edit, where) if colours else _the_one(subject_mask(small), edit, where)
         if found is not None and not colours and edit.kind is EditKind.REMOVE and found.mean() > LARGEST_REMOVED:
             return None
     if found is None or not found.any() or found.mean() > LARGEST:
@@ -109,73 +115,18 @@ def _grab_cut(small: Floats, sure: Bools, likely: Bools, never: Bools) -> Bools:
     return np.asarray((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD))
 
 
-def sky_mask(small: Floats) -> Bools:
-    """The sky: in each column down to the first strong edge, at the strength that parts the picture best.
-
-    After Shen and Wang (2013): the strength is best where the colours above and below vary least.
-    """
-    height = small.shape[0]
-    grey = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.5).mean(axis=2) * 255, np.float32)
-    edge = np.hypot(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1))
-    edge[: max(1, height // 50)] = 0
-    rows = np.arange(height)[:, None]
-    best, found = np.inf, np.zeros(small.shape[:2], np.bool_)
-    for strength in np.geomspace(4, 250, 24):
-        strong = edge > strength
-        border = np.where(strong.any(axis=0), strong.argmax(axis=0), height)
-        sky = rows < _steadied(border)[None, :]
-        if not 0.03 < sky.mean() < 0.9:
-            continue
-        spread = 2 * _spread(small[sky]) + _spread(small[~sky])
-        if spread < best:
-            best, found = spread, sky
-    for _ in range(_SKY_ROUNDS):
-        found = _spread_out(small, found)
-    return found
-
-
-def _spread_out(small: Floats, sky: Bools) -> Bools:
-    """The sky with what hangs together with it evenly and has its colours: between towers and under what cuts it short.
-
-    Left as it is where that would run down to the ground.
-    """
-    if not sky.any():
-        return sky
-    lab = cv2.cvtColor(np.asarray(cv2.GaussianBlur(small, (0, 0), 1.0), np.float32), cv2.COLOR_RGB2LAB)
-    low, high = np.percentile(lab[sky], [1, 99], axis=0)
-    alike = ((lab > low - _SKY_SLACK) & (lab < high + _SKY_SLACK)).all(axis=2)
-    even = np.hypot(cv2.Sobel(lab[..., 0], cv2.CV_32F, 1, 0), cv2.Sobel(lab[..., 0], cv2.CV_32F, 0, 1)) < _SKY_EVEN
-    _, labels = cv2.connectedComponents(np.asarray(sky | (alike & even), np.uint8), connectivity=4)
-    grown = np.isin(labels, np.unique(labels[sky & alike]))
-    bottom = grown[-max(1, len(grown) // 50) :].mean()
-    return sky if bottom > 0.2 else np.asarray(sky | grown)
-
-
-def _steadied(border: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    """The border without single columns that a cloud or a bird cut short: the upper part of what is near each."""
-    reach = max(3, len(border) // 24)
-    wide = np.pad(border.astype(np.float64), reach, mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(wide, 2 * reach + 1)
-    return np.asarray(np.percentile(windows, 60, axis=1))
-
-
-def _spread(colours: Floats) -> float:
-    """How much colours (n, 3) vary: the determinant of their covariance and its largest value."""
-    values = np.linalg.eigvalsh(np.cov(colours.T))
-    return float(values.prod() * 1e4 + values.max())
-
-
-def _by_colour(small: Floats, colour: str, edit: Edit) -> Bools | None:
-    """The connected area of that colour that is most a thing: alike, standing out, away from the border."""
+def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> Bools | None:
+    """The connected area of that colour that is most a thing: alike, standing out, where it is seen, off the border."""
     alike = _alike(small, colour)
     salient = saliency(small)
-    found = _components(alike) if basic_of(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * salient))
+    apart = salient if where is None else np.maximum(salient, _apart(alike, where))
+    found = _components(alike) if basic_of(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * apart))
     if found is None:
         found = _components(salient)
     if found is None:
         return None
     labels, kept = found
-    shares = {i: _thingness(labels == i, alike, salient, edit.places) for i in kept}
+    shares = {i: _thingness(labels == i, alike, apart, edit.places) * seen_in(labels == i, where) ** 2 for i in kept}
     best = max(shares.values())
     if best <= 0 or float(alike[labels == max(shares, key=lambda i: shares[i])].mean()) < _ALIKE:
         return None
@@ -183,6 +134,12 @@ def _by_colour(small: Floats, colour: str, edit: Edit) -> Bools | None:
     chosen = [i for i in kept if shares[i] >= (0.3 if many else 0.999) * best]
     core = _with_neighbours(labels, chosen, kept)
     return core if core.mean() > 0.3 else _rounded(small, core, alike, salient)
+
+
+def _apart(alike: Floats, where: Floats) -> Floats:
+    """How much each pixel stands out by its colour where it is seen: the detector's raster alone is too coarse."""
+    usual = min(float(np.median(alike)), 0.9)
+    return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (where > _SEEN), np.float32)
 
 
 def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: list[int]) -> Bools:
@@ -263,10 +220,29 @@ def _filled(mask: Bools) -> Bools:
     return np.asarray(mask | np.isin(labels, small))
 
 
-def _the_one(mask: Bools, edit: Edit) -> Bools:
-    """Of several things that stand out: those of a plural all, else the one at the named side, else the main one."""
+def _parted(mask: Bools) -> npt.NDArray[np.uint8]:
+    """A mask cut where it is thinnest, if that parts it into large pieces: two things that touch, one at each side."""
+    whole = mask.astype(np.uint8)
+    deep = cv2.distanceTransform(whole, cv2.DIST_L2, 5)
+    for depth in np.linspace(1, 0.6 * float(deep.max()), 12):
+        inner = (deep > depth).astype(np.uint8)
+        count, _, stats, _ = cv2.connectedComponentsWithStats(inner)
+        if (stats[1:, cv2.CC_STAT_AREA] > _LARGE * inner.sum()).sum() > 1 and count > 2:
+            _, nearest = cv2.distanceTransformWithLabels(1 - inner, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_CCOMP)
+            edges = cv2.morphologyEx(np.asarray(nearest, np.float32), cv2.MORPH_GRADIENT, np.ones((2, 2), np.uint8))
+            return np.asarray(whole * (edges == 0), np.uint8)
+    return whole
+
+
+def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
+    """Of several things that stand out: those of a plural all, else the one at the named side, else the main one.
+
+    Nothing, where such a thing is seen and does not stand out: what does is another.
+    """
+    if seen_in(mask, where) < _HERE:
+        return np.zeros_like(mask)
     sides = [place for place in edit.places if place in ("left", "right", "top", "bottom")]
-    count, labels, stats, centres = cv2.connectedComponentsWithStats(mask.astype(np.uint8))
+    count, labels, stats, centres = cv2.connectedComponentsWithStats(_parted(mask) if sides else mask.astype(np.uint8))
     many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None
     if count < 3 or (many and not sides):
         return mask
@@ -279,6 +255,7 @@ def _the_one(mask: Bools, edit: Edit) -> Bools:
         x, y = float(centres[i][0]) / width, float(centres[i][1]) / height
         if sides:
             return float(dx * x + dy * y)
-        return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * (1.2 - abs(x - 0.5) - 0.5 * abs(y - 0.5)))
+        middle = 1.2 - abs(x - 0.5) - 0.5 * abs(y - 0.5)
+        return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * seen_in(labels == i, where) ** 2)
 
     return np.asarray(labels == max(large or range(1, count), key=worth))

@@ -196,7 +196,7 @@ def test_colours_with_names_of_several_words(words: str, value: str) -> None:
 
 
 def test_the_sky_goes_on_between_towers() -> None:
-    from imarena.editors.classical_find import sky_mask
+    from imarena.editors.classical_sky import sky_mask
 
     picture = photo("rocket")
     picture.thumbnail((400, 400))
@@ -328,3 +328,25 @@ def test_an_extended_frame_goes_on_without_a_seam_and_doubles_nothing() -> None:
     assert np.abs(done[:, 240] - done[:, 239]).max() < 12
     assert np.abs(done[:105, 240:, 0] - done[:105, 240:, 2]).max() < 40  # grey all along: no second red disc
     assert (done[116:, 240:, 1] > done[116:, 240:, 0] + 40).all()
+
+
+def test_a_thing_that_the_detector_knows_is_not_taken_for_what_stands_out_more() -> None:
+    entry = entry_of("edival-11")  # a grey bird below a large orange tree
+    assert entry.scene is not None
+    source = picture(entry.scene)
+    result = asyncio.run(make("classical", {}).edit(EditRequest("Remove the grey bird.", (source,))))
+    assert result.image is not None
+    assert true_quality("edival-11", result.image).score > true_quality("edival-11", source).score + 0.2
+
+
+def test_of_two_things_that_touch_the_one_at_the_named_side_is_meant() -> None:
+    source = photo("dogs")
+    changed = (
+        np.abs(array(edit("Make the dog on the right white.", source)) - np.asarray(source, np.float64)).mean(axis=2)
+        > 25
+    )
+    rows, columns = np.nonzero(changed)
+    height, width = changed.shape
+    assert rows.size > 0.005 * changed.size
+    assert np.percentile(rows, 5) > 0.42 * height  # the other dog's head is above
+    assert np.percentile(columns, 5) > 0.42 * width

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from imarena.editors.classical_fill import diffused, fill
-from imarena.editors.classical_find import sky_mask, subject_mask, target_mask
+from imarena.editors.classical_find import subject_mask, target_mask
+from imarena.editors.classical_sky import sky_mask
 from imarena.editors.classical_light import Floats
 from imarena.editors.classical_things import remove
 from imarena.language import read_instruction
