@@ -12,8 +12,8 @@ from PIL import Image, ImageDraw
 
 from imarena.editors.classical_fill import diffused, fill
 from imarena.editors.classical_find import subject_mask, target_mask
-from imarena.editors.classical_sky import sky_mask
 from imarena.editors.classical_light import Floats
+from imarena.editors.classical_sky import sky_mask
 from imarena.editors.classical_things import remove
 from imarena.language import read_instruction
 from imarena.studio import entry_of, picture, render
