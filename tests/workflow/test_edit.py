@@ -385,3 +385,4 @@ def test_wrong_words_say_what_to_do(imarena: Imarena, tmp_path: Path) -> None:
     assert "import" in imarena("-w", empty, "edit", "-e", "classical", code=2).err
     listed = imarena("-w", root, "--json", "edit", "--list").json
     assert {"classical", "gpt-image-1", "agent:EDITOR", "folder:PATH"} <= set(listed)
+    assert set(imarena("-w", "nowhere", "--json", "edit", "--list").json) <= set(listed)

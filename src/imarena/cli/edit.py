@@ -62,10 +62,10 @@ def command(
     from imarena.workflows.editor_wiring import Wish, wire_editors
     from imarena.workflows.wiring import read_values
 
+    if list_:
+        _list_editors(context)
+        return
     with open_workspace(session(context).workspace) as workspace:
-        if list_:
-            _list_editors(context, workspace)
-            return
         if not editor:
             raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
@@ -157,10 +157,18 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
         console.print(f"stopped: {report.stopped}", markup=False)
 
 
-def _list_editors(context: typer.Context, workspace: Any) -> None:
+def _list_editors(context: typer.Context) -> None:
+    """What there is, with the workspace's own tables where there is a workspace."""
+    from imarena.core.settings import Settings
+    from imarena.storage import is_workspace, open_workspace
     from imarena.workflows.editor_wiring import editor_names
 
-    names = editor_names(workspace.settings)
+    root = session(context).workspace
+    settings = Settings()
+    if is_workspace(root):
+        with open_workspace(root) as workspace:
+            settings = workspace.settings
+    names = editor_names(settings)
 
     def show(console: Console) -> None:
         for name, about in names.items():
