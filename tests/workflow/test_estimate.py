@@ -1,12 +1,20 @@
 """The time that a run is said to take: rate limits, tries and waiting count; a model that runs here answers in turn."""
 
+import os
+from itertools import combinations
+from pathlib import Path
+
 import pytest
 
 from imarena.clients import Endpoint
-from imarena.core.records import Usage
+from imarena.core.records import Item, Judgment, Order, Outcome, Turn, Usage
 from imarena.judges import JUDGES
-from imarena.workflows.estimating import Estimate, Size, estimate_sizes
+from imarena.storage import init_workspace
+from imarena.workflows.cases import Case, load_board
+from imarena.workflows.estimating import COMPUTED_S, Estimate, Size, estimate, estimate_sizes
+from imarena.workflows.judging_plan import CaseWork, PlannedWork
 from imarena.workflows.wiring import Door, Wired
+from tests import samples
 
 SIZE = Size(100, 100, 1)
 
@@ -43,3 +51,41 @@ def test_a_model_that_runs_here_costs_nothing_and_answers_in_turn() -> None:
     assert found.cost_usd == 0.0
     assert not found.spends
     assert "1 at a time" in found.basis
+
+
+def test_a_judge_that_computes_is_estimated_by_the_pictures_it_has_to_look_at(tmp_path: Path) -> None:
+    """An earlier run: 3 outputs, all pairs in both orders; 2 s a picture at first sight, then 0.01 s a question."""
+    items = [Item(dataset="d", key=f"k{n}", turns=(Turn(instruction="x"),)) for n in range(3)]
+    outputs = {item.key: [samples.output(item, name) for name in "abc"] for item in items}
+    pairs = {key: list(combinations(three, 2)) for key, three in outputs.items()}
+    orders = (Order.LEFT_FIRST, Order.RIGHT_FIRST)
+    wired = Wired(JUDGES.get("builtin")({}, None), "builtin", "pairwise")
+    with init_workspace(tmp_path / "a") as workspace:
+        workspace.store.add([*items, *(output for three in outputs.values() for output in three)])
+        work = [
+            CaseWork(Case(item, left, right, order), f"{item.key}{n}{order}", 0)
+            for item in items[1:]
+            for n, (left, right) in enumerate(pairs[item.key])
+            for order in orders
+        ]
+        planned = PlannedWork(work, done_before=6)
+        board = load_board(workspace)
+        new = estimate(workspace, wired, planned, board, concurrency=8)
+        lanes = os.cpu_count() or 1
+        assert new.seconds == pytest.approx(6 * COMPUTED_S / lanes), "6 pictures, in 12 questions"
+        took = iter([2.01, 2.01, 0.01, 2.01, 0.01, 0.01])  # two orders at once: either waits for the look
+        workspace.store.add(
+            [
+                Judgment(
+                    work_id=f"{n}{order}", judge="builtin", run_id="run_1", item_id=left.item_id, order=order,
+                    left_id=left.output_id, right_id=right.output_id, preference=Outcome.LEFT,
+                    usage=Usage(latency_s=next(took)),
+                )
+                for n, (left, right) in enumerate(pairs["k0"])
+                for order in orders
+            ]
+        )  # fmt: skip
+        found = estimate(workspace, wired, planned, board, concurrency=8)
+    assert found.seconds == pytest.approx((6 * 6.02 / 3 + 8 * 0.01) / lanes)
+    assert found.basis[0].startswith("2 s a picture at first sight: mean of 3 earlier looks; 0.01 s a question")
+    assert (found.new, found.done_before) == (12, 6)

@@ -13,6 +13,7 @@ from imarena.core.protocols import Exhibit, Judge
 from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
 from imarena.storage import Workspace
 from imarena.workflows.cases import Board, Case
+from imarena.workflows.estimating_looks import pace_of
 from imarena.workflows.exhibits import references_of, sources_of
 from imarena.workflows.judging_plan import Held, PlannedWork, skeleton
 from imarena.workflows.wiring import Wired
@@ -93,6 +94,8 @@ def estimate(
     workspace: Workspace, wired: Wired, planned: PlannedWork, board: Board, *, concurrency: int, at_most: bool = False
 ) -> Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
+    if wired.endpoint is None and getattr(wired.judge, "cpu_bound", False):
+        return _computed(workspace, wired, planned, at_most=at_most)
     rows = _past(workspace, wired.judge)
     if wired.endpoint is None:
         sizes = [Size(0, 0, 0)] * len(planned.work)
@@ -104,6 +107,20 @@ def estimate(
         wired, sizes, past, planned.answered,
         concurrency=concurrency, unfit=dict(planned.unfit), at_most=at_most,
     )  # fmt: skip
+
+
+def _computed(workspace: Workspace, wired: Wired, planned: PlannedWork, *, at_most: bool) -> Estimate:
+    """For a judge that only computes: by the pictures that it has to look at."""
+    pace, lanes, assumed_s = pace_of(workspace, wired.judge), os.cpu_count() or 1, _assumed_s(wired)
+    return Estimate(
+        wired.judge.name, len(planned.work), planned.answered, dict(planned.unfit), None, None, 0.0,
+        seconds=pace.seconds(planned.work, assumed_s) / lanes, at_most=at_most,
+        basis=(pace.told(assumed_s), f"{lanes} at a time", "no endpoint: no cost"),
+    )  # fmt: skip
+
+
+def _assumed_s(wired: Wired) -> float:
+    return LATENCY_S if wired.endpoint is not None else float(getattr(wired.judge, "assumed_s", COMPUTED_S))
 
 
 def estimate_sizes(
@@ -121,8 +138,7 @@ def estimate_sizes(
         "judge": wired.judge.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
         "at_most": at_most,
     }  # fmt: skip
-    assumed_s = LATENCY_S if wired.endpoint is not None else float(getattr(wired.judge, "assumed_s", COMPUTED_S))
-    latency, told_latency = _latency([usage for _, usage in past], assumed_s, waiting=not wired.runs_here)
+    latency, told_latency = _latency([usage for _, usage in past], _assumed_s(wired), waiting=not wired.runs_here)
     if wired.endpoint is None:
         lanes = (os.cpu_count() or 1) if getattr(wired.judge, "cpu_bound", False) else 1
         return Estimate(
