@@ -220,11 +220,11 @@ def _filled(mask: Bools) -> Bools:
     return np.asarray(mask | np.isin(labels, small))
 
 
-def _parted(mask: Bools) -> npt.NDArray[np.uint8]:
+def _parted(mask: Bools, most: float) -> npt.NDArray[np.uint8]:
     """A mask cut where it is thinnest, if that parts it into large pieces: two things that touch, one at each side."""
     whole = mask.astype(np.uint8)
     deep = cv2.distanceTransform(whole, cv2.DIST_L2, 5)
-    for depth in np.linspace(1, 0.6 * float(deep.max()), 12):
+    for depth in np.linspace(1, most * float(deep.max()), 12):
         inner = (deep > depth).astype(np.uint8)
         count, _, stats, _ = cv2.connectedComponentsWithStats(inner)
         if (stats[1:, cv2.CC_STAT_AREA] > _LARGE * inner.sum()).sum() > 1 and count > 2:
@@ -242,7 +242,7 @@ def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
     if seen_in(mask, where) < _HERE:
         return np.zeros_like(mask)
     sides = [place for place in edit.places if place in ("left", "right", "top", "bottom")]
-    count, labels, stats, centres = cv2.connectedComponentsWithStats(_parted(mask) if sides else mask.astype(np.uint8))
+    count, labels, stats, centres = cv2.connectedComponentsWithStats(_parted(mask, 0.6 if sides else 0.25))
     many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None
     if count < 3 or (many and not sides):
         return mask

@@ -350,3 +350,13 @@ def test_of_two_things_that_touch_the_one_at_the_named_side_is_meant() -> None:
     assert rows.size > 0.005 * changed.size
     assert np.percentile(rows, 5) > 0.42 * height  # the other dog's head is above
     assert np.percentile(columns, 5) > 0.42 * width
+
+
+def test_what_hardly_touches_the_thing_is_not_changed_with_it() -> None:
+    entry = entry_of("world-tie-a")  # a house, and a tree whose crown comes close to its roof
+    assert entry.scene is not None
+    source = Image.open(io.BytesIO(picture(entry.scene))).convert("RGB")
+    change = np.abs(array(edit("Paint the house blue.", source)) - np.asarray(source, np.float64)).mean(axis=2)
+    width = change.shape[1]
+    assert change[:, : width * 3 // 10].mean() < 1.5
+    assert change[:, width * 38 // 100 : width * 60 // 100].mean() > 10
