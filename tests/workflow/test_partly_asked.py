@@ -135,3 +135,6 @@ def test_the_estimate_of_a_resume_counts_what_is_left(workspace: Workspace) -> N
         left, tokens = requests()
         assert left == "1 requests"
         assert 0 < tokens < all_tokens
+        judge_cases(workspace, replace(wired.judge, chat=Endpoint()), cases, parents=board.parents)
+        cases = list(pointwise_cases(board, repeats=2))
+        assert requests() == ("2 requests", all_tokens), "what a remainder took says nothing about a whole"
