@@ -4,7 +4,7 @@ import asyncio
 import difflib
 import json
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from imarena.judges.local_model import model_folder, weights_sha256
 LOCAL = "local_model"
 """An endpoint table with this key names a model that runs here, through the `vision` extra."""
 
+_LOOK_AGAIN_S = 0.2
 FUNCTION = "function:"
 """`function:module:name` is a judge that is not in the catalog: what makes it, as the user names it."""
 
@@ -89,7 +90,10 @@ class Door:
                     raise
                 async with self._settled:
                     if self.budget.reserved_usd > 0:
-                        await self._settled.wait()
+                        # What is held may be another door's (an agent has an editor's, a judge's and a mind's), which
+                        # wakes nobody here: look again after a while.
+                        with suppress(TimeoutError):
+                            await asyncio.wait_for(self._settled.wait(), _LOOK_AGAIN_S)
 
     async def _ask(self, chat: Chat, prompt: ChatPrompt) -> ChatAnswer:
         ended = True

@@ -1,13 +1,14 @@
 """What an agent's judge and mind are asked at most, and what that costs: counted by hand."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind
 from imarena.agent.vlm import _prompt
-from imarena.clients import read_endpoint
-from imarena.core.protocols import Editor
+from imarena.clients import Budget, BudgetSpent, read_endpoint
+from imarena.core.protocols import ChatAnswer, ChatPrompt, Editor
 from imarena.core.records import ImageRef, Item, Mode
 from imarena.core.records.item import Turn
 from imarena.workflows.editing_asides import Place, asides
@@ -73,3 +74,24 @@ def test_a_price_that_is_not_known_is_not_made_up() -> None:
     assert "input_usd_per_million" in found.told
     assert asides(BestOf("b", StepEditor(), judge(), 3), [PLACE]) is None
     assert asides(StepEditor(), [PLACE]) is None
+
+
+def test_a_door_does_not_wait_for_ever_for_what_another_one_held() -> None:
+    async def asked() -> None:
+        budget = Budget(1.0)
+        elsewhere = budget.reserve(0.9)
+        judging = Door(door(**PRICED).endpoint, budget)
+
+        async def chat(prompt: ChatPrompt) -> ChatAnswer:
+            budget.reserve(0.5)
+            raise AssertionError("there is no money for it")
+
+        judging._chat = chat
+        asking = asyncio.create_task(judging(ChatPrompt("", ("Well?",))))
+        await asyncio.sleep(0.01)
+        assert not asking.done()  # the other may cost less than it holds
+        budget.settle(elsewhere, 0.9)
+        with pytest.raises(BudgetSpent):
+            await asyncio.wait_for(asking, 30)
+
+    asyncio.run(asked())
