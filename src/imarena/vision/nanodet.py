@@ -55,9 +55,9 @@ def _found(pixels: bytes) -> NDArray[np.float32]:
 
 
 def things_seen(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
-    """How sure the network is of each of `KINDS` at each place: (80, 40, 40), 0 to 1; under 0.5 it is often wrong.
+    """How sure the network is of each of `KINDS` at each place: (80, 32, 32), 0 to 1; under 0.5 it is often wrong.
 
-    `rgb` is sRGB, 0 to 1, shape (height, width, 3); it is stretched to 320 by 320 pixels.
+    `rgb` is sRGB, 0 to 1, shape (height, width, 3); it is stretched to 256 by 256 pixels.
     """
     import cv2
 
