@@ -3,11 +3,11 @@ first use. Only the scores are read, not the boxes: what is asked here is whethe
 """
 
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from imarena.vision.networks import network
 
 KINDS = (
     "person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light",
@@ -26,16 +26,6 @@ _MEAN = np.array([103.53, 116.28, 123.675], np.float32)
 _SPREAD = np.array([57.375, 57.12, 58.395], np.float32)
 
 
-@lru_cache(maxsize=1)
-def _session() -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # several pictures are worked on at once anyway, and one thread gives one answer
-    weights = files("imarena.vision").joinpath("weights", "nanodet_g.onnx").read_bytes()
-    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
-
-
 def _spread_out(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     """A coarse map, (80, n, n), on the finest raster."""
     times = GRID // scores.shape[1]
@@ -48,7 +38,7 @@ def _found(pixels: bytes) -> NDArray[np.float32]:
     small = np.frombuffer(pixels, np.uint8).reshape(SIDE, SIDE, 3)
     ready = (small[..., ::-1].astype(np.float32) - _MEAN) / _SPREAD
     given = {"picture": np.ascontiguousarray(ready.transpose(2, 0, 1)[None])}
-    levels = [_spread_out(np.asarray(level[0], np.float32)) for level in _session().run(None, given)]
+    levels = [_spread_out(np.asarray(level[0], np.float32)) for level in network("nanodet_g").run(None, given)]
     found = np.maximum.reduce(levels)
     found.setflags(write=False)
     return np.asarray(found, np.float32)

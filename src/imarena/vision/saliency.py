@@ -1,11 +1,11 @@
 """The salient thing of a picture: U²-Net, small (Qin et al. 2020; weights bundled, Apache-2.0). Loaded on first use."""
 
 from functools import lru_cache
-from importlib.resources import files
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from imarena.vision.networks import network
 
 SIDE = 320
 SMALLEST = 24
@@ -14,22 +14,12 @@ _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 _SPREAD = np.array([0.229, 0.224, 0.225], np.float32)
 
 
-@lru_cache(maxsize=1)
-def _session() -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # several pictures are worked on at once anyway, and one thread gives one answer
-    weights = files("imarena.vision").joinpath("weights", "u2netp.onnx").read_bytes()
-    return onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
-
-
 @lru_cache(maxsize=8)
 def _found(pixels: bytes) -> NDArray[np.float32]:
     """The map of a small copy; the last few are kept, since one edit may ask for its picture's several times."""
     small = np.frombuffer(pixels, np.uint8).reshape(SIDE, SIDE, 3).astype(np.float32)
     ready = (small / max(float(small.max()), 1e-6) - _MEAN) / _SPREAD
-    session = _session()
+    session = network("u2netp")
     given = {session.get_inputs()[0].name: np.ascontiguousarray(ready.transpose(2, 0, 1)[None], np.float32)}
     found = np.asarray(session.run([session.get_outputs()[0].name], given)[0][0, 0], np.float32)
     found.setflags(write=False)
