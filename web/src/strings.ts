@@ -364,7 +364,7 @@ export const strings = {
     people: "People who may use it",
     personParam: "Link parameter that tells people apart",
     personHint: "For crowd platforms, such as PROLIFIC_PID; empty for a link of one person.",
-    boundRater: "Id of a named rater",
+    boundRater: "Only for the tasks of",
     raterHint: "A rater whom routing made tasks for: who opens the link gets exactly those. Empty: a new rater.",
     link: "Send this link. It is shown once.",
     linkParam: "Put the platform's own sign for the person where it says WHO; what Prolific fills in stands there already.",
