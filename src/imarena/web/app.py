@@ -1,6 +1,5 @@
 """The application: routes, refusals, and the front end's files."""
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -39,8 +38,6 @@ def _name(route: APIRoute) -> str:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     arena: Arena = app.state.arena
     to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
-    # a thread that comes back from the database should not wait 5 ms for its turn while it holds the write lock
-    sys.setswitchinterval(0.0005)
     await to_thread.run_sync(ready, arena.workspace, arena.voting.shelves)
     arena.warmer.start()
     yield
