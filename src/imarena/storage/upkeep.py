@@ -114,4 +114,4 @@ def withdrawn(workspace: Workspace) -> dict[str, str]:
     table = schema.blobs
     with reading(workspace.store.engine) as connection:
         query = select(table.c.sha256, table.c.withdrawn_at).where(table.c.withdrawn_at.is_not(None))
-        return dict(connection.execute(query).tuples().all())
+        return {row.sha256: row.withdrawn_at for row in connection.execute(query)}
