@@ -21,7 +21,7 @@ BUSY_TIMEOUT_MS = 30_000
 _WRITES = "imarena_writes"
 _TURNS: WeakKeyDictionary[Engine, RLock] = WeakKeyDictionary()
 _GUARD = Lock()
-_POOL = 12
+POOL = 12
 """Connections kept open; a server works with this many threads, and each may hold two."""
 
 
@@ -35,7 +35,7 @@ def connect(url: str) -> Engine:
         ) from error
     if parsed.get_backend_name() == "sqlite":
         engine = create_engine(
-            parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, pool_size=_POOL, max_overflow=2 * _POOL
+            parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, pool_size=POOL, max_overflow=2 * POOL
         )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -47,7 +47,7 @@ def connect(url: str) -> Engine:
         except ImportError as error:
             raise MissingExtra("A PostgreSQL workspace", "postgres") from error
         engine = create_engine(
-            parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=_POOL, max_overflow=2 * _POOL
+            parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=POOL, max_overflow=2 * POOL
         )
         tell_failures(engine)
         return engine

@@ -11,12 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, select
 
 from imarena.storage import Workspace, leases
-from imarena.storage.database import reading
+from imarena.storage.database import POOL, reading
 from imarena.storage.schema import leases as leases_table
 from imarena.workflows.shelves import Shelves
 
-CONNECTIONS = 12
-"""As many as the pool keeps open."""
 _HELD = 500
 _NOBODY = "nobody"
 
@@ -36,7 +34,7 @@ def _open_connections(engine: Engine) -> None:
     if engine.dialect.name != "postgresql":
         return
     with ExitStack() as opened:
-        for _ in range(CONNECTIONS):
+        for _ in range(POOL):
             connection = opened.enter_context(reading(engine))
             driver: Any = connection.connection.driver_connection
             driver.prepare_threshold = 0  # a statement is planned when first met, not at its sixth time
