@@ -2,13 +2,16 @@
 
 import sqlite3
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine
 
 from imarena.core.records import Vote
 from imarena.storage import database, init_workspace, open_workspace
+from imarena.storage.database import POOL
 from imarena.web.app import create_app
 from tests.postgres import machine, new_database
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
@@ -26,6 +29,13 @@ def away(answer: Any) -> None:
     assert answer.headers["content-security-policy"]
 
 
+def many_idle(engine: Engine) -> None:
+    """Connections at rest, as after a busy hour: none of them may cost a request when the database is back."""
+    with ExitStack() as stack:
+        for _ in range(POOL):
+            stack.enter_context(engine.connect())
+
+
 def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
     with machine() as postgres, warnings.catch_warnings():
         url = new_database(postgres.get_uri())
@@ -37,6 +47,7 @@ def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
         person = rater(app, admin, one)
         task = person.next(one)["task"]
         stranger = Person(app)
+        many_idle(app.state.arena.workspace.store.engine)
         postgres.stop()
         app.state.arena.forget()  # the session is not at hand: the gate asks the database first
         away(person.send("POST", f"/api/tasks/{task['address']}/vote", BALLOT))

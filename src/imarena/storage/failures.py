@@ -32,6 +32,8 @@ def tell_failures(engine: Engine) -> None:
         where = engine.url.database or where
 
     def told(context: Any) -> None:
+        if context.is_pre_ping and context.is_disconnect:
+            return  # an idle connection that died is opened anew; only where that fails is there something to tell
         words = _words(context.sqlalchemy_exception, context.original_exception)
         if words is not None:
             message, hint = words
