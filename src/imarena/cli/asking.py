@@ -165,7 +165,8 @@ def list_judges(context: typer.Context) -> None:
 
     known = dict.fromkeys(JUDGES.names(), "of an installed package")
     for name, card in CARDS.items():
-        known[name] = f"{card.about} ({USES[card.shape]}; needs {NEEDS[card.needs]})"
+        only = "" if card.dimension == "overall" else f"about {card.dimension} only; "
+        known[name] = f"{card.about} ({only}{USES[card.shape]}; needs {NEEDS[card.needs]})"
     known["function:MODULE:NAME"] = "A judge of your own: see docs/guide/write-your-own-judge.md"
     emit(context, known, lambda console: show_names(console, known))
 

@@ -13,7 +13,9 @@ from imarena.core.errors import UserError
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[str, typer.Option("--source", help="Workspace: human, judge, all, or auto (people if they voted).")]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
-Dimension = Annotated[str | None, typer.Option("--dimension", help="Workspace: battles about this dimension only.")]
+Dimension = Annotated[
+    str | None, typer.Option("--dimension", help="Workspace: battles about this dimension; without it the whole.")
+]
 Method = Annotated[str, typer.Option(help="bt, davidson, elo, active-elo, mixture or corrected.")]
 Rounds = Annotated[int, typer.Option(help="Bootstrap rounds.")]
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
@@ -96,7 +98,7 @@ def command(
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     found = None
     if source is None:
-        found = _workspace(session(context).workspace, method, voters, judge, dimension)
+        found = _workspace(session(context).workspace, options, voters, judge, dimension)
         table, reading["known_coverage"] = found.table, found.coverage
     else:
         table = work.load_battles(source, columns=_pairs(columns, "--columns"), labels=_pairs(labels, "--labels"))
@@ -124,11 +126,14 @@ def _compared(boards: list[Any], by: str | None, against: Path | None, names: di
     return compare_boards({standing.model: standing.rating for standing in boards[0].models}, against, names)
 
 
-def _workspace(folder: Path, method: str, source: str, judge: str | None, dimension: str | None) -> Any:
+def _workspace(folder: Path, options: Any, source: str, judge: str | None, dimension: str | None) -> Any:
     from imarena.workflows.rank import workspace_battles
 
-    pooled = method in ("active-elo", "mixture", "corrected")  # these weigh people and judges themselves
-    return workspace_battles(folder, source=source, judge=judge, dimension=dimension, pooled=pooled)
+    pooled = options.method in ("active-elo", "mixture", "corrected")  # these weigh people and judges themselves
+    together = options.method == "davidson" or options.dimension_weight == "balanced"
+    return workspace_battles(
+        folder, source=source, judge=judge, dimension=dimension, pooled=pooled, dimensions=together
+    )
 
 
 def _print(

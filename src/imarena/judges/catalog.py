@@ -27,6 +27,7 @@ class Card:
     """Lowest and highest headline score; None for a preference or a score without bounds."""
     about: str
     dimension: str = "overall"
+    """What a verdict is about. Only `overall` enters a board that nobody asked for by its dimension."""
 
 
 _GEDIT = "imarena.judges.geditbench_pairwise"
@@ -96,13 +97,28 @@ CARDS: Mapping[str, Card] = {
         "VisionReward's questions and weights, from its files.",
     ),
     "clipscore": Card(
-        "imarena.judges.embeddings:make_clipscore", "pointwise", "vision", None, "CLIP likeness of output and words."
+        "imarena.judges.embeddings:make_clipscore",
+        "pointwise",
+        "vision",
+        None,
+        "CLIP likeness of output and words.",
+        "instruction_following",
     ),
     "clip-i": Card(
-        "imarena.judges.embeddings:make_clip_i", "pointwise", "vision", (-1, 1), "CLIP likeness of source and output."
+        "imarena.judges.embeddings:make_clip_i",
+        "pointwise",
+        "vision",
+        (-1, 1),
+        "CLIP likeness of source and output: highest where nothing was changed.",
+        "visual_consistency",
     ),
     "dino": Card(
-        "imarena.judges.embeddings:make_dino", "pointwise", "vision", (-1, 1), "DINO likeness of source and output."
+        "imarena.judges.embeddings:make_dino",
+        "pointwise",
+        "vision",
+        (-1, 1),
+        "DINO likeness of source and output: highest where nothing was changed.",
+        "visual_consistency",
     ),
     "editreward": Card(
         "imarena.judges.reward_head:make_editreward", "pointwise", "vision", None, "Reward heads on source and output."

@@ -1,7 +1,8 @@
 """Embedding scores as judges: CLIPScore, CLIP-I and DINO, on any model folder of that kind (the `vision` extra).
 
 They measure likeness, not success: CLIP-I and DINO are highest for an editor that returns its input
-(CV-Arena, appendix L). Use them beside a judge, not in its place.
+(CV-Arena, appendix L). So they are recorded under one dimension (see the catalog) and never enter a board about the
+whole. Use them beside a judge, not in its place.
 """
 
 import asyncio
@@ -52,7 +53,8 @@ class EmbeddingJudge:
     kind: Kind
     settings: EmbeddingSettings
     folder: Path
-    version: str = "1"
+    version: str = "2"
+    """1: the same numbers, recorded as if they were about the whole."""
     prompt_id: str = ""
     prompt_version: str = ""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)

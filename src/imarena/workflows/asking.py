@@ -13,7 +13,7 @@ from imarena.core.records import Ranking
 from imarena.judges.orders import OrderPolicy
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.battles import battles
+from imarena.workflows.battles import battles, part_of
 from imarena.workflows.boards import board as rank_board
 from imarena.workflows.cases import Board, Case, load_board, pointwise_cases
 from imarena.workflows.estimating import Estimate, estimate
@@ -183,11 +183,10 @@ def _quick_ranking(workspace: Workspace, job: Job) -> Ranking | None:
     """The present ratings with their covariance, by the sandwich: no resampling."""
     table = battles(workspace, source="judge", judge=job.wired.judge.name, dimension=job.wired.dimension)
     rows = [n for n, score in enumerate(table.columns["score_left"]) if score is None]
-    columns = {name: [column[n] for n in rows] for name, column in table.columns.items()}
-    if len(set(columns["item"])) < 2:
+    fought = part_of(table, rows)
+    if len(set(fought.columns["item"])) < 2:
         return None
-    options = Options(interval="sandwich")
-    return rank_board("adaptive", replace(table, columns=columns), options).ranking
+    return rank_board("adaptive", fought, Options(interval="sandwich")).ranking
 
 
 __all__ = ["Battle", "Job", "ask", "plan_battles", "plan_scores"]

@@ -3,8 +3,8 @@
 import json
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal
 
@@ -15,6 +15,9 @@ from imarena.workflows.live import live_judgments
 Source = Literal["human", "judge", "all"]
 NOT_WORK = ("gold", "practice", "qualification", "repeat")
 """Purposes of assignments whose votes say something about the rater, not about the models."""
+
+WHOLE = "overall"
+"""The dimension of a verdict that is about everything."""
 
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
@@ -32,6 +35,7 @@ class BattleTable:
     """Share of the items asked of an editor for which it gave an output."""
     times: list[str] = field(default_factory=list)
     """When each battle was decided, as stored: the last of what it was made from."""
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.columns["left"])
@@ -102,6 +106,35 @@ def battles(
     return table
 
 
+def about_whole(table: BattleTable, *, asked: bool = False) -> BattleTable:
+    """The battles about the whole; those about one dimension (visual consistency, say) are counted as left out.
+
+    `asked`: the judge was chosen by name. Its verdicts, or people's, are kept with a warning where all of them are
+    about one dimension.
+    """
+    found = Counter(table.columns["dimension"])
+    chosen = asked or set(table.columns["source"]) == {"human"}
+    only = next(iter(found)) if chosen and len(found) == 1 else WHOLE
+    excluded = table.excluded.copy()
+    excluded.update({f"about {name}, not the whole": number for name, number in found.items() if name != only})
+    warnings = table.warnings if only == WHOLE else (*table.warnings, one_dimension(str(only)))
+    rows = [n for n, about in enumerate(table.columns["dimension"]) if about == only]
+    return replace(part_of(table, rows), excluded=excluded, warnings=warnings)
+
+
+def one_dimension(name: str) -> str:
+    """What has to be said beside a board about less than the whole."""
+    return f"These verdicts are about {name} alone, not about the whole." + (
+        " An editor that changes nothing does well here." if name == "visual_consistency" else ""
+    )
+
+
+def part_of(table: BattleTable, rows: Sequence[int]) -> BattleTable:
+    """Some rows of a table."""
+    columns = {name: [column[n] for n in rows] for name, column in table.columns.items()}
+    return replace(table, columns=columns, times=[table.times[n] for n in rows])
+
+
 def live_votes(workspace: Workspace) -> Iterator[Any]:
     """Rows of the votes that count: not replaced, not taken back, and real work (no gold, practice or repeat)."""
     replaced = {row["supersedes"] for row in workspace.store.rows(Vote) if row["supersedes"]}
@@ -114,7 +147,7 @@ def live_votes(workspace: Workspace) -> Iterator[Any]:
 def dimension_of(row: Any) -> str:
     """What a vote's preference is about."""
     body = row["body"]
-    return str(json.loads(body).get("dimension", "overall")) if '"dimension"' in body else "overall"
+    return str(json.loads(body).get("dimension", WHOLE)) if '"dimension"' in body else WHOLE
 
 
 def _from_votes(workspace: Workspace, context: _Context, table: BattleTable, dimension: str | None) -> None:

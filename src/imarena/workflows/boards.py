@@ -6,7 +6,7 @@ from typing import Any
 from imarena.core.records import Judgment, Ranking, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.battles import BattleTable, battles
+from imarena.workflows.battles import WHOLE, BattleTable, battles, one_dimension, part_of
 from imarena.workflows.independence import driven_by, self_judged
 from imarena.workflows.rank import load_battles, rank_table
 
@@ -24,22 +24,24 @@ def board(title: str, table: BattleTable, options: Options | None = None, **read
     """Rank one table of battles; coverage and exclusions of the workspace go into the ranking."""
     used = {name: column for name, column in table.columns.items() if any(value is not None for value in column)}
     ranking = rank_table(load_battles(used), options or Options(), known_coverage=table.coverage, **reading)
-    excluded = {**ranking.excluded, **table.excluded}
-    return Board(title, ranking.model_copy(update={"excluded": excluded}), table)
+    told = {"excluded": {**ranking.excluded, **table.excluded}, "warnings": (*table.warnings, *ranking.warnings)}
+    return Board(title, ranking.model_copy(update=told), table)
 
 
 def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
-    """Every board that the data allow: people first, then judges by name."""
+    """Every board that the data allow: people first, then judges by name, those about one dimension last."""
     made: list[Board] = []
     chosen = options or Options()
     drivers = driven_by(workspace)
     if workspace.store.count(Vote).get((), 0):
         table = battles(workspace, source="human")
-        if len(table):
-            made.append(board("people", table, chosen))
-    for judge, dimension in sorted(workspace.store.count(Judgment, "judge", "dimension", status="ok")):
+        for dimension in sorted(set(table.columns["dimension"]), key=_whole_first):
+            rows = [n for n, about in enumerate(table.columns["dimension"]) if about == dimension]
+            made.append(board(_named("people", dimension), _told(part_of(table, rows), dimension), chosen))
+    judged = workspace.store.count(Judgment, "judge", "dimension", status="ok")
+    for judge, dimension in sorted(judged, key=lambda key: (*_whole_first(key[1])[:1], *key)):
         table = battles(workspace, source="judge", judge=judge, dimension=dimension)
-        for title, part in _kinds(judge, dimension, table):
+        for title, part in _kinds(judge, dimension, _told(table, dimension)):
             if len({*part.columns["left"], *part.columns["right"]}) > 1:
                 made.append(_warned(board(title, part, chosen), self_judged(drivers, [judge])))
     return made
@@ -50,13 +52,24 @@ def _warned(made: Board, warnings: tuple[str, ...]) -> Board:
     return replace(made, ranking=ranking) if warnings else made
 
 
+def _whole_first(dimension: str) -> tuple[bool, str]:
+    return dimension != WHOLE, dimension
+
+
+def _named(whose: str, dimension: str) -> str:
+    return whose if dimension == WHOLE else f"{whose}, {dimension}"
+
+
+def _told(table: BattleTable, dimension: str) -> BattleTable:
+    return table if dimension == WHOLE else replace(table, warnings=(*table.warnings, one_dimension(dimension)))
+
+
 def _kinds(judge: str, dimension: str, table: BattleTable) -> list[tuple[str, BattleTable]]:
     """Scores and battles of one judge are different evidence: a board each."""
-    name = judge if dimension == "overall" else f"{judge}, {dimension}"
+    name = _named(judge, dimension)
     parts = []
     for title, wanted in ((f"{name}, scores", True), (f"{name}, battles", False)):
         rows = [n for n, score in enumerate(table.columns["score_left"]) if (score is not None) == wanted]
         if rows:
-            columns = {key: [values[n] for n in rows] for key, values in table.columns.items()}
-            parts.append((title, replace(table, columns=columns)))
+            parts.append((title, part_of(table, rows)))
     return parts

@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from imarena.judges.orders import OrderPolicy
 from imarena.stats import battles_needed, detectable_elo
 from imarena.storage import Workspace
 from imarena.workflows.asking import Job, ask, plan_battles, plan_scores
-from imarena.workflows.battles import battles
+from imarena.workflows.battles import WHOLE, battles, one_dimension
 from imarena.workflows.importing import ImportReport, import_records
 from imarena.workflows.judging import JudgeReport, Watch
 from imarena.workflows.wiring import Words, wire_judge
@@ -200,7 +200,7 @@ def compare(
     comparison = Comparison(
         sides=sides,
         judge=job.wired.judge.name,
-        verdict=verdict_of(results, sides),
+        verdict=_about(verdict_of(results, sides), job.wired.dimension),
         items=results,
         coverage=_coverage(workspace, sides, job),
         judgments=dict(judged),
@@ -209,6 +209,13 @@ def compare(
         skips=imported.skips,
     )
     return comparison, report
+
+
+def _about(verdict: Verdict, dimension: str) -> Verdict:
+    """A judge of one dimension does not say which one is better."""
+    if dimension == WHOLE:
+        return verdict
+    return replace(verdict, words=f"By {dimension}: {verdict.words} {one_dimension(dimension)}")
 
 
 def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemResult], dict[str, int]]:

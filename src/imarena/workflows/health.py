@@ -11,6 +11,7 @@ from imarena.judges import health as figures
 from imarena.judges.health import SelfConsistency, Verdicts
 from imarena.stats import Figure
 from imarena.storage import Workspace
+from imarena.workflows.battles import WHOLE
 from imarena.workflows.columns_store import check_judges
 from imarena.workflows.health_data import People, Said, read_judges, read_people
 from imarena.workflows.health_lines import Health
@@ -18,6 +19,7 @@ from imarena.workflows.health_probe import Probed, add_probes, only_probed, stor
 from imarena.workflows.health_together import pairs_of_points, together
 
 GAPS = (50.0, 100.0, 200.0)
+OTHER = "the whole, the judge was not"
 
 
 # ---------------------------------------------------------------- the questions
@@ -37,8 +39,9 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
         _failures(one, newest)
         _position(one, newest)
         _consistency(one, newest)
-        _against_votes(one, newest, people)
-        _gaps(one, newest, people)
+        asked = people.get(newest.dimension, people[WHOLE])
+        _against_votes(one, newest, asked)
+        _gaps(one, newest, asked)
         _means(one, newest, editors)
         _drift(one, forms[judge])
         _injection(one, newest, probed.pop(judge, []))
@@ -107,7 +110,8 @@ def _against_votes(one: Health, said: Said, people: People) -> None:
         one.missing.append("accuracy against people: verdicts on the pairs that people voted on")
         return
     groups = figures.accuracy_by_group(human, judge, [track for *_, track in people.votes])
-    one.add("Does it choose as people do where they decide? (a tie is wrong)", groups.pop("overall"))
+    about = "" if people.dimension == said.dimension else f"; they were asked about {OTHER}"
+    one.add(f"Does it choose as people do where they decide? (a tie is wrong{about})", groups.pop("overall"))
     if len(groups) > 1:
         for track, figure in groups.items():
             one.add("... by track or task", figure, group=track)

@@ -10,7 +10,8 @@ from imarena.core.ids import canonical_json
 from imarena.core.records import Item, Judgment, Order, Outcome, Status
 from imarena.judges.health import outcomes_from_scores
 from imarena.storage import Workspace
-from imarena.workflows.battles import live_votes
+from imarena.workflows.battles import WHOLE, dimension_of, live_votes
+from imarena.workflows.live import misnamed
 
 PairKey = tuple[str, str]
 """Left and right output, the smaller id first."""
@@ -76,7 +77,7 @@ def read_judges(workspace: Workspace, judges: Sequence[str]) -> dict[str, list[S
     replaced = {row["supersedes"] for row in rows if row["supersedes"]}
     forms: dict[tuple[str, str], Said] = {}
     for row in rows:
-        if row["id"] in replaced:
+        if row["id"] in replaced or misnamed(row):
             continue
         body = json.loads(row["body"])
         params = {name: value for name, value in body.get("params", {}).items() if name != "orders"}
@@ -131,14 +132,18 @@ class People:
 
     votes: list[tuple[PairKey, Outcome, str]]
     """Pair, outcome as seen from the smaller id, and the item's track (or task)."""
+    dimension: str = WHOLE
+    """What they were asked about."""
 
 
-def read_people(workspace: Workspace) -> People:
-    """The live votes on pairs."""
+def read_people(workspace: Workspace) -> dict[str, People]:
+    """The live votes on pairs, by what people were asked about."""
     tracks = {row["id"]: row["track"] or row["task"] or "(none)" for row in workspace.store.rows(Item)}
-    votes = []
+    votes: dict[str, People] = {WHOLE: People([])}
     for row in live_votes(workspace):
         if row["preference"] is not None:
+            about = dimension_of(row)
             key, flipped = _key(row["left_id"], row["right_id"])
-            votes.append((key, _turned(Outcome(row["preference"]), flipped), tracks.get(row["item_id"], "(none)")))
-    return People(votes)
+            vote = (key, _turned(Outcome(row["preference"]), flipped), tracks.get(row["item_id"], "(none)"))
+            votes.setdefault(about, People([], about)).votes.append(vote)
+    return votes

@@ -7,6 +7,7 @@ from typing import Any
 
 from imarena.core.ids import canonical_json
 from imarena.core.records import Judgment, Status
+from imarena.judges.catalog import CARDS
 from imarena.storage import Workspace
 
 OLD_FORM = "by an earlier version, prompt or setting of the judge"
@@ -37,10 +38,16 @@ def live_judgments(workspace: Workspace, where: dict[str, Any], excluded: Counte
     for row, form in rows:
         if row["id"] in replaced:
             continue
-        if form and newest[_who(row)] != form:
+        if misnamed(row) or (form and newest[_who(row)] != form):
             excluded[OLD_FORM] += 1
             continue
         yield row
+
+
+def misnamed(row: Any) -> bool:
+    """Made here by a measure of one dimension (`clip-i`, say) when it was still recorded as about the whole."""
+    card = CARDS.get(row["judge"].partition("/")[0])
+    return card is not None and card.dimension != row["dimension"] == "overall" and row["run_id"] is not None
 
 
 def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:

@@ -16,7 +16,7 @@ from imarena.storage import Store, Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
 from imarena.storage.schema import assignments, campaigns, items, judgments, outputs, rankings, votes
-from imarena.workflows.battles import COLUMNS, BattleTable, Source, battles, dimension_of
+from imarena.workflows.battles import BattleTable, Source, about_whole, battles, dimension_of, part_of
 from imarena.workflows.boards import board
 from imarena.workflows.shelves import Shelves
 from imarena.workflows.watching import RunWatch
@@ -183,11 +183,12 @@ class Looking:
             wanted["mode"] = None
         if not wanted:
             return table
-        return _part(table, [n for n in range(len(table)) if all(table.columns[k][n] == wanted[k] for k in wanted)])
+        return part_of(table, [n for n in range(len(table)) if all(table.columns[k][n] == wanted[k] for k in wanted)])
 
     def _battles(self, filters: Filters) -> BattleTable:
         source: Source = "judge" if filters.judge else filters.source
-        return battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension, once=True)
+        table = battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension, once=True)
+        return table if filters.dimension else about_whole(table, asked=filters.judge is not None)
 
     def board(self, filters: Filters, method: str) -> Made:
         """A board with its win matrix."""
@@ -197,7 +198,10 @@ class Looking:
         table = self.table(filters)
         matrix, excluded = _matrix(table), dict(table.excluded)
         if not len(table):
-            return Made(None, matrix, 0, excluded, "No battle fits these filters.")
+            why = "No battle fits these filters."
+            if any(reason.endswith("not the whole") for reason in excluded):
+                why = "No battle is about the whole: choose a dimension."
+            return Made(None, matrix, 0, excluded, why)
         try:
             ranking = _ranked(table, method)
         except UserError as error:
@@ -214,7 +218,7 @@ class Looking:
         steps = {moments[(n + 1) * len(moments) // points - 1] for n in range(points)} if moments else set()
         found = []
         for moment in sorted(steps):
-            part = _part(table, [n for n, time in enumerate(table.times) if time <= moment])
+            part = part_of(table, [n for n, time in enumerate(table.times) if time <= moment])
             try:
                 ranking = board("board", part, Options(method=method, rounds=0, interval="none")).ranking
             except UserError:
@@ -284,11 +288,6 @@ class Looking:
 def wanted_of(filters: Filters) -> dict[str, Any]:
     """The filters that look at the item, or at how its outputs were made."""
     return {name: getattr(filters, name) for name in ITEM_FILTERS if getattr(filters, name) is not None}
-
-
-def _part(table: BattleTable, rows: list[int]) -> BattleTable:
-    columns = {name: [table.columns[name][n] for n in rows] for name in COLUMNS}
-    return BattleTable(columns, table.excluded, table.coverage, [table.times[n] for n in rows])
 
 
 def _ranked(table: BattleTable, method: str) -> Ranking:

@@ -197,15 +197,22 @@ def _judge_called(workspace: Any, name: str) -> str:
 
 
 def workspace_battles(
-    folder: Path, *, source: str = "auto", judge: str | None = None, dimension: str | None = None, pooled: bool = False
+    folder: Path,
+    *,
+    source: str = "auto",
+    judge: str | None = None,
+    dimension: str | None = None,
+    pooled: bool = False,
+    dimensions: bool = False,
 ) -> WorkspaceBattles:
     """People's votes and judges' verdicts of a workspace.
 
     `source` auto: people where they voted, else judges; with `pooled` (methods that weigh sources) all of them.
+    Without a `dimension` only verdicts about the whole count, unless `dimensions` asks for all of them together.
     """
     from imarena.core.records import Vote
     from imarena.storage import open_workspace
-    from imarena.workflows.battles import battles
+    from imarena.workflows.battles import about_whole, battles
     from imarena.workflows.independence import driven_by, self_judged
 
     if source not in ("auto", "human", "judge", "all"):
@@ -216,8 +223,16 @@ def workspace_battles(
             source = "all" if pooled else "human" if voted and judge is None else "judge"
         named = None if judge is None else _judge_called(workspace, judge)
         found = battles(workspace, source=source, judge=named, dimension=dimension, once=True)  # type: ignore[arg-type]
+        about = sorted(set(found.columns["dimension"]))
+        if dimension is None and not dimensions:
+            found = about_whole(found, asked=judge is not None)
         failed = list(_failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
         drivers = {} if source == "human" else driven_by(workspace)
+    if about and not len(found):
+        raise UserError(
+            f"No verdict of source '{source}' is about the whole; there are some about {', '.join(about)}.",
+            hint="Choose one with --dimension; `--method davidson --balanced` ranks by all of them together.",
+        )
     if not len(found):
         raise UserError(
             f"No battles of source '{source}' in this workspace.",
@@ -232,7 +247,9 @@ def workspace_battles(
     warnings: tuple[str, ...] = ()
     if len(judges) > 1 and not pooled:
         warnings = (f"Verdicts of {len(judges)} judges are pooled: {', '.join(judges)}. Choose one with --judge.",)
-    warnings = (*warnings, *self_judged(drivers, judges))
+    if dimensions and len(about) > 1:
+        warnings = (f"Verdicts about {', '.join(about)} are ranked together.", *warnings)
+    warnings = (*found.warnings, *warnings, *self_judged(drivers, judges))
     return WorkspaceBattles(
         load_battles(used), dict(found.excluded), dict(found.coverage), warnings, _whose(source, judges)
     )

@@ -1,0 +1,109 @@
+"""A measure of one dimension (CLIP-I: highest where nothing was changed) is in no board about the whole."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from imarena.core.records import Item, Judgment, Output, Rater, Record, Turn, Vote
+from imarena.judges import CARDS
+from imarena.storage import init_workspace, open_workspace
+from imarena.workflows.boards import boards
+from imarena.workflows.looking import Filters, Looking
+from imarena.workflows.shelves import Shelves
+from tests import samples
+from tests.command import Imarena
+
+JUDGE, LIKENESS = "cv-judge/vlm", "clip-i/clip"
+
+
+def scored(judge: str, output: Output, score: float, **more: Any) -> Judgment:
+    return Judgment(
+        work_id=f"{judge}{output.output_id}{more}", judge=judge, run_id="run_1", item_id=output.item_id,
+        left_id=output.output_id, score=score, **more,
+    )  # fmt: skip
+
+
+def voted(rater: Rater, left: Output, right: Output, **more: Any) -> Vote:
+    return samples.vote(rater, left, right, key=f"{left.output_id}{more}").model_copy(update=more)
+
+
+def pairs(count: int = 6) -> list[tuple[Item, Output, Output]]:
+    items = [Item(dataset="d", key=f"k{n}", turns=(Turn(instruction="x"),)) for n in range(count)]
+    return [(item, samples.output(item, "edits"), samples.output(item, "idle")) for item in items]
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Path:
+    """A judge of the whole prefers the editor that edits; likeness to the source the one that does nothing."""
+    records: list[Record] = []
+    for item, edits, idle in pairs():
+        records += [item, edits, idle, scored(JUDGE, edits, 800), scored(JUDGE, idle, 200)]
+        about = {"dimension": CARDS["clip-i"].dimension, "judge_version": "2"}
+        records += [scored(LIKENESS, edits, 0.7, **about), scored(LIKENESS, idle, 1.0, **about)]
+        old = {"judge_version": "1"}  # as stored before the measure had a dimension
+        records += [scored(LIKENESS, edits, 0.7, **old), scored(LIKENESS, idle, 1.0, **old)]
+    with init_workspace(tmp_path / "a") as workspace:
+        workspace.store.add(records)
+    return tmp_path / "a"
+
+
+def first(document: Any) -> str:
+    return str(document["models"][0]["model"])
+
+
+def test_a_board_is_about_the_whole_unless_asked_otherwise(imarena: Imarena, arena: Path) -> None:
+    whole = imarena("-w", "a", "--json", "rank", "--rounds", "20").json
+    assert first(whole) == "edits"
+    assert whole["n_battles"] == 6
+    assert whole["excluded"]["about visual_consistency, not the whole"] == 6
+    for words in (("--dimension", "visual_consistency"), ("--judge", "clip-i")):
+        asked = imarena("-w", "a", "--json", "rank", "--rounds", "20", *words).json
+        assert first(asked) == "idle"
+    assert any("changes nothing" in warning for warning in asked["warnings"])
+    listed = imarena("judge", "--list").out
+    assert "highest where nothing was changed" in " ".join(listed.split())
+    assert "about visual_consistency only" in " ".join(listed.split())
+
+
+def test_report_and_web_keep_it_apart(arena: Path) -> None:
+    with open_workspace(arena) as workspace:
+        made = boards(workspace)
+        assert [board.title for board in made] == [
+            "cv-judge/vlm, scores", "clip-i/clip, visual_consistency, scores"
+        ]  # fmt: skip
+        assert "visual_consistency alone" in made[1].ranking.warnings[0]
+        shown = Looking(workspace, Shelves(workspace)).board(Filters(), "bt")
+        assert shown.ranking is not None
+        assert shown.ranking.models[0].model == "edits"
+        assert shown.n_battles == 6
+
+
+def test_without_a_verdict_about_the_whole_rank_asks_which_dimension(imarena: Imarena, tmp_path: Path) -> None:
+    records: list[Record] = []
+    for item, edits, idle in pairs():
+        records += [item, edits, idle]
+        for output, value in ((edits, 0.7), (idle, 1.0)):
+            records.append(scored(LIKENESS, output, value, dimension="visual_consistency"))
+    with init_workspace(tmp_path / "a") as workspace:
+        workspace.store.add(records)
+    assert "--dimension" in imarena("-w", "a", "rank", code=2).err
+
+
+def test_a_judge_of_one_dimension_meets_votes_on_it(imarena: Imarena, tmp_path: Path) -> None:
+    """People prefer the edit as a whole, and the idle editor where they were asked about consistency."""
+    rater = Rater(rater_id="r")
+    records: list[Record] = [rater]
+    for item, edits, idle in pairs():
+        records += [item, edits, idle, voted(rater, edits, idle)]
+        records.append(voted(rater, idle, edits, dimension="visual_consistency"))
+        for output, value in ((edits, 0.7), (idle, 1.0)):
+            records.append(scored(LIKENESS, output, value, dimension="visual_consistency"))
+            records.append(scored(JUDGE, output, -value))
+    with init_workspace(tmp_path / "a") as workspace:
+        workspace.store.add(records)
+    told = imarena("-w", "a", "--json", "health").json["judges"]
+    accuracy = {
+        one["judge"]: line["value"] for one in told for line in one["lines"] if line["name"] == "decisive_accuracy"
+    }
+    assert accuracy == {JUDGE: 1.0, f"{LIKENESS}, visual_consistency": 1.0}
