@@ -15,9 +15,11 @@ from imarena.judges.viescore import make_edit
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.cases import load_board, pointwise_cases
 from imarena.workflows.estimating import estimate
+from imarena.workflows.health_probe import judge_probes
+from imarena.workflows.health_probe_run import plan_probe, run_probe
 from imarena.workflows.judging import JudgeReport, judge_cases
 from imarena.workflows.judging_plan import plan_cases
-from imarena.workflows.wiring import Words, wire_judge
+from imarena.workflows.wiring import Wired, Words, wire_judge
 from tests.small_arena import make_arena
 
 SEMANTIC = {"editing_success": 8, "over_editing": 6, "reasons": "."}
@@ -138,3 +140,17 @@ def test_the_estimate_of_a_resume_counts_what_is_left(workspace: Workspace) -> N
         judge_cases(workspace, replace(wired.judge, chat=Endpoint()), cases, parents=board.parents)
         cases = list(pointwise_cases(board, repeats=2))
         assert requests() == ("2 requests", all_tokens), "what a remainder took says nothing about a whole"
+
+
+def test_a_probe_asks_only_what_is_left(workspace: Workspace) -> None:
+    """One output, plain and with ten texts: eleven times two questions, and one more for each that failed."""
+    with workspace:
+        chat = Endpoint(DOWN, DOWN, DOWN)
+        wired = Wired(viescore(chat), "viescore", "pointwise")
+        for failed, asked in ((3, 22), (0, 25)):
+            job = plan_probe(workspace, wired, load_board(workspace), 1, battles=False)
+            assert run_probe(workspace, job).missing == failed
+            assert len(chat.asked) == asked
+        assert chat.asked[22:] == ["quality"] * 3
+        (line, *_) = judge_probes(workspace, wired.judge).lines
+        assert line.figure.value == 0.0

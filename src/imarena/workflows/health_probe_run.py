@@ -13,7 +13,7 @@ from itertools import combinations, islice
 from imarena.core.errors import ImarenaError, UserError
 from imarena.core.ids import content_id
 from imarena.core.protocols import Exhibit, Judge, Verdict
-from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Reply, Status
+from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
 from imarena.engine import Plan, Tally, computing, run_async
 from imarena.judges.injection import Injection, injections, marked
 from imarena.judges.orders import recorded, shown
@@ -22,8 +22,17 @@ from imarena.workflows.cases import Board, Case, sides
 from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.exhibits import exhibit_of
 from imarena.workflows.health_probe import PLAIN, Probed, evidence_of, form_of, read_probes
-from imarena.workflows.judging import JudgeReport, Watch
-from imarena.workflows.judging_plan import CaseWork, PlannedWork, known_answers, unfit_reason, work_id
+from imarena.workflows.judging import JudgeReport, Watch, put
+from imarena.workflows.judging_plan import (
+    CaseWork,
+    Held,
+    PlannedWork,
+    known_answers,
+    unfit_reason,
+    with_held,
+    work_id,
+)
+from imarena.workflows.judging_records import reply_of
 from imarena.workflows.runs import noted
 from imarena.workflows.wiring import Wired
 
@@ -38,6 +47,13 @@ class Ask:
     text: Injection | None
     work: str
     attempt: int = 0
+    held: Held | None = None
+    """Of several questions: what an earlier attempt got answers to."""
+
+    @property
+    def put(self) -> CaseWork:
+        """What is asked, under the name of its replies: those of a probe are no replies to `judge` or `battle`."""
+        return CaseWork(self.case, content_id("work", "probe reply", self.work), self.attempt, held=self.held)
 
 
 @dataclass
@@ -75,7 +91,8 @@ def plan_probe(
         else:
             asks.append(replace(ask, attempt=attempts.get(ask.work, 0)))
     lanes = concurrency or wired.concurrency
-    work = [CaseWork(ask.case, ask.work, ask.attempt) for ask in asks]
+    work = with_held(workspace, judge, [ask.put for ask in asks])
+    asks = [replace(ask, held=one.held) for ask, one in zip(asks, work, strict=True)]
     planned = PlannedWork(work, done_before=before + len(known), unfit=unfit)
     took = estimate(workspace, wired, planned, board, concurrency=lanes)
     return ProbeJob(wired, board, asks, known, took, lanes, before + len(known))
@@ -185,7 +202,7 @@ async def _asked(workspace: Workspace, job: ProbeJob, report: JudgeReport, run_i
             if executor is not None:
                 return counted(ask, await loop.run_in_executor(executor, _drawn_and_asked, judge, exhibit, ask))
             drawn = await asyncio.to_thread(_drawn, exhibit, ask)
-            return counted(ask, await judge.judge(drawn))
+            return counted(ask, await put(judge, drawn, ask.held))
 
         plan = Plan(job.asks, do, failed, write, total=len(job.asks), stage="probe", concurrency=concurrency)
         async with job.wired.door.opened() if job.wired.door else nullcontext():
@@ -214,11 +231,8 @@ def _records(judge: Judge, ask: Ask, verdict: Verdict, run_id: str) -> list[Reco
     usage = verdict.usage.model_dump(exclude_none=True)
     if usage:
         value["usage"] = usage
-    if verdict.raw:
-        reply = Reply(
-            work_id=content_id("work", "probe reply", ask.work), attempt=ask.attempt, raw=verdict.raw,
-            usage=verdict.usage, model=verdict.model, run_id=run_id,
-        )  # fmt: skip
+    reply = reply_of(ask.put, verdict, run_id)
+    if reply is not None:
         records.append(reply)
         value["reply_id"] = reply.reply_id
     seen = recorded(verdict, ask.case.order) if ask.case.order is not None else verdict

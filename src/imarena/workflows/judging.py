@@ -17,7 +17,7 @@ from imarena.judges.orders import shown
 from imarena.storage import Workspace
 from imarena.workflows.cases import Case
 from imarena.workflows.exhibits import exhibit_of
-from imarena.workflows.judging_plan import CaseWork, plan_cases
+from imarena.workflows.judging_plan import CaseWork, Held, plan_cases
 from imarena.workflows.judging_records import ORDERS, copies_of, records_of
 from imarena.workflows.runs import Ongoing, noted
 
@@ -171,7 +171,7 @@ def _run(
             if executor is not None:
                 verdict, took_s = await asyncio.get_running_loop().run_in_executor(executor, _ask, judge, exhibit)
             else:
-                verdict = await _asked(judge, exhibit, one)
+                verdict = await put(judge, exhibit, one.held)
                 took_s = time.monotonic() - started
             took = {"elapsed_s": round(took_s, 4)}
             if verdict.usage.latency_s is None:
@@ -189,10 +189,10 @@ def _run(
         return asyncio.run(whole())
 
 
-async def _asked(judge: Judge, exhibit: Exhibit, work: CaseWork) -> Verdict:
-    """Only what no earlier attempt got an answer to."""
-    if work.held is not None and isinstance(judge, PartlyAsked):
-        return await judge.go_on(exhibit, work.held.texts)
+async def put(judge: Judge, exhibit: Exhibit, held: Held | None) -> Verdict:
+    """Ask only what no earlier attempt got an answer to."""
+    if held is not None and isinstance(judge, PartlyAsked):
+        return await judge.go_on(exhibit, held.texts)
     return await judge.judge(exhibit)
 
 

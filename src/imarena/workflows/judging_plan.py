@@ -92,11 +92,11 @@ def plan_cases(
             planned.unfit[reason] += 1
         else:
             fresh[identity] = CaseWork(case, identity, known.attempts.get(identity, 0))
-    planned.work = _with_held(workspace, judge, list(fresh.values()))
+    planned.work = with_held(workspace, judge, list(fresh.values()))
     return planned
 
 
-def _with_held(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
+def with_held(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
     """The work, and what the newest reply to each holds already: every reply holds what those before it did."""
     again = [one.work_id for one in work if one.attempt]
     if not again or not isinstance(judge, PartlyAsked):

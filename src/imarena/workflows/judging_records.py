@@ -20,17 +20,8 @@ def records_of(
     """Replies and judgments of a batch of verdicts."""
     params: JsonDict = {**judge.params, **({ORDERS: orders} if orders else {})}
     for work, said in batch:
-        reply = None
-        if said.raw:
-            reply = Reply(
-                work_id=work.work_id,
-                attempt=work.attempt,
-                raw=said.raw,
-                usage=said.usage,
-                model=_models(work, said),
-                run_id=run_id,
-                answered=_answered(work, said),
-            )
+        reply = reply_of(work, said, run_id)
+        if reply is not None:
             yield reply
         for case in (work.case, *work.twins):
             left, right, _ = place_of(case)
@@ -55,6 +46,16 @@ def records_of(
                 parser_version=str(getattr(judge, "parser_version", "")),
                 **verdict_fields(recorded(said, case.order) if case.order is not None else said),
             )
+
+
+def reply_of(work: CaseWork, said: Verdict, run_id: str) -> Reply | None:
+    """The raw answer, with what earlier attempts held of it; None where there is none."""
+    if not said.raw:
+        return None
+    return Reply(
+        work_id=work.work_id, attempt=work.attempt, raw=said.raw, usage=said.usage, model=_models(work, said),
+        run_id=run_id, answered=_answered(work, said),
+    )  # fmt: skip
 
 
 def _answered(work: CaseWork, said: Verdict) -> dict[str, int]:
