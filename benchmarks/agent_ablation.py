@@ -99,13 +99,6 @@ class Bench:
     judge: RememberingJudge
     steps: int
     success_score: float
-    kept: dict[str, bytes] = field(default_factory=dict)
-
-    def keep(self, data: bytes) -> str:
-        """Keep a picture under its hash, so that every try can be measured."""
-        sha256 = sha256_hex(data)
-        self.kept[sha256] = data
-        return sha256
 
     def agents(self) -> dict[str, Agent]:
         """The four settings of table 11, and the loop as the paper has it, with and without going back."""
@@ -176,18 +169,18 @@ def settings_of(bench: Bench, key: str, seed: int) -> Iterator[tuple[str, Cell]]
         edits = sum(1 for step in result.steps if step["stage"] == "edit")
         yield name, (quality(entry, request, result.image if result.status is Status.OK else None), edits)
     yield from best_of(bench, entry, request)
-    bench.kept.clear()
     bench.editor.made.clear()
     bench.judge.given.clear()
 
 
 def best_of(bench: Bench, entry: Entry, request: EditRequest) -> Iterator[tuple[str, Cell]]:
     """Best of N, of fewer, and of N with the agent's rule for stopping, all from the same N tries."""
-    result = asyncio.run(BestOf("best", bench.editor, bench.judge, bench.steps, bench.keep).edit(request))
+    result = asyncio.run(BestOf("best", bench.editor, bench.judge, bench.steps).edit(request))
     tries = [step for step in result.steps if step["stage"] == "edit"]
     given = [step.get("score") for step in tries]
     scores = [float(score) if isinstance(score, float | int) else -1.0 for score in given]
-    truths = [quality(entry, request, bench.kept.get(str(step.get("image_sha256")))) for step in tries]
+    kept = {sha256_hex(made.image): made.image for made in bench.editor.made.values() if made.image is not None}
+    truths = [quality(entry, request, kept.get(str(step.get("image_sha256")))) for step in tries]
     for many in range(2, bench.steps + 1):
         best = max(range(many), key=lambda i: (scores[i], -i))
         yield f"best of {many}", (truths[best], many)

@@ -83,7 +83,7 @@ def test_every_step_is_in_the_trace_with_its_picture(arena: Path) -> None:
     with open_workspace(arena) as workspace:
         made = {output.output_id: output for output in workspace.store.records(Output, editor=AGENT)}
         traces = {trace.output_id: trace for trace in workspace.store.records(Trace) if trace.output_id in made}
-        kept = {found.image_sha256 for found in workspace.store.records(Evidence, kind="agent_step")}
+        kept = {found.against_sha256 for found in workspace.store.records(Evidence, kind="agent_step")}
         assert set(traces) == set(made)
         for output_id, trace in traces.items():
             stages = [step["stage"] for step in trace.steps]

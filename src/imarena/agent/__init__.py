@@ -3,7 +3,7 @@
 from imarena.agent.best_of import BestOf
 from imarena.agent.loop import STAGES, Agent, AgentSettings, Stages
 from imarena.agent.rules import RuleMind
-from imarena.agent.spec import EditPlan, Keep, Mind, Spec
+from imarena.agent.spec import EditPlan, Mind, Spec
 from imarena.agent.vlm import ChatMind
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "BestOf",
     "ChatMind",
     "EditPlan",
-    "Keep",
     "Mind",
     "RuleMind",
     "Spec",

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from imarena.agent.feedback import judged
-from imarena.agent.spec import Keep
+from imarena.agent.memory import Memory
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge
+from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge
 from imarena.core.records import JsonDict, Status
 
 VERSION = "1"
@@ -23,7 +22,6 @@ class BestOf:
     editor: Editor
     judge: Judge
     n: int = 4
-    keep: Keep | None = None
     doors: tuple[object, ...] = ()
     wrappable: bool = field(default=False, init=False)
     """Its judge has to read the instruction, not the words around it."""
@@ -68,13 +66,18 @@ class BestOf:
 
     async def edit(self, request: EditRequest) -> EditResult:
         """N tries, one choice. A try that failed, or that the judge could not score, is not chosen."""
+        return await self.go_on(request, None)
+
+    async def go_on(self, request: EditRequest, journal: Journal | None) -> EditResult:
+        """The same from where an earlier run broke off: what the journal holds is not asked again."""
         started = time.perf_counter()
-        tries = await asyncio.gather(*(self._try(request, number) for number in range(self.n)))
+        memory = Memory(journal)
+        tries = await asyncio.gather(*(self._try(memory, request, number) for number in range(self.n)))
         steps = tuple(one.told for one in tries)
         costs = [one.result.cost_usd for one in tries]
         paid = sum(value or 0.0 for value in costs) + sum(one.judging_usd for one in tries)
         cost = None if None in costs else paid
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - started + memory.earlier_s
         scored = [(one.score, -n, one.result) for n, one in enumerate(tries) if one.score is not None]
         if scored:
             score, _, best = max(scored, key=lambda entry: entry[:2])
@@ -86,20 +89,20 @@ class BestOf:
         chosen: JsonDict = {"stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n}
         return EditResult(Status.OK, best.image, cost_usd=cost, latency_s=seconds, steps=(*steps, chosen))
 
-    async def _try(self, request: EditRequest, number: int) -> "_Try":
+    async def _try(self, memory: Memory, request: EditRequest, number: int) -> "_Try":
         seed = None if request.seed is None else request.seed + 1000 * number
-        result = await self.editor.edit(replace(request, seed=seed))
+        result = await memory.edit(number, self.editor, replace(request, seed=seed))
         told: JsonDict = {
             "stage": "edit", "step": number + 1, "by": self.editor.name, "instruction": request.instruction,
             "seed": seed, "status": result.status.value, "error": result.error, "cost_usd": result.cost_usd,
         }  # fmt: skip
         if result.status is not Status.OK or result.image is None:
             return _Try(result, told)
-        told["image_sha256"] = self.keep(result.image) if self.keep else sha256_hex(result.image)
+        told["image_sha256"] = sha256_hex(result.image)
         shown = Exhibit(
             request.instruction, result.image, sources=request.sources, references=request.references, task=request.task
         )
-        verdict = await judged(self.judge, shown)
+        verdict = await memory.verdict(self.judge, shown)
         told |= {"verdict": verdict.status.value, "score": verdict.score, "success": verdict.success}
         score = verdict.score if verdict.status is Status.OK else None
         return _Try(result, told, score, verdict.usage.cost_usd or 0.0)

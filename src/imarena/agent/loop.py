@@ -9,12 +9,13 @@ from typing import Literal
 from pydantic import Field
 
 from imarena.agent.course import Course
-from imarena.agent.feedback import Feedback, feedback_of, judged
+from imarena.agent.feedback import Feedback, feedback_of
+from imarena.agent.memory import Memory
 from imarena.agent.rules import RuleMind
-from imarena.agent.spec import EditPlan, Keep, Mind, Spec
+from imarena.agent.spec import EditPlan, Mind, Spec
 from imarena.agent.state import Standing, State
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
+from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
 
@@ -54,7 +55,6 @@ class Agent:
     judge: Judge | None
     mind: Mind = field(default_factory=RuleMind)
     settings: AgentSettings = AgentSettings()
-    keep: Keep | None = None
     doors: tuple[object, ...] = ()
     """What has to be open while it works: clients of its judge and its mind."""
     wrappable: bool = field(default=False, init=False)
@@ -110,10 +110,14 @@ class Agent:
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Work on one request. The trace of every step comes with the result, whatever its status."""
+        return await self.go_on(request, None)
+
+    async def go_on(self, request: EditRequest, journal: Journal | None) -> EditResult:
+        """The same from where an earlier run broke off: what the journal holds is not asked again."""
         if not any(character.isalnum() for character in request.instruction):
             return EditResult(Status.REFUSED, error="The instruction has no words: say what is to change.")
         started = time.perf_counter()
-        state = State(request)
+        state = State(request, Memory(journal))
         spec = await self._understand(state)
         plan = await self._plan(state, spec)
         if self._closed:
@@ -125,7 +129,7 @@ class Agent:
     async def _understand(self, state: State) -> Spec:
         if self.settings.stages == "none":
             return Spec(state.request.instruction)
-        spec, thought = await self.mind.understand(state.request)
+        spec, thought = await state.memory.spec(lambda: self.mind.understand(state.request))
         state.pay(thought.cost_usd)
         state.steps.append({"stage": "understand", "by": self.mind.name, **spec.to_json(), "note": thought.note})
         return spec
@@ -133,7 +137,8 @@ class Agent:
     async def _plan(self, state: State, spec: Spec) -> EditPlan:
         if self.settings.stages in ("none", "understand"):
             return EditPlan((spec.instruction,), 1)
-        plan, thought = await self.mind.plan(state.request, spec, self.settings.steps)
+        most = self.settings.steps
+        plan, thought = await state.memory.plan(lambda: self.mind.plan(state.request, spec, most))
         state.pay(thought.cost_usd)
         state.steps.append({"stage": "plan", "by": self.mind.name, **plan.to_json(), "note": thought.note})
         return plan
@@ -219,7 +224,8 @@ class Agent:
         start = state.best if self.settings.from_best and state.best is not None else state.current
         sources = given.sources if start is None else (start, *given.sources[1:])
         seed = None if given.seed is None else given.seed + 1000 * number
-        result = await self.editor.edit(replace(given, instruction=words, sources=sources, seed=seed))
+        asked = replace(given, instruction=words, sources=sources, seed=seed)
+        result = await state.memory.edit(number, self.editor, asked)
         state.pay(result.cost_usd)
         told: JsonDict = {
             "stage": "edit", "step": number + 1, "by": self.editor.name, "instruction": words, "seed": seed,
@@ -230,7 +236,7 @@ class Agent:
             state.failure = result
             return told, None
         state.failure = None
-        told["image_sha256"] = self.keep(result.image) if self.keep else sha256_hex(result.image)
+        told["image_sha256"] = sha256_hex(result.image)
         return told, result.image
 
     async def _judged(self, state: State, image: bytes) -> Verdict:
@@ -239,7 +245,7 @@ class Agent:
             return Verdict(Status.API_ERROR, error="the agent has no judge")
         given = state.request
         shown = Exhibit(given.instruction, image, sources=given.sources, references=given.references, task=given.task)
-        verdict = await judged(self.judge, shown)
+        verdict = await state.memory.verdict(self.judge, shown)
         state.pay(verdict.usage.cost_usd or 0.0)
         return verdict
 

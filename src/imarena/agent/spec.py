@@ -1,6 +1,5 @@
 """What the first two stages of CV-Agent make (000, section 5): a task specification and a plan."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,10 +56,6 @@ class Mind(Protocol):
     async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, Thought]:
         """Stage 2, with at most `most` steps."""
         ...
-
-
-Keep = Callable[[bytes], str]
-"""Keeps an intermediate picture and gives its SHA-256."""
 
 
 def fitted(steps: tuple[str, ...], most: int) -> tuple[str, ...]:

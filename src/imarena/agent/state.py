@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from imarena.agent.memory import Memory
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
@@ -16,6 +17,7 @@ class State:
     """One request under way."""
 
     request: EditRequest
+    memory: Memory = field(default_factory=Memory)
     current: bytes | None = None
     """The picture that the next step edits; None: the source itself."""
     current_standing: Standing | None = None
@@ -49,6 +51,7 @@ class State:
     def result(self, seconds: float) -> EditResult:
         """The best picture with the trace; a failure with the trace where no step made one."""
         cost = None if self.unpriced else self.cost_usd
+        seconds += self.memory.earlier_s
         chosen = self.best if self.best is not None else self.spare
         if chosen is None:
             failed = self.failure or EditResult(Status.MISSING_OUTPUT, error="no step made a picture")

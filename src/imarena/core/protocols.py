@@ -162,6 +162,38 @@ class Editor(Protocol):
     async def edit(self, request: EditRequest) -> EditResult: ...
 
 
+@dataclass(frozen=True)
+class Noted:
+    """What one part of a longer piece of work answered: words and figures, and the picture that it is about."""
+
+    value: JsonDict
+    image: bytes | None = None
+    cost_usd: float = 0.0
+    ok: bool = True
+    """A failure is remembered while this attempt lasts; the next one asks again."""
+
+
+class Journal(Protocol):
+    """Keeps what the parts of one piece of work answered, so that after a kill it goes on from there."""
+
+    def find(self, call: str) -> Noted | None:
+        """What was answered to this call by an earlier run that did not come to its end."""
+        ...
+
+    def note(self, call: str, noted: Noted) -> None:
+        """Store an answer. Raises `InvalidImage` where its picture is none."""
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """An editor of many steps, which goes on where an earlier run of the same work broke off."""
+
+    async def go_on(self, request: EditRequest, journal: Journal) -> EditResult:
+        """As `edit`; what the journal holds is not asked again, and every new answer is noted there."""
+        ...
+
+
 # ---------------------------------------------------------------- chatting
 
 
@@ -279,11 +311,14 @@ __all__ = [
     "Exhibit",
     "Importable",
     "Intake",
+    "Journal",
     "Judge",
+    "Noted",
     "Order",
     "PartlyAsked",
     "Progress",
     "ReadFormat",
+    "Resumable",
     "Skip",
     "Verdict",
     "WriteFormat",

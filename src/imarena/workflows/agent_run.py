@@ -1,14 +1,16 @@
 """agent: one picture and one instruction through CV-Agent, with the trace of every step."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from imarena.core.errors import InvalidImage, UserError
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.protocols import EditRequest, EditResult, Resumable
 from imarena.core.records import Status
 from imarena.images import SUFFIXES, check, media_type_of
 from imarena.storage import Workspace
+from imarena.workflows.editing_steps import StepJournal
 from imarena.workflows.editor_wiring import Wish, wire_editors
 
 
@@ -36,10 +38,12 @@ def run_agent(
     request = EditRequest(instruction, pictures[:1], pictures[1:], seed=seed)
 
     async def edit() -> EditResult:
-        opened = getattr(agent, "opened", None)
-        if opened is None:
-            return await agent.edit(request)
-        async with opened():
+        async with AsyncExitStack() as stack:
+            opened = getattr(agent, "opened", None)
+            if opened is not None:
+                await stack.enter_async_context(opened())
+            if isinstance(agent, Resumable):
+                return await agent.go_on(request, StepJournal.fresh(workspace, agent))
             return await agent.edit(request)
 
     result = asyncio.run(edit())

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from imarena.core.errors import InvalidImage, StoreError
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Progress
+from imarena.core.protocols import Editor, EditRequest, EditResult, Progress, Resumable
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Record, Status, Trace
 from imarena.engine import Plan, run_async
 from imarena.images import check
 from imarena.storage import Workspace
 from imarena.workflows.editing_plan import EditReport, EditSettings, EditWork, Known, missing
 from imarena.workflows.editing_sheet import ContactSheet
+from imarena.workflows.editing_steps import StepJournal
 from imarena.workflows.exhibits import request_of
 from imarena.workflows.runs import Ongoing, noted
 
@@ -137,12 +138,22 @@ class _Run:
         """Ask the editor; look at what came back in a thread."""
         request = await asyncio.to_thread(self._request, work)
         started = time.perf_counter()
-        result = await work.editor.edit(request)
+        result = await self._asked(work, request)
         if result.latency_s is None:
             result = replace(result, latency_s=time.perf_counter() - started)
         if result.status is not Status.OK:
             return _Made(work, result)
         return await asyncio.to_thread(self._looked_at, work, request, result)
+
+    async def _asked(self, work: EditWork, request: EditRequest) -> EditResult:
+        """Ask the editor; one of many steps keeps each of them, and goes on where an earlier run broke off."""
+        if not isinstance(work.editor, Resumable):
+            return await work.editor.edit(request)
+        journal = StepJournal.of(self.workspace, work)
+        try:
+            return await work.editor.go_on(request, journal)
+        finally:
+            self.report.cost_usd += journal.paid_usd
 
     def _request(self, work: EditWork) -> EditRequest:
         request = request_of(self.workspace, work.item, work.turn, work.mode, work.parent, work.seed)
@@ -234,7 +245,8 @@ class _Run:
         name, status = made.work.editor.name, output.status.value
         self.report.outputs[status] += 1
         self.report.by_editor.setdefault(name, Counter())[status] += 1
-        self.report.cost_usd += made.result.cost_usd or 0.0
+        if not isinstance(made.work.editor, Resumable):  # whose steps were counted as they were paid
+            self.report.cost_usd += made.result.cost_usd or 0.0
         if output.error:
             self.report.errors.setdefault(f"{name}: {status}", output.error)
         flags = {flag for found in made.evidence for flag in _flags(found)}

@@ -11,15 +11,12 @@ from pydantic import JsonValue, ValidationError
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
 from imarena.clients import Budget
 from imarena.core.errors import UnknownName, UserError
-from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, Judge
-from imarena.core.records import Evidence, ImageRef
 from imarena.core.settings import Settings
 from imarena.editors.catalog import EDITORS, KINDS, Ports
 from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards
 from imarena.editors.prices import PRICE_FIELDS
 from imarena.editors.studio import RECIPES
-from imarena.images import inspect
 from imarena.storage import Workspace
 from imarena.workflows.wiring import Door, need_shape, wire_judge
 
@@ -154,7 +151,7 @@ class EditorWiring:
         if best:
             if extra := sorted(set(table) - _BEST_OPTIONS):
                 raise UserError(f"[editors.{name}] does not take: {', '.join(extra)}.", hint="Known: editor, judge.")
-            return BestOf(name, editor, judge, max(1, int(best[1])), self._keep, doors)
+            return BestOf(name, editor, judge, max(1, int(best[1])), doors)
         mind, more = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
         try:
             settings = AgentSettings.model_validate({"stages": _STAGED[kind], **said})
@@ -163,7 +160,7 @@ class EditorWiring:
             where = ".".join(str(part) for part in problem["loc"])
             known = ", ".join(sorted(_AGENT_OPTIONS))
             raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
-        return Agent(name, editor, judge, mind, settings, self._keep, (*doors, *more))
+        return Agent(name, editor, judge, mind, settings, (*doors, *more))
 
     def _judge(self, name: str) -> tuple[Judge, tuple[object, ...]]:
         wired = wire_judge(self._settings, name, None, self.ports.budget)
@@ -185,17 +182,6 @@ class EditorWiring:
         found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
         door = Door(found, self.ports.budget)
         return ChatMind(door, found.model), (door,)
-
-    def _keep(self, data: bytes) -> str:
-        """Keep a step's picture for the trace; the evidence beside it saves it from `gc`."""
-        sha256 = sha256_hex(data)
-        info = inspect(data)
-        reference = ImageRef(
-            sha256=sha256, size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
-        )
-        self.workspace.keep(reference, data)
-        self.workspace.store.add([Evidence(image_sha256=sha256, tool="agent", tool_version="1", kind="agent_step")])
-        return sha256
 
 
 def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -1,0 +1,144 @@
+"""Asking an agent's editor, judge and mind for one request; what an earlier run was answered is not asked again."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+from imarena.agent.feedback import judged
+from imarena.agent.spec import EditPlan, Spec, Thought
+from imarena.core.errors import InvalidImage
+from imarena.core.ids import content_id, sha256_hex
+from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Noted, Resumable, Verdict
+from imarena.core.records import JsonDict, Status
+
+Made = TypeVar("Made")
+
+
+@dataclass
+class Memory:
+    """One request's answers. Without a journal everything is asked and nothing is kept."""
+
+    journal: Journal | None = None
+    earlier_s: float = 0.0
+    """How long the answers took that earlier runs got."""
+
+    async def edit(self, number: int, editor: Editor, request: EditRequest) -> EditResult:
+        """Edit number `number`. An editor that itself makes many steps keeps them under this one."""
+        call = _call("edit", number, request.instruction, request.seed, _hashes(request.sources))
+        if isinstance(editor, Resumable) and self.journal is not None:
+            return await editor.go_on(request, _Under(self.journal, call))
+        held = await self._held(call)
+        if held is not None:
+            return replace(_results().validate_python(held.value["answer"]), image=held.image)
+        started = time.perf_counter()
+        result = await editor.edit(request)
+        ok = result.status is Status.OK and result.image is not None
+        told = _results().dump_python(replace(result, image=None), mode="json")
+        noted = Noted(_timed(started, told), result.image if ok else None, result.cost_usd or 0.0, ok)
+        try:
+            await self._note(call, noted)
+        except InvalidImage as error:
+            return replace(result, status=Status.INVALID_IMAGE, image=None, error=str(error).splitlines()[0])
+        return result
+
+    async def verdict(self, judge: Judge, shown: Exhibit) -> Verdict:
+        """The judge's word on a picture. The same picture is asked about once."""
+        call = _call("judge", sha256_hex(shown.left))
+        held = await self._held(call)
+        if held is not None:
+            return _verdicts().validate_python(held.value["answer"])
+        started = time.perf_counter()
+        verdict = await judged(judge, shown)
+        told = _verdicts().dump_python(verdict, mode="json")
+        cost, ok = verdict.usage.cost_usd or 0.0, verdict.status is Status.OK
+        await self._note(call, Noted(_timed(started, told), shown.left, cost, ok))
+        return verdict
+
+    async def spec(self, ask: Callable[[], Awaitable[tuple[Spec, Thought]]]) -> tuple[Spec, Thought]:
+        """What the mind understood."""
+        return await self._thought("understand", _specs(), ask)
+
+    async def plan(self, ask: Callable[[], Awaitable[tuple[EditPlan, Thought]]]) -> tuple[EditPlan, Thought]:
+        """What the mind planned."""
+        return await self._thought("plan", _plans(), ask)
+
+    async def _thought(
+        self,
+        stage: str,
+        form: TypeAdapter[tuple[Made, Thought]],
+        ask: Callable[[], Awaitable[tuple[Made, Thought]]],
+    ) -> tuple[Made, Thought]:
+        """A thought that went wrong, and says so, is asked for again by the next attempt."""
+        held = await self._held(_call(stage))
+        if held is not None:
+            return form.validate_python(held.value["answer"])
+        started = time.perf_counter()
+        made, thought = await ask()
+        told = form.dump_python((made, thought), mode="json")
+        await self._note(_call(stage), Noted(_timed(started, told), None, thought.cost_usd, not thought.note))
+        return made, thought
+
+    async def _held(self, call: str) -> Noted | None:
+        if self.journal is None:
+            return None
+        held = await asyncio.to_thread(self.journal.find, call)
+        seconds = held.value.get("seconds") if held else None
+        self.earlier_s += seconds if isinstance(seconds, float | int) else 0.0
+        return held
+
+    async def _note(self, call: str, noted: Noted) -> None:
+        if self.journal is not None:  # in a thread that ends its write even where this run is being stopped
+            await asyncio.to_thread(self.journal.note, call, noted)
+
+
+@dataclass(frozen=True)
+class _Under:
+    """The steps of an editor within a step of another."""
+
+    journal: Journal
+    above: str
+
+    def find(self, call: str) -> Noted | None:
+        """As the journal does."""
+        return self.journal.find(_call(self.above, call))
+
+    def note(self, call: str, noted: Noted) -> None:
+        """As the journal does."""
+        self.journal.note(_call(self.above, call), noted)
+
+
+def _call(*parts: object) -> str:
+    return content_id("call", *parts)
+
+
+def _hashes(pictures: Sequence[bytes]) -> list[str]:
+    return [sha256_hex(data) for data in pictures]
+
+
+def _timed(started: float, answer: Any) -> JsonDict:
+    return {"seconds": round(time.perf_counter() - started, 3), "answer": answer}
+
+
+@cache
+def _results() -> TypeAdapter[EditResult]:
+    return TypeAdapter(EditResult)
+
+
+@cache
+def _verdicts() -> TypeAdapter[Verdict]:
+    return TypeAdapter(Verdict)
+
+
+@cache
+def _specs() -> TypeAdapter[tuple[Spec, Thought]]:
+    return TypeAdapter(tuple[Spec, Thought])
+
+
+@cache
+def _plans() -> TypeAdapter[tuple[EditPlan, Thought]]:
+    return TypeAdapter(tuple[EditPlan, Thought])
