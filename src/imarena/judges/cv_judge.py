@@ -9,7 +9,7 @@ from imarena.core.records import Status
 from imarena.judges.chat_judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.cv_score import DIMENSIONS, SCALE, SUCCESS_THRESHOLD, WEIGHTS, combine
 from imarena.judges.options import read_options
-from imarena.judges.parse import field, read_number, read_object
+from imarena.judges.parse import field, read_marks, read_object
 from imarena.judges.prompt import load_prompt
 
 
@@ -53,7 +53,7 @@ def read_cv(
     A total that the model adds of its own accord is ignored. Raises `Unreadable`.
     """
     fields = read_object(text)
-    sem, edit, inst, perc = (read_number(field(fields, name), 0, SCALE, name) for name in DIMENSIONS)
+    sem, edit, inst, perc = read_marks(fields, DIMENSIONS, 0, SCALE).values()
     result = combine(sem, edit, inst, perc, weights, success_threshold)
     return Verdict(
         status=Status.OK,

@@ -12,7 +12,15 @@ from imarena.core.protocols import Chat, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.chat_judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.options import read_options
-from imarena.judges.parse import Unreadable, check_score_agrees, field, is_not_applicable, read_choice, read_number
+from imarena.judges.parse import (
+    Unreadable,
+    check_score_agrees,
+    field,
+    is_not_applicable,
+    read_choice,
+    read_number,
+    stated_score,
+)
 from imarena.judges.prompt import load_prompt
 
 LOWEST, HIGHEST = 1.0, 6.0
@@ -63,7 +71,7 @@ def read_pair(text: str, *, ties: bool = False) -> Verdict:
     """
     choice = read_choice(text, ties=ties)
     scores: dict[str, float] = {}
-    stated = field(choice.fields, "score")
+    stated = field(choice.fields, "score") if choice.fields else stated_score(text, LOWEST, HIGHEST)
     if stated is not None:
         score = read_number(stated, LOWEST, HIGHEST, "score", whole=True)
         if choice.outcome is Outcome.TIE and score not in UNSURE:

@@ -13,7 +13,7 @@ from imarena.core.protocols import Chat, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.judges.chat_judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.options import read_options
-from imarena.judges.parse import Unreadable, field, read_number, read_object
+from imarena.judges.parse import Unreadable, field, read_marks, read_object
 from imarena.judges.prompt import load_prompt
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
@@ -62,7 +62,7 @@ def rescaled(rating: float) -> float:
 def read_ratings(text: str) -> Verdict:
     """A reply as four scores on 0 to 1 and their mean; `reasons` keeps the marks as given. Raises `Unreadable`."""
     fields = read_object(text)
-    ratings = {name: read_number(field(fields, name), LOWEST, HIGHEST, name, whole=True) for name in CRITERIA}
+    ratings = read_marks(fields, CRITERIA, LOWEST, HIGHEST, whole=True)
     scores = {name: rescaled(rating) for name, rating in ratings.items()}
     marks: dict[str, JsonValue] = dict(ratings)
     return Verdict(

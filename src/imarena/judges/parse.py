@@ -6,7 +6,7 @@ Nothing is guessed, clamped, defaulted or searched for inside words. What cannot
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,15 +29,23 @@ __all__ = [
     "is_not_applicable",
     "is_refusal",
     "read_choice",
+    "read_marks",
     "read_number",
     "read_object",
+    "stated_score",
 ]
 
-PARSER_VERSION = "5"
+PARSER_VERSION = "6"
 
 _NUMBER = re.compile(r"^[+-]?\d{1,9}(?:\.\d{1,9})?$")
 _FRACTION = re.compile(r"^(\d{1,9}(?:\.\d{1,9})?)\s*(?:/|out of|of|von|sur|de|su|из)\s*(\d{1,9})$")
 _PERCENT = re.compile(r"^(\d{1,3}(?:\.\d{1,9})?)\s*(?:%|percent)$")
+_SCORE = re.compile(r"(?:^|[{,;|\n])[ \t*_#>\-\"']*score[*_\"']*\s*[:：][ \t*_\"']*(\d[^\s,;}|]*)", re.IGNORECASE)
+_CORRECTS = re.compile(
+    r"\b(?:on second thought|on reflection|correction\s*:|i made a mistake|let me (?:correct|revise|redo)"
+    r"|should (?:actually |rather |instead )?(?:be|have been) \d)|更正|修正",
+    re.IGNORECASE,
+)
 _FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
 
 
@@ -104,6 +112,34 @@ def _as_number(value: Any, low: float, high: float) -> float | None:
     return None
 
 
+def read_marks(
+    fields: Mapping[str, Any], names: Iterable[str], low: float, high: float, *, whole: bool = False
+) -> dict[str, float]:
+    """A number for each name, from the object itself or its `scores`; a mark may be an object that holds its `score`.
+
+    Four marks of 0.85 on a scale to 1000 are on another scale: so many small ones with fractions are not read.
+    """
+    inner = field(fields, "scores", "score", "ratings")
+    wanted = tuple(names)
+    if isinstance(inner, dict) and all(field(fields, name) is None for name in wanted):
+        fields = inner
+    found = {}
+    for name in wanted:
+        value = field(fields, name)
+        value = field(value, "score", "value", "rating") if isinstance(value, dict) else value
+        found[name] = read_number(value, low, high, name, whole=whole)
+    if high >= 1000 and max(found.values()) <= high / 10 and any(mark % 1 for mark in found.values()):
+        raise Unreadable(f"the marks {', '.join(f'{mark:g}' for mark in found.values())} are on another scale")
+    return found
+
+
+def stated_score(text: str, low: float, high: float) -> float | None:
+    """The one score that a reply without JSON states ('Score: 5'); None where there are none, several, or others."""
+    found = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
+    number = _as_number(found.pop(), low, high) if len(found) == 1 else None
+    return number if number is not None and low <= number <= high else None
+
+
 def is_not_applicable(value: Any) -> bool:
     """Whether a field says that its criterion does not apply."""
     return value is None or (isinstance(value, str) and plain(value) in words().not_applicable)
@@ -116,7 +152,12 @@ WINNER_FIELDS = (
 )  # fmt: skip
 
 
-REASON_FIELDS = ("reason", "reasoning", "explanation", "summary", "rationale", "justification")
+REASON_FIELDS = (
+    "reason", "reasons", "reasoning", "explanation", "summary", "comparison_summary", "rationale", "justification",
+    "analysis", "comment", "comments", "conclusion", "thought", "thoughts",
+)  # fmt: skip
+SUMMARY_FIELDS = ("summary", "comparison_summary", "conclusion", "overall")
+"""Of reasons by criterion those that speak of the whole."""
 
 
 def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Choice:
@@ -135,8 +176,10 @@ def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Cho
         _check_prose(outcome, located.before, located.after, said)
         for name in REASON_FIELDS:
             reason = field(fields, name)
-            if isinstance(reason, str):
-                _check_prose(outcome, reason)
+            parts = [field(reason, part) for part in SUMMARY_FIELDS] if isinstance(reason, dict) else [reason]
+            for part in parts:
+                if isinstance(part, str):
+                    _check_prose(outcome, part)
     if outcome is Outcome.BOTH_BAD and not both_bad:
         raise Unreadable("the reply calls both bad, which was not an option")
     if outcome is Outcome.TIE and not ties:
@@ -189,15 +232,17 @@ def _stated(answer: str) -> Outcome:
 
 
 def read_object(text: str) -> JsonDict:
-    """The reply's JSON object; a refusal or its absence raises."""
-    fields = find_object(text)
-    if fields is None:
+    """The reply's JSON object; a refusal, its absence, or prose that takes it back raises."""
+    located = locate(text)
+    if located is None:
         refused = is_refusal(answer_part(text))
         raise Unreadable(
             "the reply is a refusal" if refused else "the reply holds no JSON object",
             Status.REFUSED if refused else Status.UNPARSABLE,
         )
-    return fields
+    if _CORRECTS.search(located.after):
+        raise Unreadable("the reply corrects itself after its answer")
+    return located.fields
 
 
 def is_refusal(text: str) -> bool:

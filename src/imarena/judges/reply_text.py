@@ -34,7 +34,11 @@ _STRING = r"\"(?:[^\"\\]|\\.)*\""
 _COMMENT = re.compile(rf"({_STRING})|(//[^\n]*|/\*(?:(?!\*/).){{0,300}}\*/)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 _MAX_REPAIRED = 20_000  # a longer reply is long because of something else than loose JSON
-_TYPOGRAPHIC = str.maketrans({"“": '"', "”": '"', "„": '"', "＂": '"', "｛": "{", "｝": "}", "：": ":", "，": ","})
+_BARE_KEY = re.compile(rf"({_STRING})|([{{,]\s*)([A-Za-z_]\w{{0,40}})(?=\s*:)", re.DOTALL)
+_TYPOGRAPHIC = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "＂": '"', "｛": "{", "｝": "}", "：": ":", "，": ",", "．": "."}
+    | {chr(0xFF10 + digit): str(digit) for digit in range(10)}
+)
 
 
 class Unreadable(ImarenaError):
@@ -78,9 +82,9 @@ def find_object(text: str) -> JsonDict | None:
 def locate(text: str) -> Located | None:
     """The one JSON object in a reply and what stands around it; None where there is none.
 
-    A fence, a prefix and trailing prose do not matter. Comments, trailing commas, typographic quotes and a Python
-    dictionary are understood. Two objects are accepted only when they are equal, and a broken or cut-off object
-    beside a good one makes the reply unreadable, since either may be the answer.
+    A fence, a prefix and trailing prose do not matter. Comments, trailing commas, typographic quotes, keys without
+    quotes and a Python dictionary are understood. Two objects are accepted only when they are equal, and a broken or
+    cut-off object beside a good one makes the reply unreadable, since either may be the answer.
     """
     answer = answer_part(text)
     found, comments = _objects(answer), ""
@@ -193,6 +197,8 @@ def _repairs(answer: str) -> Iterator[tuple[str, str]]:
     straight = answer.translate(_TYPOGRAPHIC)
     if straight != answer:
         yield _strict(straight)
+    bare, comments = _strict(straight)
+    yield _BARE_KEY.sub(lambda match: match[1] or f'{match[2]}"{match[3]}"', bare), comments
 
 
 def _strict(text: str) -> tuple[str, str]:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from imarena.core.protocols import Chat, Verdict
-from imarena.core.records import JsonDict, Status
+from imarena.core.records import Status
 from imarena.judges.chat_judge import ChatJudge, ChatSettings, Check, need_chat, question_of, reasons_text
 from imarena.judges.options import read_options
-from imarena.judges.parse import Unreadable, field, read_number, read_object
+from imarena.judges.parse import Unreadable, field, read_marks, read_object
 from imarena.judges.prompt import load_prompt
 
 SEMANTIC = ("editing_success", "over_editing")
@@ -80,14 +80,9 @@ def _scores(text: str, names: tuple[str, ...], highest: float) -> tuple[dict[str
     """Sub-scores by name: fields of their own, or a list under `score` in the prompt's order, as VIEScore replies."""
     fields = read_object(text)
     listed = field(fields, "score", "scores")
-    values: JsonDict = {}
+    reason = reasons_text(field(fields, "reasons", "reasoning", "reason"))
     if isinstance(listed, list):
         if len(listed) != len(names):
             raise Unreadable(f"the reply gives {len(listed)} scores, not {len(names)}")
-        values = dict(zip(names, listed, strict=True))
-    elif isinstance(listed, dict):
-        values = {name: field(listed, name) for name in names}
-    else:
-        values = {name: field(fields, name) for name in names}
-    reason = reasons_text(field(fields, "reasons", "reasoning", "reason"))
-    return {name: read_number(value, 0, highest, name) for name, value in values.items()}, reason
+        fields = dict(zip(names, listed, strict=True))
+    return read_marks(fields, names, 0, highest), reason

@@ -87,7 +87,8 @@ def _qualified(text: str, table: Words) -> Outcome | None:
         boundary = spaced[cut] == " " or _CJK.match(spaced[cut])
         if boundary and tail and _praises(tail, table):
             outcome = _label(head, table)
-            if outcome is not None and (head not in table.also_words or _set_apart(text, head, tail, table)):
+            glued = _CJK.match(tail)  # 'A更好': before such a script no letter is an article
+            if outcome is not None and (head not in table.also_words or glued or _set_apart(text, head, tail, table)):
                 return outcome
     return None
 

@@ -251,3 +251,41 @@ def test_viescore_generate_asks_for_the_match_alone() -> None:
 def test_viescore_needs_each_score_in_range(listed: str) -> None:
     with pytest.raises(Unreadable):
         viescore.read_viescore(f'{{"score": {listed}}}', '{"score": [5, 5]}')
+
+
+MARKS = '"semantic_consistency": {}, "editing_success": {}, "prompt_following": {}, "perceptual_quality": {}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"scores": {' + MARKS.format(850, 700, 720, 910) + "}}",
+        "{" + MARKS.format('{"score": 850, "reason": "."}', 700, 720, '{"score": 910}') + "}",
+        "{" + MARKS.format(850, 700, 720, 910).replace('"', "") + "}",
+    ],
+)
+def test_marks_are_found_where_models_put_them(reply: str) -> None:
+    assert list(cv_judge.read_cv(reply).scores.values()) == [850, 700, 720, 910]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "{" + MARKS.format(0.85, 0.7, 0.72, 0.91) + "}",
+        "{" + MARKS.format(8.5, 7, 7, 9) + "}",
+        "{" + MARKS.format(850, 700, 720, 910) + "}\nOn second thought, editing_success should be 200.",
+    ],
+)
+def test_marks_on_another_scale_or_taken_back_are_not_read(reply: str) -> None:
+    with pytest.raises(Unreadable):
+        cv_judge.read_cv(reply)
+
+
+@pytest.mark.parametrize("reply", ["Winner: A\nScore: 2", "**Score:** 2\n**Winner:** A", '{winner: "A", score: 2}'])
+def test_a_score_beside_a_plain_winner_may_contradict_it_too(reply: str) -> None:
+    with pytest.raises(Unreadable, match="contradicts"):
+        genarena_pairwise.read_pair(reply)
+    agreeing = genarena_pairwise.read_pair(reply.replace("2", "5"))
+    assert (agreeing.preference, agreeing.scores["left.preference"]) == (Outcome.LEFT, 5)
+    both = genarena_pairwise.read_pair("A\nScore: 6\nB\nScore: 2\nWinner: A")
+    assert both.scores == {}
