@@ -1,5 +1,6 @@
 """A model team's first command: two folders of outputs, one verdict."""
 
+import math
 import shutil
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imaren
     assert "and more." in ended.out
     assert "No difference can be told" in ended.out
     assert "1 won, 0 lost, 0 tied" in ended.out
-    assert "About 3 more items would settle it" in ended.out  # four wins of four are the first clear sweep
+    assert "About 5 more items would settle it" in ended.out  # six wins of six are the first clear sweep
 
 
 def test_a_folder_that_fits_no_item_is_one_clear_message(imarena: Imarena, data: Path, tmp_path: Path) -> None:
@@ -121,6 +122,18 @@ def test_the_interval_without_ties_is_wilsons() -> None:
     assert high == pytest.approx(0.888, abs=0.01)
     assert elo_of(0.75) == pytest.approx(190.85, abs=0.01)
     assert elo_of(1.0) is None
+
+
+@pytest.mark.parametrize("ties", [0, 20])
+def test_chance_alone_is_seldom_called_a_difference(ties: int) -> None:
+    """How often two equal models are told apart, by counting every way in which so many items can go."""
+    for decided in range(1, 31):
+        wrong = 0.0
+        for won in range(decided + 1):
+            _, low, high = win_interval([1.0] * won + [0.0] * (decided - won) + [0.5] * ties)
+            wrong += math.comb(decided, won) / 2**decided * (low > 0.5 or high < 0.5)
+        assert wrong < 0.1, (decided, wrong)
+        assert decided > 5 or wrong == 0
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:

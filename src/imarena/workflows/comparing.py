@@ -20,6 +20,8 @@ from imarena.workflows.judging import JudgeReport, Watch
 from imarena.workflows.wiring import Words, wire_judge
 
 Z95 = 1.959963984540054
+EXACT95 = 0.025
+"""The chance left on each side of an exact interval."""
 SMALL_ELO = 20.0
 """A difference that few people would notice: where the data exclude more than this, the two are about equal."""
 
@@ -289,8 +291,9 @@ def _coverage(workspace: Workspace, sides: Sides, job: Job) -> dict[str, dict[st
 def win_interval(points: Sequence[float]) -> tuple[float, float, float]:
     """Mean of the items' points and its 95 % interval: Wilson's, with as many items as the spread is worth.
 
-    `points`: one value in [0, 1] for each item. Where all values are the same the number of items itself is used, so
-    that ten wins of ten are not a certainty.
+    `points`: one value in [0, 1] for each item. Where all that is decided went one way, the end on the other side is
+    the exact one (Clopper and Pearson) of so many wins of so many: four wins of four come by chance once in eight
+    times, and Wilson's interval would call them a proof.
     """
     n = len(points)
     mean = sum(points) / n
@@ -298,7 +301,13 @@ def win_interval(points: Sequence[float]) -> tuple[float, float, float]:
     worth = mean * (1 - mean) * n / variance if variance > 0 else float(n)
     middle = (mean + Z95**2 / (2 * worth)) / (1 + Z95**2 / worth)
     half = Z95 * math.sqrt(mean * (1 - mean) / worth + Z95**2 / (4 * worth**2)) / (1 + Z95**2 / worth)
-    return mean, max(0.0, min(mean, middle - half)), min(1.0, max(mean, middle + half))
+    low, high = max(0.0, min(mean, middle - half)), min(1.0, max(mean, middle + half))
+    won, lost = sum(value > 0.5 for value in points), sum(value < 0.5 for value in points)
+    if won and not lost:
+        low = min(low, 0.5 + won / n * (EXACT95 ** (1 / won) - 0.5))
+    if lost and not won:
+        high = max(high, 0.5 - lost / n * (EXACT95 ** (1 / lost) - 0.5))
+    return mean, low, high
 
 
 def elo_of(rate: float) -> float | None:
