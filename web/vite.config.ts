@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 // Built into the Python package, so that a plain `pip install` needs no Node.
 export default defineConfig({
   plugins: [react()],
+  base: "./", // the server knows where the arena stands and writes it into the page
   build: {
     outDir: "../src/imarena/web/static",
     emptyOutDir: true,

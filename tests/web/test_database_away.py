@@ -1,7 +1,9 @@
 """A database that goes away while people vote: told as such, and no vote is lost or counted twice."""
 
 import sqlite3
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from sqlalchemy import Engine
 from imarena.core.records import Vote
 from imarena.storage import database, init_workspace, open_workspace
 from imarena.storage.database import POOL
+from imarena.web import gate
 from imarena.web.app import create_app
 from tests.postgres import machine, new_database
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
@@ -83,5 +86,32 @@ def test_a_database_that_another_process_keeps_busy(tmp_path: Path, monkeypatch:
         other.execute("ROLLBACK")
         other.close()
     assert person.post(f"/api/tasks/{task['address']}/vote", BALLOT)["done"] == 1
+    with open_workspace(tmp_path / "arena") as workspace:
+        assert workspace.store.count(Vote) == {(): 1}
+
+
+def test_a_database_that_hangs_is_told_in_time_and_the_vote_counts_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gate, "LONGEST_S", 0.2)
+    app = served(tmp_path / "arena")
+    admin = administrator(app)
+    one = campaign(admin)
+    person = rater(app, admin, one)
+    task = person.next(one)["task"]
+    vote = f"/api/tasks/{task['address']}/vote"
+    other = sqlite3.connect(tmp_path / "arena" / "arena.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")  # a write waits half a minute for this
+    with ThreadPoolExecutor(1) as aside:
+        sent = aside.submit(person.send, "POST", vote, BALLOT)
+        try:
+            while "was not answered" not in caplog.text and not sent.done():
+                time.sleep(0.05)
+        finally:
+            other.execute("ROLLBACK")
+            other.close()
+        away(sent.result())
+    monkeypatch.setattr(gate, "LONGEST_S", 60)
+    assert person.post(vote, BALLOT)["done"] == 1
     with open_workspace(tmp_path / "arena") as workspace:
         assert workspace.store.count(Vote) == {(): 1}

@@ -12,7 +12,7 @@ from imarena.core.errors import UserError
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.limits import SIGN_IN
-from imarena.workflows.serving import host_name, how_to_listen, proxy_address
+from imarena.workflows.serving import host_name, how_to_listen, path_below, proxy_address
 from tests.web.people import PASSWORD, fill, settings_of
 
 PROXY = "10.1.2.3"
@@ -96,3 +96,14 @@ def test_addresses_and_names_are_read_as_people_write_them() -> None:
     assert {host_name(told) for told in written} == {"arena.example.org"}
     with pytest.raises(UserError, match="not the name of a host"):
         host_name("/")
+
+
+@pytest.mark.parametrize(("told", "path"), [("", ""), ("/", ""), ("arena", "/arena"), ("/lab/arena/", "/lab/arena")])
+def test_the_path_below_which_the_arena_stands(told: str, path: str) -> None:
+    assert path_below(told) == path
+
+
+@pytest.mark.parametrize("told", ["/a b", "/..", "/a/../b", "/api", "/a//b", '/a"><script>', "https://x.org/a"])
+def test_what_is_no_path_is_refused(told: str) -> None:
+    with pytest.raises(UserError, match="is not a path"):
+        path_below(told)

@@ -1,5 +1,6 @@
 // A router of one page: the address is the only state that a link has to keep.
 import { useSyncExternalStore } from "react";
+import { rooted, unrooted } from "./root";
 
 const listeners = new Set<() => void>();
 
@@ -18,8 +19,8 @@ function tell(): void {
 
 /** Go to another page of the application, or replace this one. */
 export function go(address: string, { replace = false } = {}): void {
-  if (replace) window.history.replaceState(null, "", address);
-  else window.history.pushState(null, "", address);
+  if (replace) window.history.replaceState(null, "", rooted(address));
+  else window.history.pushState(null, "", rooted(address));
   if (!replace) window.scrollTo(0, 0);
   tell();
 }
@@ -33,7 +34,7 @@ export interface Place {
 export function usePlace(): Place {
   const address = useSyncExternalStore(subscribe, () => window.location.pathname + window.location.search);
   const url = new URL(address, window.location.origin);
-  return { path: url.pathname, query: url.searchParams };
+  return { path: unrooted(url.pathname), query: url.searchParams };
 }
 
 /** The address with some of its query changed; an empty value leaves the query. Keys are sorted, so that links are stable. */

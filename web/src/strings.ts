@@ -78,6 +78,7 @@ export const strings = {
     go: "Sign in",
     raters: "Raters sign in by opening their invitation link.",
     opening: "Opening your invitation…",
+    waiting: "This page tries again by itself.",
     badLink: "This link does not work",
   },
 
@@ -175,6 +176,8 @@ export const strings = {
     late: "Stored. The time for this task had passed, but nobody else had taken it.",
     skipped: "Skipped.",
     away: "Your answer is kept, and is sent again by itself. You need not do anything.",
+    notUndone: "The connection was lost, and your last answer was not taken back.",
+    notUndoneHint: "Try again.",
     undone: "Your last answer was taken back. Answer again.",
     feedback: "Practice",
     goOn: "Next task",

@@ -21,6 +21,7 @@ def command(
     allowed_host: Annotated[
         list[str] | None, typer.Option(help="A name under which browsers reach the server; repeatable.")
     ] = None,
+    root_path: Annotated[str, typer.Option(help="Path of the host below which a proxy has it, such as /arena.")] = "",
 ) -> None:
     """Serve a workspace's web application: voting, rating, leaderboards, explorer."""
     from imarena.workflows.serving import serve
@@ -34,5 +35,6 @@ def command(
         open_browser=open_browser,
         trusted_proxies=tuple(trusted_proxy or ()),
         allowed_hosts=tuple(allowed_host or ()),
+        root_path=root_path,
         say=lambda address: console.print(f"Open {address}   (stop with Ctrl-C)", markup=False, soft_wrap=True),
     )

@@ -25,6 +25,16 @@ POOL = 12
 """Connections kept open; a server works with this many threads, and each may hold two."""
 
 
+_NOTICE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""A machine that is gone without a word is noticed within half a minute, not after the system's two hours."""
+
+
 def connect(url: str) -> Engine:
     """An engine for ``sqlite:///file`` or ``postgresql://user@host/name``."""
     try:
@@ -47,7 +57,11 @@ def connect(url: str) -> Engine:
         except ImportError as error:
             raise MissingExtra("A PostgreSQL workspace", "postgres") from error
         engine = create_engine(
-            parsed.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=POOL, max_overflow=2 * POOL
+            parsed.set(drivername="postgresql+psycopg"),
+            connect_args={name: value for name, value in _NOTICE.items() if name not in parsed.query},
+            pool_pre_ping=True,
+            pool_size=POOL,
+            max_overflow=2 * POOL,
         )
         tell_failures(engine)
         return engine

@@ -12,7 +12,7 @@ from imarena.core.version import VERSION
 from imarena.web import problems
 from imarena.web.arena import Arena, open_arena
 from imarena.web.gate import Gate
-from imarena.web.pages import read_pages, serve_pages
+from imarena.web.pages import Below, read_pages, serve_pages
 from imarena.web.routes import ahead, explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
 from imarena.web.wire import Problem
 from imarena.workflows.readying import ready
@@ -49,8 +49,9 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
     arena = open_arena(settings or settings_from_environment())
     app = bare_app()
     app.state.arena = arena
-    serve_pages(app, read_pages())
+    serve_pages(app, read_pages(), arena.settings.root_path)
     app.add_middleware(Gate, arena=arena)
+    app.add_middleware(Below, root=arena.settings.root_path)
     return app
 
 

@@ -4,7 +4,7 @@ It is plain ASGI: one layer, no copy of bodies. It also puts the security header
 """
 
 import ipaddress
-from asyncio import Semaphore
+from asyncio import Semaphore, Task, get_running_loop
 from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +27,10 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 COSTLY_PATHS = ("/api/board", "/api/head-to-head", "/api/heat-map", "/api/battles", "/api/exports/", "/api/judges")
 """What may take seconds to compute: only some of the threads are for these, so that raters never wait for a board."""
 COSTLY_AT_ONCE = 4
+SLOW_PATHS = (*COSTLY_PATHS, "/api/lead/")
+"""What may rightly take long: a board, a campaign of many items."""
+LONGEST_S = 25.0
+"""Everything else is answered within this, whatever the database does; less than a page or a proxy waits."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -56,6 +60,7 @@ class Gate:
         self.arena = arena
         self._places = Semaphore(COSTLY_AT_ONCE)
         self._warned = False
+        self._telling: set[Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -84,9 +89,41 @@ class Gate:
             await send(message)
 
         try:
-            await self._answer(scope, receive, dressed)
+            if scope["path"].startswith(SLOW_PATHS):
+                await self._answer(scope, receive, dressed)
+            else:
+                await self._in_time(scope, receive, dressed)
         finally:
             answered()
+
+    async def _in_time(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say that the database is away where no answer has begun in time.
+
+        The work itself goes on: a vote may be stored after all, and is not stored twice when it is sent again.
+        """
+        begun = given_up = False
+
+        async def sent(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            if not given_up:
+                await send(message)
+
+        def give_up() -> None:
+            nonlocal given_up
+            if not begun:
+                given_up = True
+                log.error("%s %s was not answered within %d s", scope["method"], scope["path"], LONGEST_S)
+                telling = loop.create_task(away()(scope, receive, send))
+                self._telling.add(telling)
+                telling.add_done_callback(self._telling.discard)
+
+        loop = get_running_loop()
+        timer = loop.call_later(LONGEST_S, give_up)
+        try:
+            await self._answer(scope, receive, sent)
+        finally:
+            timer.cancel()
 
     async def _answer(self, scope: Scope, receive: Receive, dressed: Send) -> None:
         try:

@@ -48,13 +48,13 @@ def presented(headers: Headers, keys: Keys) -> tuple[str, bool] | None:
     return (opened, False) if opened else None
 
 
-def set_cookie(response: Response, value: str, *, secure: bool, days: float) -> None:
-    """Sign a browser in: not readable by scripts, never sent along by other sites."""
+def set_cookie(response: Response, value: str, *, secure: bool, days: float, root: str) -> None:
+    """Sign a browser in below a path: not readable by scripts, never sent along by other sites."""
     response.set_cookie(
-        COOKIE, value, max_age=int(days * 86_400), path="/", httponly=True, samesite="strict", secure=secure
+        COOKIE, value, max_age=int(days * 86_400), path=root or "/", httponly=True, samesite="strict", secure=secure
     )
 
 
-def drop_cookie(response: Response) -> None:
+def drop_cookie(response: Response, *, root: str) -> None:
     """Sign a browser out."""
-    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    response.delete_cookie(COOKIE, path=root or "/", httponly=True, samesite="strict")

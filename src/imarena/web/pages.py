@@ -1,11 +1,13 @@
 """The front end's files: read once at the start, so that no path of a request ever reaches the disk."""
 
+import html
 import mimetypes
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from imarena.web.problems import answer
 
@@ -26,15 +28,37 @@ def read_pages(folder: Path = STATIC) -> dict[str, tuple[bytes, str]]:
     return found
 
 
-def serve_pages(app: FastAPI, pages: dict[str, tuple[bytes, str]]) -> None:
+def serve_pages(app: FastAPI, pages: dict[str, tuple[bytes, str]], root: str = "") -> None:
     """Answer every path outside the API with a file of the front end, or with its one page."""
-    index = pages.get("/index.html", (_NOT_BUILT, "text/html; charset=utf-8"))
-    page = _page(pages, index)
+    data, kind = pages.get("/index.html", (_NOT_BUILT, "text/html; charset=utf-8"))
+    page = _page(pages, (_placed(data, root), kind))
     app.add_api_route("/{path:path}", page, methods=["GET", "HEAD"], include_in_schema=False)
 
 
-def _page(pages: dict[str, tuple[bytes, str]], index: tuple[bytes, str]) -> Callable[[Request], Response]:
-    def page(request: Request) -> Response:
+def _placed(index: bytes, root: str) -> bytes:
+    """The page with the addresses of its files from the root on: it is the same page at every depth of paths."""
+    told = f'<head>\n    <meta name="imarena-root" content="{html.escape(root)}" />'
+    return index.replace(b"<head>", told.encode(), 1).replace(b'="./', f'="{html.escape(root)}/'.encode())
+
+
+class Below:
+    """Takes the path below which the arena stands off every request; a proxy may have done so already."""
+
+    def __init__(self, app: ASGIApp, root: str) -> None:
+        self.app = app
+        self.root = root
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on as if the arena had the host for itself."""
+        path = scope.get("path", "")
+        if self.root and (path == self.root or path.startswith(f"{self.root}/")):
+            scope = {**scope, "path": path[len(self.root) :] or "/"}
+            scope.pop("raw_path", None)
+        await self.app(scope, receive, send)
+
+
+def _page(pages: dict[str, tuple[bytes, str]], index: tuple[bytes, str]) -> Callable[[Request], Awaitable[Response]]:
+    async def page(request: Request) -> Response:  # it waits for nothing: threads that hang do not hold it up
         path = request.url.path
         if path == "/api" or path.startswith("/api/"):
             return answer(404, "not_found", "There is nothing here.")

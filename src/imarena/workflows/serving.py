@@ -1,9 +1,11 @@
 """serve: the web application over a workspace. By default on this machine only; wider needs a password."""
 
 import contextlib
+import gc
 import ipaddress
 import json
 import os
+import re
 import secrets
 import socket
 import threading
@@ -25,6 +27,7 @@ _PASSWORD = "IMARENA_ADMIN_PASSWORD"  # noqa: S105 - the name of a variable
 _KEY = "IMARENA_SECRET_KEY"
 _LAUNCH = "IMARENA_LAUNCH_TOKEN"
 LEAST_PASSWORD = 12
+_PATH = re.compile(r"(/(?!\.{1,2}(/|$)|api(/|$))[A-Za-z0-9._-]+)+")
 stopping = threading.Event()
 """Set as soon as the server is told to stop: answers that never end on their own end then."""
 
@@ -42,6 +45,8 @@ class ServeSettings:
     """Addresses of proxies whose X-Forwarded headers are believed."""
     allowed_hosts: tuple[str, ...] = ()
     """Names under which browsers reach the server, besides its own address."""
+    root_path: str = ""
+    """The path of the host below which the arena stands, such as /arena; empty: it has the host for itself."""
     threads: int = 8
     """With the four that write, as many as connections are kept open: none is opened anew for a burst of requests."""
     session_days: float = 30.0
@@ -133,6 +138,16 @@ def host_name(told: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
+def path_below(told: str) -> str:
+    """The path of a host below which the arena stands, with a slash in front and none behind."""
+    path = "/" + told.strip().strip("/")
+    if path == "/":
+        return ""
+    if not _PATH.fullmatch(path):
+        raise UserError(f"'{told}' is not a path.", hint="Give one such as /arena: letters, digits, '-', '_' and '.'.")
+    return path
+
+
 def how_to_listen(settings: ServeSettings) -> dict[str, Any]:
     """What uvicorn is told. Headers of a proxy are read only where it is named."""
     return {
@@ -171,6 +186,7 @@ def serve(
     open_browser: bool = False,
     trusted_proxies: tuple[str, ...] = (),
     allowed_hosts: tuple[str, ...] = (),
+    root_path: str = "",
     say: Callable[[str], None] = print,
 ) -> None:
     """Serve a workspace until it is stopped. `say` is told the address to open."""
@@ -178,7 +194,7 @@ def serve(
     import uvicorn
 
     proxies, names = tuple(map(proxy_address, trusted_proxies)), tuple(map(host_name, allowed_hosts))
-    settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names)
+    settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names, path_below(root_path))
     with_secrets(settings)
     open_workspace(root).close()  # what is wrong is told before an address is
     need_port(host, port)
@@ -187,19 +203,26 @@ def serve(
     os.environ[_SETTINGS] = json.dumps(kept)
     os.environ[_LAUNCH] = launch
     shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{port}/"
+    address = f"http://{shown}:{port}{settings.root_path}/"
     say(f"{address}launch#{launch}" if launch else address)
     if open_browser:
         webbrowser.open(f"{address}launch#{launch}" if launch else address)
 
     class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            gc.freeze()  # what a start made stays: to look through it for garbage stops all raters for 0.3 s
+            gc.enable()
+
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             stopping.set()
             super().handle_exit(sig, frame)
 
     server = Server(uvicorn.Config(APP, factory=True, **how_to_listen(settings)))
+    gc.disable()
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
+    gc.enable()
     if not server.started:
         raise SystemExit(1)  # why was logged
 

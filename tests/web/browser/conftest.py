@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from imarena.web.pages import STATIC
 from tests.web.browser import gallery
-from tests.web.browser.desk import become_lead, loaded
+from tests.web.browser.desk import LONGEST_MS, become_lead, loaded, visitor
 from tests.web.browser.stage import Stage, fill, start
 
 CHROMIUM = os.environ.get("IMARENA_CHROMIUM", "/usr/bin/chromium")
@@ -28,8 +28,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SIZE = {"width": 1280, "height": 720}
-
 Shot = Callable[[Page, str], None]
 
 
@@ -74,7 +72,7 @@ def browser() -> Iterator[Browser]:
     """The machine's own Chromium; nothing is downloaded. It ends with the file: others need the event loop."""
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; set IMARENA_CHROMIUM to its path")
-    expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
+    expect.set_options(timeout=LONGEST_MS)
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield found
@@ -84,14 +82,12 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A new visitor. Whatever the page logs as an error, such as a broken security policy, fails the test."""
-    context = browser.new_context(viewport={"width": SIZE["width"], "height": SIZE["height"]}, color_scheme="light")
-    made = context.new_page()
-    made.set_default_timeout(20_000)
+    made = visitor(browser)
     wrong: list[str] = []
     made.on("pageerror", lambda error: wrong.append(str(error)))
     made.on("console", lambda said: wrong.append(said.text) if _is_ours(said.type, said.text) else None)
     yield made
-    context.close()
+    made.context.close()
     if wrong:
         pytest.fail("the page reported: " + "; ".join(wrong))
 

@@ -137,10 +137,10 @@ class Stage:
         return int(self.get(f"/api/lead/campaigns/{campaign_id}")["votes"])
 
 
-def start(root: Path) -> tuple["subprocess.Popen[bytes]", Stage]:
+def start(root: Path, *options: str, port: int | None = None) -> tuple["subprocess.Popen[bytes]", Stage]:
     """Start ``imarena serve`` and wait until it answers. What it says goes to a file, so that it never waits for us."""
-    port = free_port()
-    command = [sys.executable, "-m", "imarena", "--workspace", str(root), "serve", "--port", str(port)]
+    port = port or free_port()
+    command = [sys.executable, "-m", "imarena", "--workspace", str(root), "serve", "--port", str(port), *options]
     said = root.parent / "serve.log"
     with said.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
@@ -148,7 +148,7 @@ def start(root: Path) -> tuple["subprocess.Popen[bytes]", Stage]:
     for _ in range(600):
         found = next((word for word in said.read_text().split() if "/launch#" in word), None)
         if found and _answers(address):
-            return process, Stage.at(root, address, found)
+            return process, Stage.at(root, found.partition("/launch#")[0], found)
         if process.poll() is not None:
             break
         time.sleep(0.1)

@@ -13,6 +13,20 @@ def is_ahead(request: Request) -> bool:
     return request.url.endswith("/ahead")
 
 
+def watched(page: Page) -> tuple[list[str], list[str]]:
+    """The addresses that the page asks for from now on, and those that have come."""
+    asked: list[str] = []
+    come: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("requestfinished", lambda request: come.append(request.url))
+    return asked, come
+
+
+def tiles_of(task: str, addresses: list[str]) -> set[str]:
+    """Tiles of a task among some addresses."""
+    return {one for one in addresses if task in one and "/tiles/" in one}
+
+
 def waiting(stage: Stage, campaign: str) -> tuple[int, int]:
     """How many tasks are being answered, and how many are free for others, as the store has them."""
     from sqlalchemy import func, select
@@ -38,10 +52,13 @@ def test_the_next_task_is_shown_from_what_was_fetched_before(
     page: Page, stage: Stage, kind: str, dataset: str, key: str
 ) -> None:
     campaign = stage.campaign(f"Ready {kind}", kind, datasets=[dataset])
-    with page.expect_event("requestfinished", is_ahead):
+    asked, come = watched(page)
+    with page.expect_event("requestfinished", is_ahead) as found:
         join(page, stage, campaign)
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(500)
+    answer = found.value.response()
+    assert answer is not None
+    coming = answer.json()["task"]["address"]
+    until(page, lambda: tiles_of(coming, asked) and tiles_of(coming, asked) == tiles_of(coming, come))
     before = task_of(page)
     moment = page.evaluate("() => performance.now()")
     page.keyboard.press(key)
@@ -57,7 +74,6 @@ def test_a_closed_tab_gives_the_ready_task_back(page: Page, stage: Stage) -> Non
     campaign = stage.campaign("Given back", datasets=["studio"])
     with page.expect_event("requestfinished", is_ahead):
         join(page, stage, campaign)
-    page.wait_for_load_state("networkidle")
     assert waiting(stage, campaign)[0] == 1
     free = waiting(stage, campaign)[1]
     other = page.context.new_page()
@@ -79,11 +95,11 @@ def test_leaving_the_desk_gives_it_back_and_undo_still_works(page: Page, stage: 
         expect(page.get_by_text("Before you took it back you had chosen: left.")).to_be_visible()
         ready(page)
     assert task_of(page) == first
-    page.keyboard.press("t")
-    next_task(page, first)
+    with page.expect_event("requestfinished", is_ahead):
+        page.keyboard.press("t")
+        next_task(page, first)
     assert task_of(page) == second
-    with page.expect_event("requestfinished", lambda request: request.url.endswith("/give-back")):
-        page.wait_for_timeout(1500)
+    with page.expect_response(lambda answer: answer.url.endswith("/give-back")):
         page.get_by_role("link", name="imarena").click()
     expect(page.get_by_role("heading", name="Your campaigns")).to_be_visible()
     assert waiting(stage, campaign)[0] == 0

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.browser.conftest import SIZE, Shot
-from tests.web.browser.desk import join, next_task, open_link, ready, task_of
+from tests.web.browser.conftest import Shot
+from tests.web.browser.desk import join, next_task, open_link, ready, task_of, visitor
 from tests.web.browser.stage import ALONE, Stage
 
 pytestmark = pytest.mark.browser
@@ -60,9 +60,8 @@ def test_a_lead_chooses_practice_test_and_gold_and_raters_pass_or_fail(
     assert counts == {"practice": 1, "qualification": 2, "gold": 1}
     assert (settings["pass_share"], settings["gold_rate"]) == (1.0, 0.1)
 
-    passes, fails = (browser.new_context(viewport={"width": 1280, "height": 720}).new_page() for _ in range(2))
+    passes, fails = visitor(browser), visitor(browser)
     for rater, name, right in ((passes, "Ida", True), (fails, "Ole", False)):
-        rater.set_default_timeout(20_000)
         join(rater, stage, campaign, name)
         practise(rater, expected_key(stage, campaign, "practice", 0, right=right), right=right, shot=shot)
         expect(rater.locator(".badge")).to_have_text("Test")
@@ -102,16 +101,14 @@ def practise(page: Page, key: str, *, right: bool, shot: Shot) -> None:
 def test_votes_that_agree_become_known_answers(lead: Page, stage: Stage, browser: Browser) -> None:
     campaign = stage.campaign("Votes to learn from", datasets=[ALONE], raters_per_unit=2)
     for name in ("Uma", "Per"):
-        context = browser.new_context(viewport={"width": SIZE["width"], "height": SIZE["height"]})
-        rater = context.new_page()
-        rater.set_default_timeout(20_000)
+        rater = visitor(browser)
         join(rater, stage, campaign, name)
         first = task_of(rater)
         rater.keyboard.press("t")
         next_task(rater, first)
         rater.keyboard.press("t")
         expect(rater.get_by_role("heading", name="All done")).to_be_visible()
-        context.close()
+        rater.context.close()
     assert stage.votes(campaign) == 4
     lead.goto(f"{stage.address}/lead")
     lead.get_by_role("button", name="New campaign").click()

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import join, next_task, open_link, task_of
+from tests.web.browser.desk import join, next_task, open_link, ready, task_of, visitor
 from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
@@ -27,24 +27,23 @@ def test_a_lead_makes_a_campaign_invites_watches_and_pauses(
     link = page.get_by_label("Send this link. It is shown once.")
     expect(link).to_be_visible()
     campaign = page.url.rpartition("/")[2]
-    other = browser.new_context(viewport={"width": 1280, "height": 720})
-    rater = other.new_page()
+    rater = visitor(browser)
     open_link(rater, link.input_value())
     rater.get_by_role("link", name="Start").click()
     rater.get_by_role("button", name="Next").click()
     rater.get_by_role("button", name="Begin").click()
+    ready(rater)
     for _ in range(3):
         before = task_of(rater)
         rater.keyboard.press("ArrowLeft")
         next_task(rater, before)
     for name in ("Chi", "Dee"):
-        visit = browser.new_context(viewport={"width": 1280, "height": 720})
-        another = visit.new_page()
+        another = visitor(browser)
         join(another, stage, campaign, name)
         before = task_of(another)
         another.keyboard.press("t")
         next_task(another, before)
-        visit.close()
+        another.context.close()
     page.reload()
     row = page.get_by_role("row", name="Bo").last
     expect(row).to_contain_text("3")
@@ -53,7 +52,7 @@ def test_a_lead_makes_a_campaign_invites_watches_and_pauses(
     expect(row).to_contain_text("paused")
     rater.reload()
     expect(rater.get_by_text("You are paused")).to_be_visible()
-    other.close()
+    rater.context.close()
     page.get_by_role("link", name="Campaigns", exact=True).click()
     expect(page.get_by_role("row", name="Friday's comparison")).to_contain_text("5 / 12")
     shot(page, "campaigns")

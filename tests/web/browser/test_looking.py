@@ -11,7 +11,7 @@ from imarena.core.records import Judgment, Output, Run
 from imarena.storage import open_workspace
 from tests.web.browser import gallery
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import loaded
+from tests.web.browser.desk import loaded, visitor
 from tests.web.browser.stage import Stage
 from tests.web.browser.test_access import violations
 
@@ -138,8 +138,7 @@ def test_a_viewer_is_invited_looks_and_is_signed_out(keeper: Page, hall: Stage, 
     people.get_by_label("For whom").fill("Vera")
     people.get_by_role("button", name="Make a link").click()
     link = people.get_by_label("Send this link. It is shown once.").input_value()
-    visit = browser.new_context()
-    other = visit.new_page()
+    other = visitor(browser)
     other.goto(link)
     other.get_by_role("link", name="Runs").click()
     expect(other.get_by_role("heading", name="Failures")).to_be_visible()
@@ -150,7 +149,7 @@ def test_a_viewer_is_invited_looks_and_is_signed_out(keeper: Page, hall: Stage, 
     expect(row).to_have_count(0)
     other.goto(f"{hall.address}/board")
     expect(other.get_by_role("alert").first).to_contain_text("not signed in")
-    visit.close()
+    other.context.close()
 
 
 def test_runs_are_told_as_they_go(keeper: Page, hall: Stage, shot: Shot) -> None:
@@ -204,7 +203,7 @@ def test_without_a_stream_the_page_asks(keeper: Page, hall: Stage) -> None:
     keeper.route("**/api/runs/stream", lambda route: route.abort())
     keeper.goto(f"{hall.address}/runs")
     expect(keeper.get_by_text("updated every few seconds")).to_be_visible()
-    with keeper.expect_request("**/api/runs", timeout=15_000):
+    with keeper.expect_request("**/api/runs"):
         pass
 
 

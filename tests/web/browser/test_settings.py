@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.browser.conftest import Shot
-from tests.web.browser.desk import join
+from tests.web.browser.desk import join, visitor
 from tests.web.browser.stage import Stage
 
 pytestmark = pytest.mark.browser
@@ -14,8 +14,7 @@ def test_settings_are_changed_and_the_change_is_on_record(
     lead: Page, stage: Stage, browser: Browser, shot: Shot
 ) -> None:
     campaign = stage.campaign("Changing", datasets=["studio"], max_units=10, consent="May we?")
-    context = browser.new_context(viewport={"width": 1280, "height": 720})
-    rater = context.new_page()
+    rater = visitor(browser)
     join(rater, stage, campaign, "Ida")
     lead.goto(f"{stage.address}/lead/{campaign}")
     lead.get_by_role("button", name="Settings").click()
@@ -51,4 +50,4 @@ def test_settings_are_changed_and_the_change_is_on_record(
     expect(rater.get_by_role("heading", name="This campaign is closed")).to_be_visible()
     expect(changes.get_by_role("row")).to_have_count(8)
     shot(lead, "changes")
-    context.close()
+    rater.context.close()

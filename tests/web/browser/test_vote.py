@@ -87,7 +87,9 @@ def test_all_panes_zoom_and_move_in_step_on_a_6000_px_picture(page: Page, stage:
     page.locator("[data-pane=Left] .pane-view").hover()
     for _ in range(6):
         page.mouse.wheel(0, -300)
-        page.wait_for_timeout(120)
+        page.evaluate(
+            "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 120)))"
+        )  # as a hand does
     until(page, lambda: zoom(page) > 2 * whole)
     ready(page)
     shot(page, "zoom")

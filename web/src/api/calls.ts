@@ -1,5 +1,5 @@
 // Every request that the pages make, by name.
-import { get, patch, post, postAndLeave, remove } from "./client";
+import { get, patch, post, postAndLeave, remove, step } from "./client";
 import type * as w from "./wire";
 
 const part = encodeURIComponent;
@@ -15,12 +15,12 @@ export const signOut = () => remove<w.Done>("/api/session");
 
 export const myCampaigns = async () => (await get<w.RaterCampaignPage>("/api/rating/campaigns", { limit: 200 })).campaigns;
 export const giveConsent = (id: string) => post<w.Done>(`/api/rating/campaigns/${part(id)}/consent`, { accepted: true });
-export const takeNext = (id: string) => post<w.Next>(`/api/rating/campaigns/${part(id)}/next`);
-export const lookAhead = (id: string) => post<w.Ahead>(`/api/rating/campaigns/${part(id)}/ahead`);
+export const takeNext = (id: string) => step<w.Next>(`/api/rating/campaigns/${part(id)}/next`);
+export const lookAhead = (id: string) => step<w.Ahead>(`/api/rating/campaigns/${part(id)}/ahead`);
 export const giveBack = (task: string) => postAndLeave<w.Done>(`/api/tasks/${part(task)}/give-back`);
-export const undoLast = (id: string) => post<w.Task>(`/api/rating/campaigns/${part(id)}/undo`);
-export const vote = (task: string, body: w.Ballot) => post<w.Receipt>(`/api/tasks/${part(task)}/vote`, body);
-export const skip = (task: string, body: w.Skip) => post<w.Done>(`/api/tasks/${part(task)}/skip`, body);
+export const undoLast = (id: string) => step<w.Task>(`/api/rating/campaigns/${part(id)}/undo`);
+export const vote = (task: string, body: w.Ballot) => step<w.Receipt>(`/api/tasks/${part(task)}/vote`, body);
+export const skip = (task: string, body: w.Skip) => step<w.Done>(`/api/tasks/${part(task)}/skip`, body);
 export const segments = (url: string) => get<w.Segments>(url);
 
 export const campaigns = () => get<w.CampaignPage>("/api/lead/campaigns", { limit: 200 });

@@ -1,4 +1,5 @@
 // Talking to the server: JSON both ways, the CSRF token on everything that changes something, problems as errors.
+import { rooted } from "../root";
 import { strings } from "../strings";
 import type { Problem } from "./wire";
 
@@ -43,23 +44,43 @@ export function address(path: string, query: Query = {}): string {
   return text ? `${path}?${text}` : path;
 }
 
-async function ask<T>(method: string, path: string, body?: unknown, keepalive = false): Promise<T> {
+/** A page waits no longer than this for an answer: a connection that died in silence would keep it for ever. */
+const LONGEST_MS = 60_000;
+/** What a rater does takes a moment; what may be sent again is sent again. */
+const RATER_MS = 30_000;
+
+const offline = () => new ApiError(0, "offline", strings.errors.offline, strings.errors.offlineHint);
+
+interface How {
+  body?: unknown;
+  /** Lets the request outlive the page. */
+  keepalive?: boolean;
+  /** Give up after this long; never where it is not said. */
+  limitMs?: number;
+}
+
+async function ask<T>(method: string, path: string, { body, keepalive = false, limitMs }: How = {}): Promise<T> {
   const headers: Record<string, string> = { Accept: "application/json" };
   if (method !== "GET") headers["X-CSRF-Token"] = csrf;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   try {
-    response = await fetch(path, {
+    response = await fetch(rooted(path), {
       method,
       headers,
       credentials: "same-origin",
       keepalive,
+      ...(limitMs === undefined ? {} : { signal: AbortSignal.timeout(limitMs) }),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch {
-    throw new ApiError(0, "offline", strings.errors.offline, strings.errors.offlineHint);
+    throw offline();
   }
-  if (response.ok) return (await response.json()) as T;
+  if (response.ok) {
+    return (await response.json().catch((reason: unknown) => {
+      throw reason instanceof SyntaxError ? reason : offline(); // cut off on the way
+    })) as T;
+  }
   const problem = (await response.json().catch(() => null)) as Problem | null;
   throw new ApiError(
     response.status,
@@ -70,9 +91,11 @@ async function ask<T>(method: string, path: string, body?: unknown, keepalive = 
   );
 }
 
-export const get = <T>(path: string, query?: Query) => ask<T>("GET", address(path, query));
-export const post = <T>(path: string, body?: unknown) => ask<T>("POST", path, body);
+export const get = <T>(path: string, query?: Query) => ask<T>("GET", address(path, query), { limitMs: LONGEST_MS });
+export const post = <T>(path: string, body?: unknown) => ask<T>("POST", path, { body });
+/** A step of a rater: it may be asked for again. */
+export const step = <T>(path: string, body?: unknown) => ask<T>("POST", path, { body, limitMs: RATER_MS });
 /** A request that outlives the page. */
-export const postAndLeave = <T>(path: string) => ask<T>("POST", path, undefined, true);
-export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, body);
+export const postAndLeave = <T>(path: string) => ask<T>("POST", path, { keepalive: true });
+export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, { body });
 export const remove = <T>(path: string) => ask<T>("DELETE", path);

@@ -7,6 +7,7 @@ import { asApiError } from "../api/use";
 import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/wire";
 import { moment } from "../parts/figures";
 import { Empty, Problem, Shown } from "../parts/state";
+import { rooted } from "../root";
 import { useSession } from "../session";
 import { strings } from "../strings";
 
@@ -81,7 +82,7 @@ function People({ admin }: { admin: boolean }) {
     const form = new FormData(event.currentTarget);
     const role = String(form.get("role")) as "lead" | "viewer";
     calls.invite({ role, name: String(form.get("name")), days: Number(form.get("days")), max_people: 1, person_param: "" }).then((made) => {
-      setLink(new URL(made.path, window.location.origin).href);
+      setLink(new URL(rooted(made.path), window.location.origin).href);
       setError(null);
       loaded.reload();
     }, failed);

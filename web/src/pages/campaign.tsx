@@ -9,6 +9,7 @@ import { count, figure, share } from "../parts/figures";
 import { Save } from "../parts/save";
 import { Link } from "../parts/link";
 import { Empty, Problem, Shown } from "../parts/state";
+import { rooted } from "../root";
 import { strings } from "../strings";
 import { Invitations } from "./invitations";
 import { StateBadge } from "./lead";
@@ -73,7 +74,7 @@ function Head({ found, onChange, reload }: HeadProps) {
         <StateBadge campaign={found} />
         <span className="spacer" />
         {found.kind === "check" ? (
-          <a className="button small" href={calls.campaignExport(found.campaign_id)} download>{t.export}</a>
+          <a className="button small" href={rooted(calls.campaignExport(found.campaign_id))} download>{t.export}</a>
         ) : (
           <Save table={found.kind === "preference" ? "votes" : "ratings"} query={{ campaign_id: found.campaign_id }} />
         )}

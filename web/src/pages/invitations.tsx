@@ -5,6 +5,7 @@ import type { ApiError } from "../api/client";
 import { asApiError, useLoaded } from "../api/use";
 import { moment } from "../parts/figures";
 import { Empty, Problem, Shown } from "../parts/state";
+import { rooted } from "../root";
 import { strings } from "../strings";
 
 export function Invitations({ campaignId }: { campaignId: string }) {
@@ -25,7 +26,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
     };
     calls.invite(body).then(
       (made) => {
-        setLink(linkFor(new URL(made.path, window.location.origin), body.person_param));
+        setLink(linkFor(new URL(rooted(made.path), window.location.origin), body.person_param));
         setError(null);
         loaded.reload();
       },

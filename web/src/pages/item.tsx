@@ -7,6 +7,7 @@ import { useKeys } from "../keys";
 import { Choices } from "../parts/fields";
 import { Shown } from "../parts/state";
 import { contextOf } from "../rate/frame";
+import { rooted } from "../root";
 import { strings } from "../strings";
 import type { Box } from "../view/geometry";
 import { ViewGroup } from "../view/group";
@@ -71,7 +72,7 @@ function Step({ step }: { step: StepOut }) {
   const more = Object.entries(step.details);
   return (
     <li className="verdict">
-      {step.picture && <img src={step.picture.url} alt="" loading="lazy" />}
+      {step.picture && <img src={rooted(step.picture.url)} alt="" loading="lazy" />}
       <div>
         <strong>{t.stages[step.stage] ?? step.stage}</strong>
         <span className="muted">

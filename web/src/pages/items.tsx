@@ -6,6 +6,7 @@ import { chosen, Filters, ITEMS, useFilters } from "../parts/filters";
 import { Link } from "../parts/link";
 import { Save } from "../parts/save";
 import { Empty, Shown } from "../parts/state";
+import { rooted } from "../root";
 import { strings } from "../strings";
 
 /** All items, as small pictures. */
@@ -42,7 +43,7 @@ function Thumb({ one }: { one: ItemLine }) {
   return (
     <li>
       <Link to={`/items/${one.item_id}`} className="thumb">
-        {one.picture ? <img src={one.picture} alt="" loading="lazy" /> : <span className="no-picture" />}
+        {one.picture ? <img src={rooted(one.picture)} alt="" loading="lazy" /> : <span className="no-picture" />}
         <span className="thumb-text">{one.instruction}</span>
         <span className="muted">{[one.task, one.topic].filter(Boolean).join(" · ")}</span>
       </Link>

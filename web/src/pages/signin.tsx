@@ -5,6 +5,7 @@ import type { ApiError } from "../api/client";
 import { asApiError } from "../api/use";
 import type { Me } from "../api/wire";
 import { Problem } from "../parts/state";
+import { persist } from "../rate/persist";
 import { go, usePlace } from "../router";
 import { useSession } from "../session";
 import { strings } from "../strings";
@@ -29,9 +30,10 @@ function Opening({ sign }: { sign: () => Promise<Me> }) {
   const { enter } = useSession();
   const [error, setError] = useState<ApiError | null>(null);
   const started = useRef(false);
+  const [waiting, setWaiting] = useState<ApiError | null>(null);
   function attempt(): void {
     setError(null);
-    sign().then(
+    persist(sign, setWaiting, () => false).then(
       (me) => {
         enter(me);
         go("/", { replace: true });
@@ -52,7 +54,10 @@ function Opening({ sign }: { sign: () => Promise<Me> }) {
           <Problem error={error} retry={attempt} />
         </>
       ) : (
-        <p role="status">{strings.signIn.opening}</p>
+        <>
+          <p role="status">{strings.signIn.opening}</p>
+          {waiting && <p className="warning" role="alert"><strong>{waiting.message}</strong> {strings.signIn.waiting}</p>}
+        </>
       )}
     </main>
   );

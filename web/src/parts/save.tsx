@@ -1,4 +1,5 @@
 import { address } from "../api/client";
+import { rooted } from "../root";
 import { strings } from "../strings";
 
 interface Props {
@@ -10,7 +11,7 @@ interface Props {
 
 /** Save what the page shows as a table. */
 export function Save({ table, query = {} }: Props) {
-  const link = (format: string) => address(`/api/exports/${table}`, { ...query, format });
+  const link = (format: string) => address(rooted(`/api/exports/${table}`), { ...query, format });
   return (
     <span className="save" role="group" aria-label={strings.save.label}>
       <span className="muted" aria-hidden="true">{strings.save.label}</span>

@@ -12,11 +12,14 @@ const AGAIN_MS = 45_000;
 export function useAhead(campaignId: string, showing: number, active: boolean): () => Task | null {
   const ready = useRef<Task | null>(null);
   const latest = useRef(0);
+  const left = useRef(false);
 
   const look = useCallback(async () => {
     const mine = ++latest.current;
     try {
       const { task } = await calls.lookAhead(campaignId);
+      // The page was left meanwhile: others may have it.
+      if (left.current && task) calls.giveBack(task.address).catch(() => undefined);
       if (mine !== latest.current) return;
       if (task && task.address !== ready.current?.address) prefetch(task);
       ready.current = task;
@@ -43,6 +46,7 @@ export function useAhead(campaignId: string, showing: number, active: boolean): 
   }, [active, showing, look]);
 
   useEffect(() => {
+    left.current = false;
     function leave(): void {
       latest.current += 1;
       if (ready.current) calls.giveBack(ready.current.address).catch(() => undefined);
@@ -51,6 +55,7 @@ export function useAhead(campaignId: string, showing: number, active: boolean): 
     window.addEventListener("pagehide", leave);
     return () => {
       window.removeEventListener("pagehide", leave);
+      left.current = true;
       leave();
     };
   }, []);

@@ -1,7 +1,7 @@
 // The rater's desk: take a task, answer it, skip it, take the last answer back.
 import { useCallback, useEffect, useRef, useState } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
+import { ApiError } from "../api/client";
 import { asApiError } from "../api/use";
 import type { Ballot, Skip, Task } from "../api/wire";
 import { strings } from "../strings";
@@ -131,16 +131,30 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   function skip(reason: Skip): void {
     if (!task || busy) return;
     void attempt(async () => {
-      await calls.skip(task.address, reason);
+      await sure(skipOnce(task.address, reason));
       setNotice(strings.vote.skipped);
       await take();
     });
   }
 
+  /** Asked for once: a second time would take the vote before it back. Whether it was done is seen by the task in hand. */
+  async function takenBack(): Promise<Task> {
+    try {
+      return await calls.undoLast(campaignId);
+    } catch (reason) {
+      const failed = asApiError(reason);
+      if (!failed.passing) throw failed;
+      setWaiting(failed);
+      const found = await sure(() => calls.takeNext(campaignId));
+      if (found.task && found.task.address !== task?.address) return found.task;
+      throw new ApiError(0, "not_undone", strings.vote.notUndone, strings.vote.notUndoneHint);
+    }
+  }
+
   function undo(): void {
     if (busy || !canUndo) return;
     void attempt(async () => {
-      const found = await calls.undoLast(campaignId);
+      const found = await takenBack();
       setFeedback(null);
       setCanUndo(false);
       setNotice(strings.vote.undone);
@@ -149,4 +163,19 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   }
 
   return { task, showing, stage, completionUrl, busy, error, waiting, notice, feedback, canUndo, cast, skip, undo, next };
+}
+
+/** Skipping a task as often as it takes. A task that is gone after an attempt whose answer was lost was skipped by it. */
+function skipOnce(address: string, reason: Skip): () => Promise<void> {
+  let unsure = false;
+  return async () => {
+    try {
+      await calls.skip(address, reason);
+    } catch (caught) {
+      const failed = asApiError(caught);
+      if (unsure && [404, 409].includes(failed.status)) return;
+      unsure ||= failed.passing;
+      throw failed;
+    }
+  };
 }

@@ -2,6 +2,7 @@
 import * as calls from "../api/calls";
 import type { Picture, Segments, Task } from "../api/wire";
 import { fitScale, type Size } from "../view/geometry";
+import { tileAddress } from "../view/tiles";
 
 const KEPT = 4;
 /** The viewer draws from the finest level whose pixels are at least half a pixel of the screen. */
@@ -39,7 +40,7 @@ export function tilesFor(picture: Picture, height: number): string[] {
   for (let level = finest; level >= 0; level -= 1) {
     const size = atLevel(picture, level);
     for (let column = 0; column * picture.tile_size < size.width; column += 1) {
-      for (let row = 0; row * picture.tile_size < size.height; row += 1) found.push(`${picture.tiles_url}/${level}/${column}/${row}`);
+      for (let row = 0; row * picture.tile_size < size.height; row += 1) found.push(tileAddress(picture, level, column, row));
     }
   }
   return found;

@@ -3,6 +3,7 @@ import OpenSeadragon from "openseadragon";
 import type { Picture } from "../api/wire";
 import { paneOf } from "./group";
 import { percent } from "./geometry";
+import { tileAddress } from "./tiles";
 
 export function tileSource(picture: Picture): OpenSeadragon.TileSourceOptions {
   return {
@@ -12,7 +13,7 @@ export function tileSource(picture: Picture): OpenSeadragon.TileSourceOptions {
     tileOverlap: 0,
     minLevel: 0,
     maxLevel: picture.max_level,
-    getTileUrl: (level: number, column: number, row: number) => `${picture.tiles_url}/${level}/${column}/${row}`,
+    getTileUrl: (level: number, column: number, row: number) => tileAddress(picture, level, column, row),
   } as OpenSeadragon.TileSourceOptions;
 }
 
@@ -24,6 +25,41 @@ function keepStyleOut(): void {
   const style = document.createElementNS("urn:imarena", "style");
   style.setAttribute(mark, "true");
   document.head.append(style);
+}
+
+const FIRST_AGAIN_MS = 2_000;
+const MOST_AGAIN_MS = 30_000;
+
+/** A picture of which a tile did not come is asked for again, later and later, as long as it is on the page. */
+function retryTiles(viewer: OpenSeadragon.Viewer): void {
+  const failed = new Set<OpenSeadragon.Tile>();
+  let wait = FIRST_AGAIN_MS;
+  let timer = 0;
+  function again(): void {
+    timer = 0;
+    for (const tile of failed) tile.exists = true; // the viewer takes a tile that failed for one that is not there
+    failed.clear();
+    viewer.world.getItemAt(0)?.reset();
+  }
+  function soon(): void {
+    if (!timer) return;
+    window.clearTimeout(timer);
+    again();
+  }
+  viewer.addHandler("tile-load-failed", ({ tile }) => {
+    failed.add(tile);
+    if (timer) return;
+    timer = window.setTimeout(again, wait);
+    wait = Math.min(2 * wait, MOST_AGAIN_MS);
+  });
+  viewer.addHandler("tile-loaded", () => {
+    wait = FIRST_AGAIN_MS;
+  });
+  window.addEventListener("online", soon);
+  viewer.addHandler("destroy", () => {
+    window.clearTimeout(timer);
+    window.removeEventListener("online", soon);
+  });
 }
 
 export function makeViewer(element: HTMLElement, picture: Picture, { still = false } = {}): OpenSeadragon.Viewer {
@@ -44,8 +80,9 @@ export function makeViewer(element: HTMLElement, picture: Picture, { still = fal
     smoothTileEdgesMinZoom: Number.POSITIVE_INFINITY,
     gestureSettingsMouse: { clickToZoom: false, dblClickToZoom: !still },
     gestureSettingsTouch: { clickToZoom: false, dblClickToZoom: true, flickEnabled: false },
-    tileRetryMax: 2,
+    tileRetryMax: 0, // see retryTiles
   } as OpenSeadragon.Options);
+  retryTiles(viewer);
   // The page has one set of keys for all panes.
   viewer.addHandler("canvas-key", (event) => {
     event.preventDefaultAction = true;

@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 
+from imarena.core.errors import DatabaseFailed
 from imarena.web.arena import Arena, arena_of
 from imarena.web.asking import Cursor, Limit, page_of
 from imarena.web.callers import InsideCaller, LookCaller
@@ -61,9 +63,12 @@ async def _events(arena: Arena, shown: tuple[str, bool] | None) -> AsyncIterator
     try:
         told, silent_s, lasted_s = "", 0.0, 0.0
         while lasted_s < LONGEST_S and not stopping.is_set():
-            if not await run_in_threadpool(_allowed, arena, shown):
-                return
-            page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
+            try:
+                if not await run_in_threadpool(_allowed, arena, shown):
+                    return
+                page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
+            except (DatabaseFailed, PoolTimeout):
+                page = told  # the database is away: what was told last stands until it is back
             if page != told:
                 told, silent_s = page, 0.0
                 yield f"data: {page}\n\n".encode()

@@ -79,7 +79,7 @@ def sign_out(request: Request, response: Response, caller: Anyone) -> Done:
     if caller.session:
         access.close_session(arena.workspace.store.engine, caller.session)
         arena.forget()
-    drop_cookie(response)
+    drop_cookie(response, root=arena.settings.root_path)
     return Done()
 
 
@@ -97,7 +97,9 @@ def _administrator(arena: Arena, request: Request, response: Response) -> Me:
 
 def _signed_in(arena: Arena, request: Request, response: Response, secret: str) -> Me:
     secure = request.url.scheme == "https"
-    set_cookie(response, arena.keys.seal(secret), secure=secure, days=arena.settings.session_days)
+    settings = arena.settings
+    sealed = arena.keys.seal(secret)
+    set_cookie(response, sealed, secure=secure, days=settings.session_days, root=settings.root_path)
     found = arena.visitor(secret, machine=False)
     if found is None:
         raise Refused(403, "session", "The session could not be opened.")
