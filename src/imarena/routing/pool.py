@@ -68,7 +68,8 @@ class Pool:
 
 @dataclass(frozen=True)
 class Belief:
-    """What the ranking thinks now, in natural-log strengths: `theta` (m,), `covariance` (m, m).
+    """What the ranking thinks now, in natural-log strengths: `theta` (m,), `covariance` (m, m) for what is claimed, and
+    `guess` (m, m) for what is asked next: a best guess may be bolder than a claim. None: the same.
 
     `slope_within` turns a standardised item gap into log odds; `dispersion` is the votes' variance against coins.
     """
@@ -79,6 +80,7 @@ class Belief:
     dispersion: float = 1.0
     decisive: FloatArray | None = None
     """(N, P) chance that people decide and do not call it a tie; None: not known."""
+    guess: FloatArray | None = None
 
 
 @dataclass(frozen=True)

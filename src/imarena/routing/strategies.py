@@ -110,7 +110,8 @@ def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD) -> Fl
     turn = np.zeros((pool.left.size, pool.n_models))
     turn[np.arange(pool.left.size), pool.left] = 1.0
     turn[np.arange(pool.left.size), pool.right] = -1.0
-    lead, shared = turn @ belief.theta, turn @ belief.covariance @ turn.T
+    lead = turn @ belief.theta
+    shared = turn @ (belief.covariance if belief.guess is None else belief.guess) @ turn.T
     decisive = np.ones(pool.left.size)
     if belief.decisive is not None:
         n_open = np.maximum(pool.open.sum(axis=0), 1)

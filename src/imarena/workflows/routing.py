@@ -110,7 +110,8 @@ def believe(arena: Arena) -> Belief:
     found = correct(ballot)
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
-    return Belief(found.theta[0], found.covariance[0], float(found.slopes[0, 0]), float(found.dispersion[0]), decisive)
+    slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
+    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, found.guess[0])
 
 
 def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
