@@ -13,6 +13,7 @@ from urllib.parse import quote, quote_plus
 
 from imarena.core.errors import UserError
 
+_VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
 _HIDDEN = "Secret(***)"
 _SCRUBBED = b"[key removed]"
 _SHORTEST = 8  # "x" or "EMPTY" for a server of one's own is no secret, and its letters are in every reply
@@ -31,6 +32,11 @@ class Secret:
         """The key in the environment variable `name`; a missing or empty one raises `UserError`."""
         value = (os.environ if environ is None else environ).get(name, "").strip()
         if not value:
+            if not _VARIABLE.fullmatch(name):
+                raise UserError(
+                    "api_key_env names a variable that holds no key; it is not shown, since it may be the key itself.",
+                    hint="Put the key into a variable (export MY_KEY=<your key>) and give that name: MY_KEY.",
+                )
             raise UserError(
                 f"The environment variable {name} holds no key.", hint=f"Set it first: export {name}=<your key>"
             )

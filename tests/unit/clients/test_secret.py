@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from imarena.clients.replies import Failure, read_reply
 from imarena.clients.secret import Secret, scrub, scrub_bytes
+from imarena.core.errors import UserError
 
 KEY = "sk-canary/7f3a9b1c5d+Zq=="
 SECRET = (Secret(KEY),)
@@ -69,3 +70,12 @@ def test_what_holds_no_key_is_left_as_it_is(data: bytes) -> None:
 
 def test_a_short_placeholder_is_no_secret() -> None:
     assert scrub("EMPTY is what vLLM wants", (Secret("EMPTY"),)) == "EMPTY is what vLLM wants"
+
+
+@pytest.mark.parametrize("name", ["sk-canary-123456", "AIzaCanary123456"])
+def test_a_key_given_in_the_place_of_a_variables_name_is_not_shown(name: str) -> None:
+    with pytest.raises(UserError) as refused:
+        Secret.from_env(name, {})
+    assert "anary" not in f"{refused.value}{refused.value.hint}"
+    with pytest.raises(UserError, match="MY_KEY"):
+        Secret.from_env("MY_KEY", {})
