@@ -23,6 +23,7 @@ class ModelCard(Noun):
     family: str = Field(min_length=1)
     kind: Literal["closed", "open", "agentic"]
     architecture: str | None = None
+    """`not published` where its maker keeps it to itself."""
     in_context: bool | None = None
     """Does it keep the turns before in its context (002, table 3)?"""
     released: date | None = None
@@ -30,7 +31,6 @@ class ModelCard(Noun):
     """The provider has switched it off, or said that it will, on this day."""
     tasks: tuple[Task, ...] | None = Field(default=None, min_length=1)
     """Of ImagenWorld's six (004, table 2)."""
-    multi_turn: bool | None = None
     native_size: tuple[int, int] | None = None
     """Width and height that it makes unless told otherwise."""
     price: Price | None = None
