@@ -1,9 +1,13 @@
 """How long an answer takes and how large it is must not tell gold and repeated tasks from the rest."""
 
+import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from imarena.web.arena import Arena
+from imarena.workflows import warming
 from imarena.workflows.picturing import FIRST_LOOK_SIDE, TILE
 from tests.web.people import EDITORS, administrator, campaign, rater, served
 
@@ -48,3 +52,21 @@ def test_pictures_of_the_next_tasks_are_made_before_they_are_asked_for(tmp_path:
     assert answers == 4 * 3
     assert cache.size() == before, "a picture was made while a rater waited"
     assert len(sizes) == 1
+
+
+def test_a_server_that_is_never_quiet_gets_its_pictures_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_QUIET_S", "_LONGEST_QUIET_S", "_LONGEST_WAIT_S", "_LONGEST_REST_S"):
+        monkeypatch.setattr(warming, name, 0.05)
+    app = served(tmp_path / "arena", items=1)
+    campaign(administrator(app))
+    arena: Arena = app.state.arena
+    arena.traffic.come()  # a request that is in hand for ever
+    arena.warmer.start()
+    try:
+        for _ in range(600):
+            if not list(arena.warmer.missing()):
+                break
+            time.sleep(0.1)
+        assert list(arena.warmer.missing()) == []
+    finally:
+        arena.warmer.stop()

@@ -91,8 +91,11 @@ def main() -> None:
                 said = _MADE
             except (ImarenaError, OSError, ValidationError) as error:
                 said = " ".join(str(error).split()) or type(error).__name__
-            sys.stdout.write(f"{said}\n")
-            sys.stdout.flush()
+            try:
+                sys.stdout.write(f"{said}\n")
+                sys.stdout.flush()
+            except BrokenPipeError:  # the server was killed
+                os._exit(0)
 
 
 if __name__ == "__main__":

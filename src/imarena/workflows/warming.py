@@ -2,8 +2,9 @@
 
 A picture that was shown before comes at once, one that was not takes some ten times as long; gold and repeated tasks
 show what was shown before. Who measures how long pictures take could tell them from the rest. Made ahead, all come at
-once. Raters who wait come first: nothing is made before the first quiet second of a server, nor while a request is in
-hand; a process of the lowest priority makes one picture at a time, and rests four times as long as it works.
+once. Raters who wait come first: a picture is begun in a quiet moment, when no request is in hand; a process of the
+lowest priority makes one at a time, and rests four times as long as it works. A server that is never quiet gets them
+all the same, a few seconds later each: it is there that somebody could measure.
 """
 
 import logging
@@ -29,6 +30,12 @@ _QUIET_S = 1.0
 _QUIET_SHARE = 0.2
 """A second is quiet when requests were in hand for less of it than this."""
 _LOOK_S = 0.02
+_LONGEST_QUIET_S = 10.0
+"""After this long without a quiet second, pictures are made in a busy one."""
+_LONGEST_WAIT_S = 1.0
+"""After this long with a request in hand, the next picture is begun all the same."""
+_LONGEST_REST_S = 2.0
+"""On a full machine a picture takes long because others have the cores, not because it took them."""
 _EVERY_S = 2.0
 _AFTER_FAILURE_S = 10.0
 _REST = 4.0
@@ -102,22 +109,24 @@ class Warmer:
                 return
             begun = time.monotonic()
             self.warm(image)
-            if self._stopped.wait(_REST * (time.monotonic() - begun)):
+            if self._stopped.wait(min(_REST * (time.monotonic() - begun), _LONGEST_REST_S)):
                 return
         self._maker.close()
 
     def _quiet_second(self) -> bool:
-        """Wait for a second in which the server had little to do; False where it is stopped first."""
+        """Wait for a second in which the server had little to do, but not for ever; False where it is stopped first."""
+        given_up = time.monotonic() + _LONGEST_QUIET_S
         while True:
             before = self._traffic.busy_s()
             if self._stopped.wait(_QUIET_S):
                 return False
-            if self._traffic.busy_s() - before < _QUIET_SHARE * _QUIET_S:
+            if self._traffic.busy_s() - before < _QUIET_SHARE * _QUIET_S or time.monotonic() > given_up:
                 return True
 
     def _nobody_waits(self) -> bool:
-        """Wait until no request is in hand; False where it is stopped first."""
-        while self._traffic.waiting:
+        """Wait until no request is in hand, but not for ever; False where it is stopped first."""
+        given_up = time.monotonic() + _LONGEST_WAIT_S
+        while self._traffic.waiting and time.monotonic() < given_up:
             if self._stopped.wait(_LOOK_S):
                 return False
         return not self._stopped.is_set()

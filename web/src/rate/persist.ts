@@ -2,7 +2,7 @@
 import type { ApiError } from "../api/client";
 import { asApiError } from "../api/use";
 
-const MOST_MS = 15_000;
+const MOST_MS = 5_000;
 
 const pause = (milliseconds: number) => new Promise<void>((done) => window.setTimeout(done, milliseconds));
 
