@@ -82,8 +82,8 @@ def test_a_room_full_of_raters_can_open_their_link_at_once(tmp_path: Path) -> No
         guesser.send("POST", "/api/session/password", {"password": "guess"})
     codes = {Person(app).send("POST", "/api/session/invitation", {"token": link}).status_code for _ in range(40)}
     assert codes == {200}
-    wrong = [Person(app).send("POST", "/api/session/invitation", {"token": "guess"}).status_code for _ in range(130)]
-    assert wrong[-1] == 429
+    wrong = (Person(app).send("POST", "/api/session/invitation", {"token": "guess"}).status_code for _ in range(1000))
+    assert 429 in wrong
 
 
 def test_roles_open_only_their_doors(tmp_path: Path) -> None:

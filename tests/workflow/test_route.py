@@ -237,8 +237,9 @@ def test_the_web_application_serves_what_was_assigned(workspace: Workspace, tmp_
     taken = set()
     for n in range(15):
         with writing(workspace.store.engine) as connection:
-            lease = leases.free_task(connection, made["campaign"], f"web-{n}", "2026-01-01")
-            assert lease is not None
+            found = leases.free_task(connection, made["campaign"], f"web-{n}", "2026-01-01")
+            assert found is not None
+            lease = found[0]
             leases.take(connection, lease, f"web-{n}", until="2099", address=lease.assignment_id, now="2026-01-01")
         taken.add(lease.assignment_id)
     assert len(taken) == 15

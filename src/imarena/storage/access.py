@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -197,12 +197,16 @@ def open_session(engine: Engine, *, role: str, name: str, days: float, rater: Ra
 
 def visitor(engine: Engine, secret: str) -> Visitor | None:
     """Whose session this is, while it lasts."""
-    query = select(sessions).where(sessions.c.id == hashed(secret))
+    return visitors(engine, [hashed(secret)]).get(hashed(secret))
+
+
+def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
+    """Whose sessions these are, by their keys (`hashed`), without those that have ended."""
+    columns = (sessions.c.id, sessions.c.role, sessions.c.name, sessions.c.rater_id, sessions.c.campaign_id)
+    lasting = (sessions.c.revoked_at.is_(None), sessions.c.expires_at >= _later(0))
     with reading(engine) as connection:
-        row = connection.execute(query).mappings().first()
-    if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
-        return None
-    return Visitor(row["id"], row["role"], row["name"], row["rater_id"], row["campaign_id"])
+        rows = connection.execute(select(*columns).where(sessions.c.id.in_(list(keys)), *lasting)).all()
+    return {row[0]: Visitor(*row) for row in rows}
 
 
 def close_session(engine: Engine, key: str) -> None:

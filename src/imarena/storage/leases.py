@@ -6,13 +6,13 @@ one who takes it gets a new address, and the old address then opens nothing.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, CursorResult, Text, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import Connection, Text, and_, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from imarena.core.records import Assignment, Record
-from imarena.storage.codec import kind_of, to_row
+from imarena.storage.codec import from_row, kind_of, to_row
 from imarena.storage.prepared import Prepared
 from imarena.storage.schema import assignments, campaigns, events, leases, outputs, participants, units_seen, votes
 
@@ -48,12 +48,34 @@ class Place:
 
 @dataclass(frozen=True)
 class Tally:
-    """What a rater has done in a campaign."""
+    """What a rater has done in a campaign: real work in all and since a moment, and the two kinds of training."""
 
     done: int
     recent: int
     practice: int
     qualification: int
+
+
+@dataclass(frozen=True)
+class Stand:
+    """A campaign as it is now, a rater's place in it (None where they do not take part), and what they hold of it."""
+
+    is_open: bool
+    place: Place | None
+    tally: Tally
+    holds: tuple[Lease, ...]
+    """At most two: the task in hand, one put aside by an undo, one that waits, in this order."""
+
+
+@dataclass(frozen=True)
+class Cast:
+    """What stands behind the address that a vote was sent to."""
+
+    lease: Lease
+    before: str | None
+    """The assignment that this very vote was counted for before."""
+    done: int
+    recent: int
 
 
 _INSERTS: dict[str, Prepared] = {}
@@ -96,49 +118,15 @@ def offer_to(
     connection.execute(insert(leases).values(row))
 
 
+_WIDTH = len(leases.columns)
 _LEASE = Prepared(select(leases).where(leases.c.assignment_id == bindparam("assignment")))
-_HOLDING = Prepared(
-    select(leases)
-    .where(
-        leases.c.rater_id == bindparam("rater"),
-        or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING),
-        leases.c.campaign_id == bindparam("campaign"),
-    )
-    .order_by(leases.c.state, leases.c.until.desc())
-    .limit(1)
-)
-
-
-def _first(found: CursorResult[Any]) -> Lease | None:
-    row: Any = found.first()
-    return None if row is None else Lease(*row)
+_IN_HANDS = or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING)
 
 
 def lease_of(connection: Connection, assignment_id: str) -> Lease | None:
     """The lease of an assignment."""
-    return _first(_LEASE(connection, assignment=assignment_id))
-
-
-def holding(connection: Connection, campaign_id: str, rater_id: str) -> Lease | None:
-    """What a rater holds in a campaign: the task in hand first, then those put aside."""
-    return _first(_HOLDING(connection, campaign=campaign_id, rater=rater_id))
-
-
-_ASIDE = Prepared(
-    select(leases)
-    .where(
-        leases.c.rater_id == bindparam("rater"),
-        or_(leases.c.state == "parked", leases.c.state == WAITING),
-        leases.c.campaign_id == bindparam("campaign"),
-    )
-    .order_by(leases.c.state, leases.c.until.desc())
-    .limit(1)
-)
-
-
-def put_aside(connection: Connection, campaign_id: str, rater_id: str) -> Lease | None:
-    """What a rater gets next without taking anything new: put aside by an undo, or kept ready."""
-    return _first(_ASIDE(connection, campaign=campaign_id, rater=rater_id))
+    row: Any = _LEASE(connection, assignment=assignment_id).first()
+    return None if row is None else Lease(*row)
 
 
 _UNSEEN = ~(
@@ -150,27 +138,20 @@ _UNSEEN = ~(
     )
     .exists()
 )
-_ANYBODYS = ~(
-    select(assignments.c.id)
-    .where(assignments.c.id == leases.c.assignment_id, assignments.c.rater_id.is_not(None))
-    .exists()
-)
-"""A task that was made for one rater stays theirs, however late they are."""
+_TASKS = select(leases, assignments).join(assignments, assignments.c.id == leases.c.assignment_id)
 _FREE = Prepared(
-    select(leases)
-    .where(leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", _UNSEEN)
+    _TASKS.where(leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", _UNSEEN)
     .order_by(leases.c.position)
     .limit(1)
     .with_for_update(skip_locked=True, of=leases)
 )
 _LATE = Prepared(
-    select(leases)
-    .where(
+    _TASKS.where(
         leases.c.campaign_id == bindparam("campaign"),
-        or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING),
+        _IN_HANDS,
         leases.c.until < bindparam("now"),
         leases.c.purpose == "vote",
-        _ANYBODYS,
+        assignments.c.rater_id.is_(None),  # a task that was made for one rater stays theirs, however late they are
         _UNSEEN,
     )
     .order_by(leases.c.until)
@@ -199,10 +180,7 @@ _TAKE = Prepared(
         leases.c.assignment_id == bindparam("assignment"),
         or_(
             leases.c.state == "free",
-            and_(
-                or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING),
-                leases.c.until < bindparam("now"),
-            ),
+            and_(_IN_HANDS, leases.c.until < bindparam("now")),
         ),
     )
     .values(
@@ -216,10 +194,14 @@ _TAKE = Prepared(
 )
 
 
-def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str) -> Lease | None:
+def free_task(connection: Connection, campaign_id: str, rater_id: str, now: str) -> tuple[Lease, Assignment] | None:
     """A task that this rater may take: free, or run out in somebody else's hands; never a unit seen before."""
-    found = _first(_FREE(connection, campaign=campaign_id, rater=rater_id))
-    return found or _first(_LATE(connection, campaign=campaign_id, rater=rater_id, now=now))
+    row: Any = _FREE(connection, campaign=campaign_id, rater=rater_id).first()
+    row = row or _LATE(connection, campaign=campaign_id, rater=rater_id, now=now).first()
+    if row is None:
+        return None
+    named = dict(zip(assignments.columns.keys(), row[_WIDTH:], strict=True))
+    return Lease(*row[:_WIDTH]), cast(Assignment, from_row(Assignment, named))
 
 
 def named_task(connection: Connection, campaign_id: str, rater_id: str) -> str | None:
@@ -294,54 +276,72 @@ def last_done(connection: Connection, campaign_id: str, rater_id: str) -> Lease 
     return None if row is None else Lease(**row)
 
 
-_BY_ADDRESS = Prepared(
-    select(leases, events.c.rater_id.label("was"))
+_BY_ADDRESS = (
+    select(leases)
     .join(events, events.c.assignment_id == leases.c.assignment_id)
-    .where(events.c.id == bindparam("at"), events.c.kind == "leased")
+    .where(events.c.id == bindparam("at"), events.c.kind == "leased", events.c.rater_id == bindparam("rater"))
 )
+_LEASED_TO = Prepared(_BY_ADDRESS)
 _HAPPENED = Prepared(select(events.c.assignment_id).where(events.c.id == bindparam("event")))
-_REAL = and_(leases.c.purpose != "practice", leases.c.purpose != "qualification")
-_COUNTS = (
-    select(
-        func.count().filter(_REAL).label("done"),
-        func.count().filter(_REAL, leases.c.done_at >= bindparam("since")).label("recent"),
-        func.count().filter(leases.c.purpose == "practice").label("practice"),
-        func.count().filter(leases.c.purpose == "qualification").label("qualification"),
+_done = leases.alias("done")
+_REAL = and_(_done.c.purpose != "practice", _done.c.purpose != "qualification")
+_DONE = select(func.count()).where(_done.c.rater_id == bindparam("rater"), _done.c.state == "done")
+_HIS = _DONE.where(_done.c.campaign_id == leases.c.campaign_id, _REAL).correlate(leases)
+_CAST = Prepared(
+    _BY_ADDRESS.add_columns(
+        select(events.c.assignment_id).where(events.c.id == bindparam("voted")).correlate(None).scalar_subquery(),
+        _HIS.scalar_subquery(),
+        _HIS.where(_done.c.done_at >= bindparam("since")).scalar_subquery(),
     )
-    .where(
-        leases.c.rater_id == bindparam("rater"), leases.c.state == "done", leases.c.campaign_id == bindparam("campaign")
+)
+_COUNTS = (
+    _DONE.where(_done.c.campaign_id == bindparam("campaign"))
+    .with_only_columns(
+        func.count().filter(_REAL).label("done"),
+        func.count().filter(_REAL, _done.c.done_at >= bindparam("since")).label("recent"),
+        func.count().filter(_done.c.purpose == "practice").label("practice"),
+        func.count().filter(_done.c.purpose == "qualification").label("qualification"),
     )
     .subquery()
 )
-_MINE = and_(participants.c.campaign_id == bindparam("campaign"), participants.c.rater_id == bindparam("rater"))
+_PLACE = and_(participants.c.campaign_id == campaigns.c.id, participants.c.rater_id == bindparam("rater"))
+_HOLDS = and_(leases.c.rater_id == bindparam("rater"), _IN_HANDS, leases.c.campaign_id == campaigns.c.id)
 _STANDS = Prepared(
-    select(_COUNTS, participants.c.consented_at, participants.c.active).select_from(
-        _COUNTS.outerjoin(participants, _MINE)
-    )
+    select(campaigns.c.open, participants.c.consented_at, participants.c.active, _COUNTS, leases)
+    .select_from(campaigns.join(_COUNTS, true()).outerjoin(participants, _PLACE).outerjoin(leases, _HOLDS))
+    .where(campaigns.c.id == bindparam("campaign"))
+    .order_by(leases.c.state, leases.c.until.desc())
+    .limit(2)
 )
 _OPEN = Prepared(select(campaigns.c.open).where(campaigns.c.id == bindparam("campaign")))
 
 
 def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | None:
     """The lease of the task that an address opens, or once opened, for this rater; others get nothing."""
-    row: Any = _BY_ADDRESS(connection, at=address).first()
-    return Lease(*row[:-1]) if row is not None and row[-1] == rater_id else None
+    row: Any = _LEASED_TO(connection, at=address, rater=rater_id).first()
+    return None if row is None else Lease(*row)
 
 
-def happened(connection: Connection, event_id: str) -> str | None:
-    """The assignment to which this event happened; None where there is no such event."""
-    row: Any = _HAPPENED(connection, event=event_id).first()
-    return None if row is None else str(row[0])
+def cast_on(connection: Connection, address: str, rater_id: str, *, voted: str, since: str) -> Cast | None:
+    """`leased_to` for a vote: with what the event `voted` happened to, and the rater's work in that campaign."""
+    row: Any = _CAST(connection, at=address, rater=rater_id, voted=voted, since=since).first()
+    return None if row is None else Cast(Lease(*row[:_WIDTH]), *row[_WIDTH:])
 
 
-def stands(connection: Connection, campaign_id: str, rater_id: str, since: str) -> tuple[Place | None, Tally]:
-    """A rater's place in a campaign (None where they do not take part) and what they have done in it.
+def happened(connection: Connection, event_id: str) -> bool:
+    """Did this event happen?"""
+    return _HAPPENED(connection, event=event_id).first() is not None
 
-    Of real work in all and since a moment, and of the two kinds of training.
-    """
-    row: Any = _STANDS(connection, campaign=campaign_id, rater=rater_id, since=since).one()
-    *counts, consented_at, active = row
-    return None if active is None else Place(consented_at, bool(active)), Tally(*counts)
+
+def stands(connection: Connection, campaign_id: str, rater_id: str, since: str) -> Stand | None:
+    """How a rater stands in a campaign; None where there is no such campaign. `since`: from when work is recent."""
+    rows: Any = _STANDS(connection, campaign=campaign_id, rater=rater_id, since=since).all()
+    if not rows:
+        return None
+    is_open, consented_at, active, *counts = rows[0][:-_WIDTH]
+    place = None if active is None else Place(consented_at, bool(active))
+    holds = tuple(Lease(*row[-_WIDTH:]) for row in rows if row[-_WIDTH] is not None)
+    return Stand(bool(is_open), place, Tally(*counts), holds)
 
 
 def is_open(connection: Connection, campaign_id: str) -> bool | None:

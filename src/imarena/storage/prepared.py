@@ -2,15 +2,20 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Dialect
+from sqlalchemy import BindParameter, ColumnElement, Connection, CursorResult, Dialect, literal_column
 from sqlalchemy.sql.expression import Executable
+from sqlalchemy.sql.visitors import replacement_traverse
 
 
 class Prepared:
-    """A statement with named values (``bindparam``), compiled once for each kind of database."""
+    """A statement with named values (``bindparam``), compiled once for each kind of database.
+
+    All other values are written into the text: PostgreSQL keeps one plan for all times only where it sees them. A
+    ``LIMIT`` or a state that it does not know makes that plan look dear, and it plans anew every time.
+    """
 
     def __init__(self, statement: Executable) -> None:
-        self._statement = statement
+        self._statement: Any = replacement_traverse(statement, {}, _spelt_out)  # type: ignore[call-overload]
         self._spelt: dict[str, tuple[str, dict[str, Any], tuple[str, ...] | None]] = {}
 
     def __call__(self, connection: Connection, **values: Any) -> CursorResult[Any]:
@@ -24,9 +29,15 @@ class Prepared:
     def _spelling(self, dialect: Dialect) -> tuple[str, dict[str, Any], tuple[str, ...] | None]:
         found = self._spelt.get(dialect.name)
         if found is None:
-            compiled: Any = self._statement.compile(  # type: ignore[attr-defined]
-                dialect=dialect, compile_kwargs={"render_postcompile": True}
-            )
+            compiled: Any = self._statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
             order = tuple(compiled.positiontup) if compiled.positiontup is not None else None
             found = self._spelt[dialect.name] = (str(compiled), dict(compiled.params), order)
         return found
+
+
+def _spelt_out(part: Any, **_: Any) -> ColumnElement[Any] | None:
+    """The text of a value that never changes; None where a part is something else."""
+    if not isinstance(part, BindParameter) or part.required or not isinstance(part.value, str | int):
+        return None
+    text = str(part.value).replace("'", "''")
+    return literal_column(text if isinstance(part.value, int) else f"'{text}'", part.type)

@@ -1,8 +1,8 @@
 """Writers in line: short transactions of many people, done a batch at a time with one commit for the whole batch.
 
 On SQLite there is one writer at a time anyway, and a dozen threads that fight for its lock and for the interpreter
-spend more on fighting than on writing. Each piece of work has a savepoint of its own: what one of them refuses or
-breaks does not touch the others. An answer is given only after the commit.
+spend more on fighting than on writing. What one piece of work refuses or breaks does not touch the others: the batch
+is then done again with a savepoint for each. An answer is given only after the commit.
 """
 
 import queue
@@ -97,11 +97,11 @@ class Turns:
                 return
 
     def _do(self, batch: list[_Job]) -> None:
-        """All in one transaction; where that breaks, each in one of its own."""
+        """All in one transaction; where that breaks, again with savepoints, and then each in one of its own."""
         try:
             if len(batch) == 1:
                 self._alone(batch[0])
-            else:
+            elif not self._smoothly(batch):
                 self._together(batch)
         except (DBAPIError, DatabaseFailed) as error:
             if len(batch) > 1:
@@ -121,6 +121,16 @@ class Turns:
                 job.result = job.work(connection)
 
         _attempt(job, attempt)
+
+    def _smoothly(self, batch: list[_Job]) -> bool:
+        """All without savepoints, each of which costs two queries; False where that failed and nothing is done."""
+        try:
+            with writing(self._engine, durable=any(job.durable for job in batch)) as connection:
+                for job in batch:
+                    job.result = job.work(connection)
+        except BaseException:  # noqa: BLE001 - whose it is comes out when it is done again
+            return False
+        return True
 
     def _together(self, batch: list[_Job]) -> None:
         with writing(self._engine, durable=any(job.durable for job in batch)) as connection:

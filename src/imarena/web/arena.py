@@ -2,7 +2,9 @@
 
 import time
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from threading import Lock
 
 from fastapi import Request
 
@@ -18,6 +20,7 @@ from imarena.workflows.warming import Traffic, Warmer
 
 _REMEMBERED_S = 2.0
 """A session that was just looked up is believed this long: revoking one takes effect within it."""
+_AT_ONCE = 1_000
 
 
 @dataclass
@@ -34,23 +37,37 @@ class Arena:
     traffic: Traffic
     buckets: Buckets = field(default_factory=Buckets)
     _known: dict[str, tuple[float, access.Visitor | None]] = field(default_factory=dict)
+    _here: set[str] = field(default_factory=set)
+    """Sessions that asked for something since sessions were last looked up."""
+    _looking_up: Lock = field(default_factory=Lock)
 
     def visitor(self, secret: str, *, machine: bool) -> access.Visitor | None:
-        """Whose session or token this is; asks the database at most every two seconds."""
-        known = self.remembered(secret)
-        if known is not None:
-            return known[1]
-        engine = self.workspace.store.engine
-        found = access.machine(engine, secret) if machine else access.visitor(engine, secret)
-        if len(self._known) > 10_000:
-            self._known.clear()
-        self._known[access.hashed(secret)] = (time.monotonic(), found)
-        return found
+        """Whose session or token this is; asks the database at most every two seconds, about all who are here."""
+        with self._looking_up:
+            known = self.remembered(secret)  # by who was in line before
+            if known is not None:
+                return known[1]
+            key, engine, moment = access.hashed(secret), self.workspace.store.engine, time.monotonic()
+            if len(self._known) > 10_000:
+                self._known.clear()
+            if machine:
+                self._known[key] = (moment, access.machine(engine, secret))
+            else:
+                here = {key, *islice(self._here.copy(), _AT_ONCE)}
+                self._here.clear()
+                found = access.visitors(engine, here)
+                self._known.update({one: (moment, found.get(one)) for one in here})
+            return self._known[key][1]
 
     def remembered(self, secret: str) -> tuple[float, access.Visitor | None] | None:
         """What was found a moment ago."""
-        known = self._known.get(access.hashed(secret))
-        return known if known is not None and time.monotonic() - known[0] < _REMEMBERED_S else None
+        key = access.hashed(secret)
+        known = self._known.get(key)
+        if known is None or time.monotonic() - known[0] >= _REMEMBERED_S:
+            return None
+        if known[1] is not None and known[1].key == key:  # not a machine's
+            self._here.add(key)
+        return known
 
     def forget(self) -> None:
         """Somebody signed in or out, or was shut out: look everybody up again."""

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from starlette.concurrency import run_in_threadpool
+
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, Vote
 from imarena.core.records import Ranking as RankingRecord
 from imarena.web.arena import Arena
@@ -16,9 +18,7 @@ from imarena.workflows.looking import Made, Tallied
 from imarena.workflows.objects import expected_objects
 from imarena.workflows.offering import Standing as Place
 from imarena.workflows.picturing import TILE
-from imarena.workflows.voting import Held
-
-TRAINING = ("practice", "qualification")
+from imarena.workflows.voting import TRAINING, Held
 
 
 def me(arena: Arena, caller: Caller) -> Me:
@@ -58,7 +58,7 @@ def task(arena: Arena, held: Held) -> Task:
     """A blinded task."""
     assignment, shelves = held.assignment, arena.voting.shelves
     base = f"/api/tasks/{held.address}"
-    plan = shelves.plan(assignment.campaign_id)
+    plan = shelves.last_plan(assignment.campaign_id)
     kind = plan.kind
     rated = kind == "rating"
     sources, references = shelves.sources(assignment), shelves.references(assignment)
@@ -88,6 +88,13 @@ def task(arena: Arena, held: Held) -> Task:
         quota_left=held.standing.quota_left,
         previous=_ballot(held.previous),
     )
+
+
+async def task_soon(arena: Arena, held: Held) -> Task:
+    """`task` on the spot where all that it shows is at hand, else on another thread."""
+    if arena.voting.shelves.at_hand(held.assignment):
+        return task(arena, held)
+    return await run_in_threadpool(task, arena, held)
 
 
 def _instruction(arena: Arena, assignment: Assignment) -> str:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
 from imarena.core.records.base import moment_text
 from imarena.storage import leases
-from imarena.workflows.offering import Standing, made_for, standing
+from imarena.workflows.offering import Standing, made_for
 from imarena.workflows.voting import Held, Refusal, Voting
 
 AHEAD_S = 120
@@ -34,18 +34,16 @@ def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[Held 
 
 
 def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> Held | None:
-    campaign = voting.campaign(campaign_id, connection)
-    where = standing(connection, voting.shelves, campaign, rater_id)
-    held = leases.holding(connection, campaign_id, rater_id)
-    if where.stage not in _WORKING or held is None or held.state != "held":
+    campaign, where, holds = voting.place(connection, campaign_id, rater_id)
+    if where.stage not in _WORKING or not holds or holds[0].state != "held":
         return None
     if where.stage == "open" and where.quota_left < 2:
         return None
     until = moment_text(now() + timedelta(seconds=min(AHEAD_S, voting.shelves.plan(campaign_id).lease_s)))
     then = replace(where, done=where.done + 1, quota_left=max(0, where.quota_left - 1))
-    known = leases.put_aside(connection, campaign_id, rater_id)
-    if known is None:
+    if len(holds) == 1:
         return _take(connection, voting, campaign, then, rater_id, until)
+    known = holds[1]
     renewed = known.state != leases.WAITING or leases.change(connection, known, until=until)
     if known.address is None or not renewed:
         return None
@@ -72,16 +70,17 @@ def _free(
     connection: Connection, voting: Voting, campaign: Campaign, rater_id: str, until: str, address: str
 ) -> Assignment | None:
     moment = moment_text(now())
-    free = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
-    if free is None:
+    found = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
+    if found is None:
         return None
+    free, assignment = found
     taken = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING, "vote_id": None}
     if not leases.change(connection, free, **taken):
         return None
     if free.rater_id is not None:
         gone = f"gone_{secrets.token_hex(12)}"
         leases.insert_new(connection, _event(gone, free.assignment_id, EventKind.EXPIRED, free.rater_id))
-    return voting.shelves.assignment(free.assignment_id, connection)
+    return voting.shelves.keep(assignment)
 
 
 def give_back(voting: Voting, address: str, rater_id: str) -> None:

@@ -36,28 +36,28 @@ class Standing:
     examined: int = 0
 
 
-def standing(connection: Connection, shelves: Shelves, campaign: Campaign, rater_id: str) -> Standing:
-    """Where a rater stands now."""
-    plan = shelves.plan(campaign.campaign_id)
-    place, counts = leases.stands(connection, campaign.campaign_id, rater_id, moment_text(now() - WEEK))
+def week_ago() -> str:
+    """From when on answers count for the weekly quota."""
+    return moment_text(now() - WEEK)
+
+
+def standing(
+    connection: Connection, shelves: Shelves, campaign_id: str, rater_id: str, found: leases.Stand
+) -> Standing:
+    """Where a rater stands now, by what was found on record."""
+    plan, counts = shelves.plan(campaign_id), found.tally
     left = max(0, plan.weekly_quota - counts.recent)
-    stage = _stage(connection, shelves, campaign, plan, rater_id, place, counts, left)
+    stage = _stage(connection, shelves, campaign_id, rater_id, found, left)
     return Standing(stage, counts.done, plan.weekly_quota, left, counts.practice, counts.qualification)
 
 
 def _stage(
-    connection: Connection,
-    shelves: Shelves,
-    campaign: Campaign,
-    plan: Plan,
-    rater_id: str,
-    place: leases.Place | None,
-    counts: leases.Tally,
-    left: int,
+    connection: Connection, shelves: Shelves, campaign_id: str, rater_id: str, found: leases.Stand, left: int
 ) -> Stage:
+    plan, place, counts = shelves.plan(campaign_id), found.place, found.tally
     if place is None:
         return "not_invited"
-    if not campaign.open:
+    if not found.is_open:
         return "closed"
     if plan.paused:
         return "on_hold"
@@ -68,9 +68,9 @@ def _stage(
     first: tuple[Stage, int, int] = ("practice", counts.practice, len(plan.practice))
     second: tuple[Stage, int, int] = ("qualification", counts.qualification, len(plan.qualification))
     for purpose, done, asked in (first, second):
-        if done < asked and done + _skipped(connection, campaign.campaign_id, rater_id, purpose) < asked:
+        if done < asked and done + _skipped(connection, campaign_id, rater_id, purpose) < asked:
             return purpose
-    if plan.qualification and not _passed(connection, shelves, campaign.campaign_id, plan, rater_id):
+    if plan.qualification and not _passed(connection, shelves, campaign_id, plan, rater_id):
         return "not_qualified"
     return "open" if left else "quota"
 

@@ -43,11 +43,6 @@ def _open_connections(engine: Engine) -> None:
 
 def _rehearse(connection: Connection) -> None:
     """The queries of `next` and `vote`, about nobody in no campaign."""
-    leases.is_open(connection, _NOBODY)
     leases.stands(connection, _NOBODY, _NOBODY, "")
-    leases.holding(connection, _NOBODY, _NOBODY)
-    leases.put_aside(connection, _NOBODY, _NOBODY)
     leases.free_task(connection, _NOBODY, _NOBODY, "")
-    leases.leased_to(connection, _NOBODY, _NOBODY)
-    leases.lease_of(connection, _NOBODY)
-    leases.happened(connection, _NOBODY)
+    leases.cast_on(connection, _NOBODY, _NOBODY, voted=_NOBODY, since="")

@@ -46,10 +46,14 @@ class Shelves:
             found = _of_kind(Assignment, from_row(Assignment, row))
         return _kept(self._assignments, identity, found)
 
+    def keep(self, assignment: Assignment) -> Assignment:
+        """Have an assignment at hand that was read elsewhere."""
+        return _kept(self._assignments, assignment.assignment_id, assignment)
+
     def fetch(self, identities: Sequence[str]) -> None:
         """Have assignments and all that they show at hand: three queries, however many they are."""
         for assignment in self._store.records(Assignment, id=list(identities)):
-            _kept(self._assignments, assignment.assignment_id, assignment)
+            self.keep(assignment)
         found = [self._assignments[one] for one in identities if one in self._assignments]
         for item in self._store.records(Item, id=sorted({one.item_id for one in found})):
             _kept(self._items, item.item_id, item)
@@ -84,6 +88,25 @@ class Shelves:
         plan = known[2] if known is not None and known[1] == campaign else plan_of(campaign)
         self._plans[identity] = (moment, campaign, plan)
         return self._plans[identity]
+
+    def last_plan(self, identity: str) -> Plan:
+        """The plan as it was last read: for showing what was just handed out by it."""
+        known = self._plans.get(identity)
+        return self.plan(identity) if known is None else known[2]
+
+    def at_hand(self, assignment: Assignment) -> bool:
+        """Can this task be shown without waiting for anything?"""
+        sides = [side for side in (assignment.left_id, assignment.right_id) if side is not None]
+        if assignment.kind == "rating":  # its expected objects are looked up
+            return False
+        if assignment.campaign_id not in self._plans or assignment.item_id not in self._items:
+            return False
+        outputs = [self._outputs.get(side) for side in sides]
+        if not all(output and (output.parent_id is None or output.parent_id in self._outputs) for output in outputs):
+            return False
+        images = [output.image for output in outputs if output is not None]
+        shown = (*images, *self.sources(assignment), *self.references(assignment))
+        return all(image is None or (image.width and image.height) for image in shown)
 
     def forget_plans(self) -> None:
         """A campaign was changed here: look again."""

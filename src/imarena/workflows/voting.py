@@ -22,10 +22,11 @@ from imarena.storage.database import reading, writing
 from imarena.storage.turns import Turns
 from imarena.workflows.ballots import Answer, feedback_on, read_ballot
 from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Plan
-from imarena.workflows.offering import Standing, made_for, standing
+from imarena.workflows.offering import Standing, made_for, standing, week_ago
 from imarena.workflows.shelves import Shelves
 
 _TRIES = 5
+TRAINING = ("practice", "qualification")
 _NO_UNDO = ("closed", "on_hold", "paused")
 """A closed campaign's items can be looked up: who changed a vote then might know the models."""
 
@@ -51,10 +52,11 @@ class Held:
 
 @dataclass(frozen=True)
 class Counted:
-    """A vote that is stored."""
+    """A vote that is stored, and how much the rater has done with it."""
 
     late: bool
-    standing: Standing
+    done: int
+    quota_left: int
     feedback: str | None
 
 
@@ -69,15 +71,25 @@ class Voting:
 
     # ------------------------------------------------------------------ taking part
 
-    def campaign(self, campaign_id: str, within: Connection | None = None) -> Campaign:
+    def campaign(self, campaign_id: str) -> Campaign:
         """A campaign, open or closed as it is now."""
-        if within is None:
-            with reading(self.engine) as connection:
-                return self.campaign(campaign_id, connection)
-        is_open = leases.is_open(within, campaign_id)
+        with reading(self.engine) as connection:
+            return self._as_it_is(campaign_id, leases.is_open(connection, campaign_id))
+
+    def place(
+        self, connection: Connection, campaign_id: str, rater_id: str
+    ) -> tuple[Campaign, Standing, tuple[leases.Lease, ...]]:
+        """A campaign as it is now, where a rater stands in it, and what they hold: one query."""
+        found = leases.stands(connection, campaign_id, rater_id, week_ago())
+        if found is None:
+            raise _no_campaign()
+        campaign = self._as_it_is(campaign_id, found.is_open)
+        return campaign, standing(connection, self.shelves, campaign_id, rater_id, found), found.holds
+
+    def _as_it_is(self, campaign_id: str, is_open: bool | None) -> Campaign:
         known = None if is_open is None else self.shelves.campaign(campaign_id)
         if known is None or known.kind not in RATERS_PER_UNIT:  # routing's gold set is kept as a campaign, and is none
-            raise Refusal("no_campaign", "There is no such campaign.")
+            raise _no_campaign()
         return known if known.open == is_open else known.model_copy(update={"open": is_open})
 
     def join(self, campaign_id: str, rater_id: str) -> None:
@@ -88,9 +100,8 @@ class Voting:
 
     def standing(self, campaign_id: str, rater_id: str) -> Standing:
         """Where a rater stands in a campaign."""
-        campaign = self.campaign(campaign_id)
         with reading(self.engine) as connection:
-            return standing(connection, self.shelves, campaign, rater_id)
+            return self.place(connection, campaign_id, rater_id)[1]
 
     def consent(self, campaign_id: str, rater_id: str) -> None:
         """Note that a rater agreed to take part."""
@@ -119,11 +130,10 @@ class Voting:
 
     def _next(self, connection: Connection, campaign_id: str, rater_id: str) -> Held | Standing | None:
         """One try, in one transaction; None where somebody was faster."""
-        campaign = self.campaign(campaign_id, connection)
-        where = standing(connection, self.shelves, campaign, rater_id)
+        campaign, where, holds = self.place(connection, campaign_id, rater_id)
         if where.stage not in ("open", "practice", "qualification"):
             return where
-        held = leases.holding(connection, campaign_id, rater_id)
+        held = holds[0] if holds else None
         found = self._take(connection, campaign, self.shelves.plan(campaign_id), rater_id, where, held)
         if found == "none":
             return replace(where, stage="done")
@@ -152,23 +162,23 @@ class Voting:
             leases.offer_to(connection, assignment, rater_id, until, address)
             self._happened(connection, address, assignment.assignment_id, EventKind.LEASED, rater_id)
             return Held(assignment, address, until, where)
-        free = leases.free_task(connection, campaign.campaign_id, rater_id, moment) if shared else None
-        if free is None:
+        theirs = leases.free_task(connection, campaign.campaign_id, rater_id, moment) if shared else None
+        if theirs is None:
             return "none"
+        free, assignment = theirs
         if free.rater_id is not None:
             gone = f"gone_{secrets.token_hex(12)}"
             self._happened(connection, gone, free.assignment_id, EventKind.EXPIRED, free.rater_id)
         if not leases.take(connection, free, rater_id, until=until, address=address, now=moment):
             return "again"
         self._happened(connection, address, free.assignment_id, EventKind.LEASED, rater_id)
-        return Held(self.shelves.assignment(free.assignment_id, connection), address, until, where)
+        return Held(self.shelves.keep(assignment), address, until, where)
 
     def task(self, address: str, rater_id: str) -> Held:
         """A task that this rater holds, by its address."""
         with reading(self.engine) as connection:
             lease = self._lease(connection, address, rater_id)
-            campaign = self.campaign(lease.campaign_id)
-            where = standing(connection, self.shelves, campaign, rater_id)
+            where = self.place(connection, lease.campaign_id, rater_id)[1]
         if lease.address != address or lease.state not in leases.HOLDING:
             raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
         return Held(self.shelves.assignment(lease.assignment_id), address, lease.until or "", where)
@@ -201,9 +211,11 @@ class Voting:
     ) -> Counted | Refusal:
         """The vote counts, or why it does not; either way it is on record."""
         voted = content_id("voted", rater_id, key)
-        lease = self._lease(connection, address, rater_id)
+        found = leases.cast_on(connection, address, rater_id, voted=voted, since=week_ago())
+        if found is None:
+            raise _no_task()
+        lease, before = found.lease, found.before
         assignment = self.shelves.assignment(lease.assignment_id, connection)
-        before = leases.happened(connection, voted)
         late = before is None and bool(lease.until and lease.until < moment)
         refused = self._why_not(lease, address, rater_id) if before is None else _used(before, lease, rater_id)
         if refused is not None:
@@ -211,9 +223,10 @@ class Voting:
             return refused
         if before is None:
             self._count(connection, lease, assignment, answer, (rater_id, key, voted))
-        where = standing(connection, self.shelves, self.shelves.campaign(lease.campaign_id), rater_id)
+        one = int(before is None and lease.purpose not in TRAINING)  # this vote itself, which was not there yet
+        left = max(0, self.shelves.plan(lease.campaign_id).weekly_quota - found.recent - one)
         feedback = feedback_on(assignment, answer) if assignment.purpose == "practice" else None
-        return Counted(late, where, feedback)
+        return Counted(late, found.done + one, left, feedback)
 
     def _count(
         self,
@@ -276,10 +289,10 @@ class Voting:
 
     def undo(self, campaign_id: str, rater_id: str) -> Held:
         """Take the last vote back: a retraction is appended, and the task is in hand again."""
-        campaign = self.campaign(campaign_id)
+        self.campaign(campaign_id)
         _, until = _moments(self.shelves.plan(campaign_id))
         with writing(self.engine, durable=True) as connection:
-            stage = standing(connection, self.shelves, campaign, rater_id).stage
+            stage = self.place(connection, campaign_id, rater_id)[1].stage
             if stage in _NO_UNDO:
                 raise Refusal(stage, "Votes cannot be taken back any more, or not just now.")
             lease = leases.last_done(connection, campaign_id, rater_id)
@@ -291,7 +304,7 @@ class Voting:
                 raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
             identity = f"undo_{secrets.token_hex(12)}"
             self._happened(connection, identity, lease.assignment_id, EventKind.UNDONE, rater_id)
-            where = standing(connection, self.shelves, campaign, rater_id)
+            where = self.place(connection, campaign_id, rater_id)[1]
         return Held(self.shelves.assignment(lease.assignment_id), lease.address, until, where, previous)
 
     def _retract(self, connection: Connection, lease: leases.Lease) -> tuple[Answer | None, str | None]:
@@ -310,7 +323,7 @@ class Voting:
     def _lease(self, connection: Connection, address: str, rater_id: str) -> leases.Lease:
         lease = leases.leased_to(connection, address, rater_id)
         if lease is None:
-            raise Refusal("no_task", "There is no such task.")
+            raise _no_task()
         return lease
 
     def _happened(
@@ -318,6 +331,14 @@ class Voting:
     ) -> None:
         event = Event(event_id=identity, assignment_id=assignment_id, kind=kind, rater_id=rater_id, reason=why)
         leases.insert_new(connection, event)
+
+
+def _no_campaign() -> Refusal:
+    return Refusal("no_campaign", "There is no such campaign.")
+
+
+def _no_task() -> Refusal:
+    return Refusal("no_task", "There is no such task.")
 
 
 def _used(before: str, lease: leases.Lease, rater_id: str) -> Refusal | None:

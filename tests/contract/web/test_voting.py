@@ -114,7 +114,7 @@ def test_a_vote_posted_many_times_at_once_counts_once(any_workspace: Workspace) 
     done: list[int] = []
 
     def post() -> None:
-        done.append(voting.vote(task.address, one, same, LEFT).standing.done)
+        done.append(voting.vote(task.address, one, same, LEFT).done)
 
     threads = [threading.Thread(target=post) for _ in range(8)]
     for thread in threads:
@@ -238,7 +238,7 @@ def test_the_weekly_quota_holds(any_workspace: Workspace) -> None:
     voting, campaign, (one, _) = desk(any_workspace, weekly_quota=2)
     for left in (1, 0):
         counted = voting.vote(held(voting.next(campaign, one)).address, one, key(), LEFT)
-        assert counted.standing.quota_left == left
+        assert counted.quota_left == left
     stopped = voting.next(campaign, one)
     assert isinstance(stopped, Standing)
     assert stopped.stage == "quota"

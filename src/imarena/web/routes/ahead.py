@@ -3,12 +3,11 @@
 from asyncio import wrap_future
 
 from fastapi import APIRouter, Request
-from starlette.concurrency import run_in_threadpool
 
 from imarena.web.arena import arena_of
 from imarena.web.callers import RaterCaller
 from imarena.web.routes.rating import Address, CampaignId, rater_of
-from imarena.web.showing import task
+from imarena.web.showing import task_soon
 from imarena.web.wire import Ahead, Done
 from imarena.workflows.look_ahead import ahead_soon, give_back
 
@@ -20,7 +19,7 @@ async def look_ahead(request: Request, caller: RaterCaller, campaign_id: Campaig
     """The task that comes next, for fetching its pictures. It is kept for two minutes; asking again keeps it longer."""
     arena = arena_of(request)
     found = await wrap_future(ahead_soon(arena.voting, campaign_id, rater_of(caller)))
-    return Ahead(task=await run_in_threadpool(task, arena, found) if found is not None else None)
+    return Ahead(task=await task_soon(arena, found) if found is not None else None)
 
 
 @router.post("/tasks/{address}/give-back")

@@ -14,7 +14,7 @@ from imarena.web.arena import Arena, arena_of
 from imarena.web.asking import Cursor, Limit
 from imarena.web.callers import Caller, RaterCaller
 from imarena.web.problems import Refused
-from imarena.web.showing import answer_of, nothing_left, rater_campaign, task
+from imarena.web.showing import answer_of, nothing_left, rater_campaign, task, task_soon
 from imarena.web.wire import (
     NO_NUL,
     Ballot,
@@ -94,7 +94,7 @@ async def take_next(request: Request, caller: RaterCaller, campaign_id: Campaign
     joined = await run_in_threadpool(_joined, arena, caller, campaign_id) if caller.leads else rater_of(caller)
     found = await wrap_future(arena.voting.next_soon(campaign_id, joined))
     if isinstance(found, Held):
-        return Next(stage=found.standing.stage, task=await run_in_threadpool(task, arena, found))
+        return Next(stage=found.standing.stage, task=await task_soon(arena, found))
     if found.stage == "not_invited":
         raise Refused(403, "not_invited", "You do not take part in this campaign.")
     return nothing_left(arena, campaign_id, found.stage)
@@ -144,8 +144,7 @@ async def post_vote(request: Request, caller: RaterCaller, address: Address, bod
         await run_in_threadpool(_check_marks, arena, address, rater_id, answer)
     soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer)
     counted = told(await wrap_future(soon))
-    place = counted.standing
-    return Receipt(late=counted.late, done=place.done, quota_left=place.quota_left, feedback=counted.feedback)
+    return Receipt(late=counted.late, done=counted.done, quota_left=counted.quota_left, feedback=counted.feedback)
 
 
 def _check_marks(arena: Arena, address: str, rater_id: str, answer: Answer) -> None:
