@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.judging import Asking, JudgeReport, Watch, judge_cases
 from imarena.workflows.judging_plan import plan_cases
 from imarena.workflows.objects import all_lists
+from imarena.workflows.runs import alone
 from imarena.workflows.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import Wired, Words, need_shape, wire_judge
 
@@ -144,6 +146,14 @@ def ask(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None
     for job in jobs:
         if job.wired.endpoint is not None and not job.wired.runs_here and job.estimate.new:
             need_listener(job.wired.endpoint)
+    with ExitStack() as held:
+        for job in jobs:
+            if job.wired.endpoint is not None:
+                held.enter_context(alone(workspace, job.asking.command, job.wired.judge.name))
+        return _ask_in_turn(workspace, jobs, watch)
+
+
+def _ask_in_turn(workspace: Workspace, jobs: Sequence[Job], watch: Watch | None) -> list[JudgeReport]:
     reports: list[JudgeReport] = []
     for job in jobs:
         stopped = next((report.stopped for report in reports if report.stopped), "")

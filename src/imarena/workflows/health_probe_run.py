@@ -33,7 +33,7 @@ from imarena.workflows.judging_plan import (
     work_id,
 )
 from imarena.workflows.judging_records import reply_of
-from imarena.workflows.runs import noted
+from imarena.workflows.runs import alone, noted
 from imarena.workflows.wiring import Wired
 
 
@@ -149,7 +149,8 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
     """Ask what is missing, many at once. Stops cleanly at Ctrl-C or the cost limit; what came by then is kept."""
     judge = job.wired.judge
     report = JudgeReport(judge.name, planned=len(job.asks), done_before=job.done_before)
-    with noted(workspace, "probe", {"judge": judge.name, "params": judge.params}) as ongoing:
+    paid = alone(workspace, "probe", judge.name) if job.wired.endpoint is not None else nullcontext()
+    with paid, noted(workspace, "probe", {"judge": judge.name, "params": judge.params}) as ongoing:
         ongoing.plan(report.planned)
         _copy_known(workspace, job)
         try:

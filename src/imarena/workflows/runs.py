@@ -1,10 +1,12 @@
-"""Noting that a command is at work, and how it ended."""
+"""Noting that a command is at work, and how it ended; and being the only one at it."""
 
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
 from imarena.core.records import JsonDict, Run, now
 from imarena.storage import Workspace
 
@@ -46,3 +48,29 @@ def noted(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[On
                 }
             )
         )
+
+
+@contextmanager
+def alone(workspace: Workspace, command: str, judge: str) -> Iterator[None]:
+    """Nobody else asks this judge on this machine meanwhile: two runs at once would pay for the same questions twice.
+
+    The lock is the process's: whatever ends it, a kill too, gives it back.
+    """
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    folder = workspace.root / "locks"
+    folder.mkdir(exist_ok=True)
+    with (folder / f"{content_id('asking', command, judge)[-16:]}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise UserError(
+                f"Another `{command}` is asking {judge} in this workspace now; both would pay for the same questions.",
+                hint="Wait until it ends, or stop it: the same command goes on from there. --concurrency asks faster.",
+            ) from error
+        except OSError:  # a file system without locks, such as some shared ones
+            pass
+        yield
