@@ -95,7 +95,8 @@ def plan(
     rows: tuple[tuple[Cell, ...], ...] = (
         ("votes so far", document["votes_so_far"]),
         ("widest interval now, +-", document["half_width_now"]),
-        (f"votes needed for +-{target:g}", document["votes_needed"]),
+        (f"votes needed for +-{target:g}, asked evenly (--policy random)", document["votes_needed"]),
+        ("four times in five between", "{} and {}".format(*document["votes_likely"])),
         ("votes a rater", document["votes_per_rater"]),
         ("cost", document["cost"]),
         (f"order of the best {len(document['top'])} is known with", document["top_confidence"]),

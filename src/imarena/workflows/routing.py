@@ -159,13 +159,22 @@ def check_confidence(confidence: float) -> None:
         )
 
 
+def _own_gap(arena: Arena) -> float:
+    """Root mean square of the items' own score gaps, less those of the models' means, on the common scale."""
+    standard = standardise(arena.pool.scores)
+    own = standard.filled - standard.means
+    m = own.shape[1]
+    return float(np.sqrt(2 * m / (m - 1) * own.var(axis=1).mean()))
+
+
 def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | None, deferral: float) -> dict[str, Any]:
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
     belief = believe(arena)
     per_log = Options().per_log
-    need = votes_needed(belief, wish.target, per_log=per_log, level=wish.level, cost_vote=wish.cost_vote)
+    own = belief.slope_within * _own_gap(arena)
+    need = votes_needed(belief, wish.target, per_log=per_log, level=wish.level, cost_vote=wish.cost_vote, own=own)
     chosen = gates or thresholds(arena, None, None, deferral)
     top = min(wish.top, arena.pool.n_models)
     sure = top_order_confidence(belief, top)
@@ -177,6 +186,8 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
         "models": arena.pool.n_models,
         "votes_so_far": len(arena.votes),
         "votes_needed": need.votes,
+        "votes_likely": list(need.likely),
+        "spread": "evenly: route assign --policy random",
         "votes_per_rater": -(-need.votes // max(wish.raters, 1)),
         "cost": need.cost,
         "half_width_now": need.half_width_now,

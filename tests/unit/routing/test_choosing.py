@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
+from imarena.ranking.corrected import Ballot, correct
 from imarena.routing import (
     Belief,
     Gates,
@@ -152,6 +153,38 @@ def test_standard_scores() -> None:
     assert standardise(7 * scores + 100).filled == pytest.approx(found.filled)
     with pytest.raises(UserError, match="no score"):
         standardise(np.full((3, 3), np.nan))
+
+
+def test_a_plan_reckons_with_models_that_are_farther_apart_than_they_look() -> None:
+    """Votes of 30 worlds, asked evenly, as many as were promised: the widest interval is near the target."""
+    rng, m, per_log = np.random.default_rng(4), 8, 400 / np.log(10)
+    reached, plain = [], []
+    for _ in range(30):
+        truth = rng.normal(0, 1.5, m)
+        first = _votes(rng, truth, 100)
+        found = correct(first)
+        belief = Belief(found.theta[0], found.covariance[0], 0.4, float(found.dispersion[0]), guess=found.guess[0])
+        need = votes_needed(belief, 80, per_log=per_log)
+        assert need.likely[0] <= need.votes <= need.likely[1]
+        flat = Belief(belief.theta, belief.covariance, 0.4, belief.dispersion, guess=1e-9 * np.eye(m))
+        plain.append(votes_needed(flat, 80, per_log=per_log).votes / need.votes)
+        more = _votes(rng, truth, need.votes)
+        left, right, points = (
+            np.concatenate([getattr(votes, name) for votes in (first, more)], axis=1)
+            for name in ("left", "right", "points")
+        )
+        now = correct(Ballot(left, right, points, np.zeros(points.shape), first.means)).covariance[0]
+        centre = np.eye(m) - 1 / m
+        reached.append(1.96 * per_log * float(np.sqrt(np.diag(centre @ now @ centre)).max()))
+    assert 0.85 * 80 < np.median(reached) < 1.15 * 80
+    assert np.mean(plain) < 0.95
+
+
+def _votes(rng: np.random.Generator, truth: np.ndarray, n: int) -> Ballot:
+    left = rng.integers(truth.size, size=n)
+    right = (left + rng.integers(1, truth.size, size=n)) % truth.size
+    points = (rng.random(n) < 1 / (1 + np.exp(truth[right] - truth[left]))).astype(float)
+    return Ballot(left[None], right[None], points[None], np.zeros((1, n)), np.zeros((1, truth.size)))
 
 
 def test_stopping_and_needing() -> None:
