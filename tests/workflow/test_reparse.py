@@ -12,6 +12,9 @@ from imarena.core.ids import content_id
 from imarena.core.records import Judgment, Reply, Status
 from imarena.judges.prompt import load_prompt
 from imarena.storage import open_workspace
+from imarena.workflows.looking import Looking
+from imarena.workflows.monitoring import judge_health
+from imarena.workflows.shelves import Shelves
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
@@ -159,6 +162,10 @@ def test_what_was_read_or_answered_since_is_not_missing(imarena: Imarena, root: 
     assert (found["changed"], found["without_answer"]) == ({"unparsable to ok": 1}, {})
     told = imarena("-w", "a", "--json", "status").json
     assert (told["missing"], told["unfinished"]) == ({}, [])
+    assert told["judgments"] == {"cv-judge/fake-vlm": {"api_error": 2, "ok": 2}}, "a reading that was replaced counts"
+    with open_workspace(root) as workspace:
+        (health,) = judge_health(Looking(workspace, Shelves(workspace)))
+        assert (health.ok, dict(health.failed)) == (2, {"api_error": 2})
 
 
 def test_an_old_reply_to_a_question_that_was_answered_later_is_left_alone(imarena: Imarena, root: Path) -> None:

@@ -41,7 +41,10 @@ def _judge_health(looking: Looking, *, released: bool) -> list[Health]:
     people = _majorities(looking, released=released)
     found: dict[tuple[str, str], Health] = {}
     orders: dict[tuple[Any, ...], dict[str, str]] = defaultdict(dict)
+    replaced = {row["supersedes"] for row in looking.workspace.store.rows(Judgment) if row["supersedes"]}
     for judgment in looking.workspace.store.records(Judgment):
+        if judgment.judgment_id in replaced:  # read again since, for nothing
+            continue
         health = found.setdefault((judgment.judge, judgment.dimension), Health(judgment.judge, judgment.dimension))
         health.cost_usd += judgment.usage.cost_usd or 0.0
         if judgment.status is not Status.OK:

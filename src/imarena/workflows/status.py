@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy import func, select
+
 from imarena.core.ids import canonical_json
 from imarena.core.records import (
     Assignment,
@@ -20,6 +22,8 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
+from imarena.storage import schema as tables
+from imarena.storage.database import reading
 from imarena.workflows.live import FAILED, unanswered
 from imarena.workflows.scanning import TEXT, flags_of
 
@@ -58,7 +62,8 @@ def status(workspace: Workspace) -> WorkspaceStatus:
     """Count everything. Fast: indexes only, no record is read back."""
     store = workspace.store
     outputs = store.count(Output, "editor", "status")
-    judgments = store.count(Judgment, "judge", "status")
+    judgments = Counter(store.count(Judgment, "judge", "status"))
+    judgments.subtract(_replaced(workspace))  # read again by `reparse`: the new reading counts
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
     runs = list(store.rows(Run, state="running"))
@@ -90,10 +95,21 @@ def status(workspace: Workspace) -> WorkspaceStatus:
     )
 
 
+def _replaced(workspace: Workspace) -> dict[tuple[Any, ...], int]:
+    """Judgments that a later one replaces, by judge and status."""
+    table = tables.judgments
+    later = select(table.c.supersedes).where(table.c.supersedes.is_not(None))
+    query = select(table.c.judge, table.c.status, func.count()).where(table.c.id.in_(later))
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(query.group_by(table.c.judge, table.c.status)).all()
+    return {(judge, state): number for judge, state, number in rows}
+
+
 def _nest(counts: dict[tuple[Any, ...], int]) -> dict[str, dict[str, int]]:
     nested: dict[str, dict[str, int]] = {}
     for (name, state), number in sorted(counts.items(), key=str):
-        nested.setdefault(str(name or "(not named)"), {})[state] = number
+        if number:
+            nested.setdefault(str(name or "(not named)"), {})[state] = number
     return nested
 
 
