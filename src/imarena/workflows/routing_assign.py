@@ -76,6 +76,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     if request.votes_per_battle < 1 or (request.raters and request.votes_per_battle > len(request.raters)):
         raise UserError("There are fewer raters than votes a battle.", hint="Name more --raters, or lower --votes.")
     check_confidence(request.confidence)
+    _check_raters(workspace, request.raters)
     arena = read_arena(workspace, judge)
     belief = believe(arena)
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
@@ -314,6 +315,14 @@ def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
     listed = had if isinstance(had, list) else []
     new = [one for one in known if one not in listed]
     return held.model_copy(update={"settings": {**held.settings, "gold": [*listed, *new]}}) if new else held
+
+
+def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
+    """Refuse tasks for somebody who left."""
+    found = [workspace.store.get(Rater, name) for name in names]
+    gone = [rater.rater_id for rater in found if rater is not None and not rater.active]
+    if gone:
+        raise UserError(f"The rater '{gone[0]}' was withdrawn.", hint="Name others with --raters, or use another id.")
 
 
 def _keep_raters(workspace: Workspace, names: tuple[str, ...]) -> None:

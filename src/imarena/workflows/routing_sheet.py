@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 
 from imarena.core.errors import UserError
-from imarena.core.records import Assignment, Item, Output, Vote
+from imarena.core.records import Assignment, Item, Output, Rater, Vote
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
@@ -53,10 +53,14 @@ def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str]
     with reading(workspace.store.engine) as connection:
         in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == found.campaign_id)
         taken.update(connection.execute(in_hand.where(leases.c.state != "free")).scalars())
+    gone = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # what they had is asked of others
     waiting = [
         one
         for one in workspace.store.records(Assignment, campaign_id=found.campaign_id)
-        if one.kind == "preference" and one.assignment_id not in taken and (not raters or one.rater_id in raters)
+        if one.kind == "preference"
+        and one.assignment_id not in taken
+        and one.rater_id not in gone
+        and (not raters or one.rater_id in raters)
     ]
     if not waiting:
         whom = f" of {', '.join(raters)}" if raters else ""

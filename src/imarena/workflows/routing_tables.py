@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 
 from imarena.core.errors import UserError
 from imarena.core.records import Campaign
 from imarena.routing import Pool
 from imarena.storage import Workspace
 from imarena.storage.database import reading
-from imarena.storage.schema import assignments, campaigns, votes
+from imarena.storage.schema import assignments, campaigns, raters, votes
 from imarena.workflows.routing_columns import Columns, fetch, read_columns
 
 POINTS = {"left": 1.0, "right": 0.0, "tie": 0.5, "both_bad": 0.5}
@@ -133,8 +133,10 @@ def read_arena(
                 assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
                 assignments.c.purpose, assignments.c.body,
             ).where(or_(
-                assignments.c.campaign_id.not_in(select(campaigns.c.id).where(campaigns.c.open == 0)),
-                assignments.c.id.in_(select(votes.c.assignment_id)),  # a closed campaign asks no more than was answered
+                # a closed campaign, and a rater who was withdrawn, ask no more than was answered
+                assignments.c.id.in_(select(votes.c.assignment_id)),
+                assignments.c.campaign_id.not_in(select(campaigns.c.id).where(campaigns.c.open == 0))
+                & func.coalesce(assignments.c.rater_id, "").not_in(select(raters.c.id).where(raters.c.active == 0)),
             )),
         )  # fmt: skip
         cast = fetch(
