@@ -263,12 +263,15 @@ class FakeImages(Listening):
 
     async def _fal_status(self, request: web.Request) -> web.Response:
         job, done = self._polled(request)
-        if done and job["fault"] is ImageFault.JOB_FAILED:
-            return web.json_response({"status": "ERROR", "error": "CUDA out of memory"})
-        return web.json_response({"status": "COMPLETED" if done else "IN_PROGRESS", "request_id": job["id"]})
+        told: dict[str, Any] = {"status": "COMPLETED" if done else "IN_PROGRESS", "request_id": job["id"]}
+        if done and job["fault"] is ImageFault.JOB_FAILED:  # fal knows no state of failure: the error stands beside it
+            told |= {"error": "CUDA out of memory", "error_type": "runner_server_error"}
+        return web.json_response(told, status=200 if done else 202)
 
     async def _fal_result(self, request: web.Request) -> web.Response:
         job = self._jobs[request.match_info["job"]]
+        if job["fault"] is ImageFault.JOB_FAILED:
+            return web.json_response({"detail": "CUDA out of memory"}, status=500)
         images = [{"url": url, "content_type": "image/png"} for url in job["urls"]]
         return web.json_response({"images": images, "seed": 1, "has_nsfw_concepts": [False] * len(images)})
 

@@ -115,10 +115,10 @@ class Queue:
         now = sent
         while True:
             state = next(pointed(now.document, template.state), None)
+            if state in template.failed or (state in template.done and _first(now.document, template.error)):
+                return self._failed(now.document)  # fal says COMPLETED of a job that failed, and the error beside it
             if state in template.done:
                 return now
-            if state in template.failed:
-                return self._failed(now.document)
             if loop.time() >= until:
                 return Pictures(Status.TIMEOUT, error=f"the job is '{state}' after {template.job_timeout_s:g} s")
             await asyncio.sleep(pause_s)

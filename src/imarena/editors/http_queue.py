@@ -51,7 +51,7 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     used = _used(settings)
 
     async def ask(client: ImageClient, request: EditRequest) -> Pictures:
-        problem = _left_out(used, len(request.sources), len(request.references))
+        problem = _left_out(used, len(request.sources), len(request.references), chosen)
         if problem:
             return Pictures(Status.REFUSED, error=problem)
         return await Queue(client, settings.template).run(_fields(settings.model, request))
@@ -69,7 +69,7 @@ def _used(settings: QueueSettings) -> frozenset[str]:
     return used
 
 
-def _left_out(used: frozenset[str], sources: int, references: int) -> str:
+def _left_out(used: frozenset[str], sources: int, references: int, preset: str) -> str:
     """An item whose pictures the template cannot send is not sent at all: its output would pass for what it is not."""
     if "pictures" in used:
         return ""
@@ -79,9 +79,10 @@ def _left_out(used: frozenset[str], sources: int, references: int) -> str:
         return ""
     if whole and ("references" in used or references <= ("reference" in used)):
         return ""
+    other = ", or the preset fal-multi" if preset == "fal" else ""
     return (
         f"This template sends fewer pictures than the item has ({sources} sources, {references} references): it was "
-        "not sent. Use {pictures} or {references} in template.submit_body, or the preset fal-multi."
+        f"not sent. Where the model takes several, put {{pictures}} or {{references}} into template.submit_body{other}."
     )
 
 
