@@ -12,8 +12,10 @@ until it is acknowledged.
 import argparse
 import asyncio
 import contextlib
+import gc
 import os
 import random
+import resource
 import secrets
 import signal
 import socket
@@ -167,6 +169,8 @@ async def run(
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=30)) as client:
         await served.ready(client)
+        gc.collect()
+        gc.freeze()  # the raters' own pauses are not the server's
         until = time.perf_counter() + seconds
         work = [asyncio.create_task(rate(client, base, campaign, who, until, seen, every)) for who in people]
         for _ in range(kills):
@@ -195,6 +199,12 @@ def told(times: list[float]) -> str:
     return f"p50 {cuts[49] * 1e3:.0f} ms, p95 {cuts[94] * 1e3:.0f} ms, max {max(times) * 1e3:.0f} ms, n {len(times)}"
 
 
+def _children_s() -> float:
+    """Seconds of CPU of the servers that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def one(url: str, name: str, options: argparse.Namespace, kills: int, every: float) -> bool:
     """One run on one database."""
     key = secrets.token_urlsafe(32)
@@ -204,17 +214,18 @@ def one(url: str, name: str, options: argparse.Namespace, kills: int, every: flo
         campaign, people = prepare(root, url, options.raters, items, key)
         served = Served(root, key)
         served.start()
-        begun = time.perf_counter()
+        begun, before = time.perf_counter(), _children_s()
         try:
             seen = asyncio.run(run(served, campaign, people, options.seconds, kills, every))
         finally:
             served.kill()
-        spent = time.perf_counter() - begun
+        spent, cpu_s = time.perf_counter() - begun, _children_s() - before
         counts = check(root, seen)
     pace = "as fast as it goes" if every == 0 else f"a vote every {every:g} s"
     print(f"{name}: {options.raters} raters, {pace}, {options.seconds:g} s, {kills} kills")
     print(f"  next:  {told(seen.next_s)}\n  ahead: {told(seen.ahead_s)}\n  vote:  {told(seen.vote_s)}")
     found = f"{len(seen.acknowledged) / spent:.0f} votes a second"
+    found += f", {1e3 * cpu_s / max(1, len(seen.acknowledged)):.1f} ms of the server's CPU a vote (with its starts)"
     print(f"  {found}; {counts}; errors {dict(seen.errors)}; retries {seen.retries}", flush=True)
     return counts["lost"] == 0 and counts["twice"] == 0 and counts["stored"] == counts["live"] and not seen.errors
 

@@ -64,7 +64,7 @@ class Stand:
     place: Place | None
     tally: Tally
     holds: tuple[Lease, ...]
-    """At most two: the task in hand, one put aside by an undo, one that waits, in this order."""
+    """The task in hand, those put aside by an undo (the newest first), one that waits, in this order."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +129,19 @@ def lease_of(connection: Connection, assignment_id: str) -> Lease | None:
     return None if row is None else Lease(*row)
 
 
-_UNSEEN = ~(
+_UNSEEN = (
     select(units_seen.c.unit)
     .where(
         units_seen.c.campaign_id == bindparam("campaign"),
         units_seen.c.rater_id == bindparam("rater"),
         units_seen.c.unit == leases.c.unit,
     )
-    .exists()
+    .scalar_subquery()
+    .is_(None)
 )
+"""Looked up for each lease: from NOT EXISTS PostgreSQL makes a join, which reads all that the rater has seen each time
+until the tables are analysed.
+"""
 _TASKS = select(leases, assignments).join(assignments, assignments.c.id == leases.c.assignment_id)
 _FREE = Prepared(
     _TASKS.where(leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", _UNSEEN)
@@ -305,13 +309,13 @@ _COUNTS = (
     .subquery()
 )
 _PLACE = and_(participants.c.campaign_id == campaigns.c.id, participants.c.rater_id == bindparam("rater"))
-_HOLDS = and_(leases.c.rater_id == bindparam("rater"), _IN_HANDS, leases.c.campaign_id == campaigns.c.id)
+_HOLDS = and_(leases.c.rater_id == bindparam("rater"), _IN_HANDS)
+"""In any campaign: asked for one, PostgreSQL may go through what everybody holds in it."""
 _STANDS = Prepared(
     select(campaigns.c.open, participants.c.consented_at, participants.c.active, _COUNTS, leases)
     .select_from(campaigns.join(_COUNTS, true()).outerjoin(participants, _PLACE).outerjoin(leases, _HOLDS))
     .where(campaigns.c.id == bindparam("campaign"))
     .order_by(leases.c.state, leases.c.until.desc())
-    .limit(2)
 )
 _OPEN = Prepared(select(campaigns.c.open).where(campaigns.c.id == bindparam("campaign")))
 
@@ -340,8 +344,8 @@ def stands(connection: Connection, campaign_id: str, rater_id: str, since: str) 
         return None
     is_open, consented_at, active, *counts = rows[0][:-_WIDTH]
     place = None if active is None else Place(consented_at, bool(active))
-    holds = tuple(Lease(*row[-_WIDTH:]) for row in rows if row[-_WIDTH] is not None)
-    return Stand(bool(is_open), place, Tally(*counts), holds)
+    holds = (Lease(*row[-_WIDTH:]) for row in rows)
+    return Stand(bool(is_open), place, Tally(*counts), tuple(one for one in holds if one.campaign_id == campaign_id))
 
 
 def is_open(connection: Connection, campaign_id: str) -> bool | None:

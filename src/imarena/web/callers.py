@@ -54,8 +54,10 @@ def _needs(allowed: Callable[[Caller], bool], who: str) -> Callable[[Request], A
     return check
 
 
+the_rater = _needs(lambda caller: caller.rater_id is not None, "raters")
+"""For the routes of every vote to ask by hand: a dependency of FastAPI costs as much as a query."""
 Anyone = Annotated[Caller, Depends(caller_of)]
-RaterCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.rater_id is not None, "raters"))]
+RaterCaller = Annotated[Caller, Depends(the_rater)]
 LeadCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.leads, "rating leads"))]
 AdminCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.role == "admin", "the administrator"))]
 LookCaller = Annotated[Caller, Depends(_needs(lambda caller: caller.can_look, "viewers"))]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from imarena.core.errors import DatabaseFailed
@@ -35,16 +35,16 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-    "x-frame-options": "DENY",
-}
-
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
+    (b"x-frame-options", b"DENY"),
+)
+_OURS = frozenset(name for name, _ in HEADERS)
 
 _PROXY = (
     "requests come through a proxy at %s that --trusted-proxy does not name: all of its visitors share one rate limit,"
@@ -58,6 +58,7 @@ class Gate:
     def __init__(self, app: ASGIApp, arena: Arena) -> None:
         self.app = app
         self.arena = arena
+        self._hosts = arena.settings.hosts
         self._places = Semaphore(COSTLY_AT_ONCE)
         self._warned = False
         self._telling: set[Task[None]] = set()
@@ -79,13 +80,12 @@ class Gate:
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered()
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-                if "cache-control" not in headers:
-                    headers["cache-control"] = "no-store"
+                headers = [*(header for header in message.get("headers", ()) if header[0] not in _OURS), *HEADERS]
+                if not any(name == b"cache-control" for name, _ in headers):
+                    headers.append((b"cache-control", b"no-store"))
                 if scope.get("scheme") == "https":
-                    headers["strict-transport-security"] = "max-age=31536000"
+                    headers.append((b"strict-transport-security", b"max-age=31536000"))
+                message = {**message, "headers": headers}
             await send(message)
 
         try:
@@ -151,8 +151,7 @@ class Gate:
     async def _refusal(self, scope: Scope) -> Any:
         """A response that says no, or None; finds out who is asking on the way."""
         headers = Headers(scope=scope)
-        hosts = self.arena.settings.hosts
-        if hosts and _host(headers.get("host", "")) not in hosts:
+        if self._hosts and _host(headers.get("host", "")) not in self._hosts:
             return answer(400, "host", "This server is not known by that name.")
         if scope["method"] not in SAFE:
             length = headers.get("content-length", "0")
@@ -202,15 +201,16 @@ class Gate:
         )
 
     def _wait_s(self, scope: Scope, caller: Caller) -> float:
+        buckets = self.arena.buckets
+        signs_in = scope["path"].startswith("/api/session/") and scope["method"] == "POST"
+        if caller.role is not None and not signs_in:
+            return buckets.wait_s(caller.session or f"machine:{caller.name}", SIGNED_IN)
         client = scope.get("client")
         address = _household(client[0]) if client else "nobody"
-        buckets = self.arena.buckets
-        if scope["path"] == "/api/session/invitation" and scope["method"] == "POST":
+        if signs_in and scope["path"] == "/api/session/invitation":
             return buckets.wait_s(f"invited:{address}", INVITED)
-        if scope["path"].startswith("/api/session/") and scope["method"] == "POST":
+        if signs_in:
             return buckets.wait_s(f"sign-in:{address}", SIGN_IN)
-        if caller.role is not None:
-            return buckets.wait_s(caller.session or f"machine:{caller.name}", SIGNED_IN)
         if scope["path"].startswith(COSTLY_PATHS):
             return buckets.wait_s(f"costly:{address}", COSTLY)
         return buckets.wait_s(f"anybody:{address}", ANYBODY)

@@ -31,7 +31,7 @@ class Keys:
 
     def csrf(self, session: str) -> str:
         """The token that requests of this session must carry."""
-        return hmac.new(self._csrf, session.encode(), "sha256").hexdigest() if session else ""
+        return hmac.digest(self._csrf, session.encode(), "sha256").hex() if session else ""
 
     def csrf_fits(self, session: str, token: str) -> bool:
         """Is this the session's token?"""

@@ -5,7 +5,7 @@ from asyncio import wrap_future
 from fastapi import APIRouter, Request
 
 from imarena.web.arena import arena_of
-from imarena.web.callers import RaterCaller
+from imarena.web.callers import RaterCaller, the_rater
 from imarena.web.routes.rating import Address, CampaignId, rater_of
 from imarena.web.showing import task_soon
 from imarena.web.wire import Ahead, Done
@@ -15,10 +15,10 @@ router = APIRouter(prefix="/api", tags=["rating"])
 
 
 @router.post("/rating/campaigns/{campaign_id}/ahead")
-async def look_ahead(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Ahead:
+async def look_ahead(request: Request, campaign_id: CampaignId) -> Ahead:
     """The task that comes next, for fetching its pictures. It is kept for two minutes; asking again keeps it longer."""
-    arena = arena_of(request)
-    found = await wrap_future(ahead_soon(arena.voting, campaign_id, rater_of(caller)))
+    arena, rater_id = arena_of(request), rater_of(await the_rater(request))
+    found = await wrap_future(ahead_soon(arena.voting, campaign_id, rater_id))
     return Ahead(task=await task_soon(arena, found) if found is not None else None)
 
 

@@ -12,7 +12,7 @@ from imarena.storage.database import reading
 from imarena.storage.schema import participants
 from imarena.web.arena import Arena, arena_of
 from imarena.web.asking import Cursor, Limit
-from imarena.web.callers import Caller, RaterCaller
+from imarena.web.callers import Caller, RaterCaller, the_rater
 from imarena.web.problems import Refused
 from imarena.web.showing import answer_of, nothing_left, rater_campaign, task, task_soon
 from imarena.web.wire import (
@@ -88,9 +88,9 @@ def give_consent(request: Request, caller: RaterCaller, campaign_id: CampaignId,
 
 
 @router.post("/rating/campaigns/{campaign_id}/next")
-async def take_next(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Next:
+async def take_next(request: Request, campaign_id: CampaignId) -> Next:
     """The task that this rater holds, or a new one. Asking again gives the same task until it is answered."""
-    arena = arena_of(request)
+    arena, caller = arena_of(request), await the_rater(request)
     joined = await run_in_threadpool(_joined, arena, caller, campaign_id) if caller.leads else rater_of(caller)
     found = await wrap_future(arena.voting.next_soon(campaign_id, joined))
     if isinstance(found, Held):
@@ -137,9 +137,9 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
 
 
 @router.post("/tasks/{address}/vote")
-async def post_vote(request: Request, caller: RaterCaller, address: Address, body: Ballot) -> Receipt:
+async def post_vote(request: Request, address: Address, body: Ballot) -> Receipt:
     """Answer a task. Posting the same key again gives the same receipt and stores nothing new."""
-    arena, rater_id, answer = arena_of(request), rater_of(caller), answer_of(body)
+    arena, rater_id, answer = arena_of(request), rater_of(await the_rater(request)), answer_of(body)
     if answer.issues:
         await run_in_threadpool(_check_marks, arena, address, rater_id, answer)
     soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer)
