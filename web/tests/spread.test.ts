@@ -9,6 +9,10 @@ describe("labels that would touch", () => {
     expect(spread([50, 50], 14)).toEqual([43, 57]);
     expect(spread([52, 50, 10], 10)).toEqual([56, 46, 10]);
   });
+  it("stay inside, as far as there is room", () => {
+    expect(spread([0, 0, 1, 99], 10, 0, 100)).toEqual([0, 10, 20, 99]);
+    expect(spread([100, 100, 100], 10, 0, 100)).toEqual([80, 90, 100]);
+  });
   it("never come nearer than the gap, however many there are", () => {
     const wanted = Array.from({ length: 40 }, (_, index) => (index * 37) % 23);
     const placed = spread(wanted, 5);

@@ -51,13 +51,14 @@ class Arena:
             if len(self._known) > 10_000:
                 self._known.clear()
             if machine:
-                self._known[key] = (moment, access.machine(engine, secret))
+                found = {key: access.machine(engine, secret)}
             else:
                 here = {key, *islice(self._here.copy(), _AT_ONCE)}
                 self._here.clear()
-                found = access.visitors(engine, here)
-                self._known.update({one: (moment, found.get(one)) for one in here})
-            return self._known[key][1]
+                who = access.visitors(engine, here)
+                found = {one: who.get(one) for one in here}
+            self._known.update({one: (moment, visitor) for one, visitor in found.items()})
+            return found[key]  # what is known may be forgotten at any moment
 
     def remembered(self, secret: str) -> tuple[float, access.Visitor | None] | None:
         """What was found a moment ago."""

@@ -35,7 +35,7 @@ def proxy(port: int, behind: int, *, stripped: bool) -> Iterator[None]:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = [(name, value) for name, value in self.headers.items() if name.lower() != "connection"]
             address = f"http://127.0.0.1:{behind}{path}"
-            found = httpx.request(self.command, address, headers=headers, content=body, timeout=60)
+            found = client.request(self.command, address, headers=headers, content=body)
             self.send_response(found.status_code)
             for name, value in found.headers.multi_items():
                 if name.lower() not in (
@@ -56,8 +56,12 @@ def proxy(port: int, behind: int, *, stripped: bool) -> Iterator[None]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    server.daemon_threads = True
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 128  # a browser opens many connections at once; one that overflows hangs for a minute
+
+    client = httpx.Client(timeout=60, trust_env=False)
+    server = Server(("127.0.0.1", port), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -66,6 +70,7 @@ def proxy(port: int, behind: int, *, stripped: bool) -> Iterator[None]:
         server.shutdown()
         server.server_close()
         thread.join()
+        client.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,13 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.web.browser.desk import loaded
+from tests.web.browser.desk import become_lead, loaded, visitor
 from tests.web.browser.stage import Stage
 from tests.web.browser.test_access import violations
 
@@ -51,3 +52,29 @@ def test_a_page_can_be_read_by_everybody(keeper: Page, hall: Stage, name: str, t
     assert keeper.title() != "taken"
     keeper.set_viewport_size({"width": 820, "height": 1180})
     assert keeper.evaluate("document.documentElement.scrollWidth") <= 820
+
+
+@pytest.mark.parametrize("path", ["/board?view=matrix", "/board?view=history", "/board", "/battles", "/items"])
+def test_long_names_fit(browser: Browser, hall: Stage, path: str) -> None:
+    """Names of checkpoints and tasks may be long words: nothing lies over something else, the page is no wider."""
+    page = visitor(browser)
+    become_lead(page, hall)
+    page.set_viewport_size({"width": 1000, "height": 720})
+    tasks = hall.get("/api/facets")["tasks"]
+
+    def longer(route: Route) -> None:
+        answer = route.fetch()
+        text = answer.text().replace("studio-", "studio-checkpoint-2026-11-15-step-120000-ema-cfg7.5-lora-merged-")
+        for task in tasks:
+            text = text.replace(f'"{task}"', f'"{task}_of_the_kind_that_has_a_very_long_name"')
+        route.fulfill(response=answer, body=text)
+
+    page.route(re.compile(r"/api/(board|battles|items|facets)(/history)?(\?|$)"), longer)
+    page.goto(hall.address + path)
+    long = page.get_by_text(re.compile("checkpoint-2026|studio-check|very_long_name")).last
+    expect(long).to_be_attached()
+    expect(page.get_by_text("Loading")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1000
+    wide = "() => [...document.querySelectorAll('.matrix th, .thumb, .history text')].map((one) => one.getBoundingClientRect().width)"
+    assert all(width <= 300 for width in page.evaluate(wide))
+    page.context.close()

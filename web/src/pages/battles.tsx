@@ -54,9 +54,9 @@ function BattleTable({ battles }: { battles: readonly Battle[] }) {
         {battles.map((one) => (
           <tr key={one.battle_id}>
             <th scope="row" className="clip"><Link to={`/battles/${one.battle_id}`}>{one.instruction}</Link></th>
-            <td>{one.task ?? strings.none}</td>
-            <td>{one.left}</td>
-            <td>{one.right}</td>
+            <td className="word">{one.task ?? strings.none}</td>
+            <td className="name">{one.left}</td>
+            <td className="name">{one.right}</td>
             <td>{tally(one.votes)}</td>
             <td>{tally(one.judgments)}</td>
           </tr>

@@ -93,7 +93,7 @@ function Ratings({ board, query }: { board: Board; query: URLSearchParams }) {
                     <span className="muted">{one.rank_low}–{one.rank_high}</span>
                   )}
                 </td>
-                <th scope="row"><Link to={keep("/battles", query, { left: one.model })}>{one.model}</Link></th>
+                <th scope="row" className="name"><Link to={keep("/battles", query, { left: one.model })}>{one.model}</Link></th>
                 <td className="number">{figure(one.rating, Math.abs(one.rating) >= 10 ? 0 : 2)}</td>
                 <td className="chart">
                   <span className="sr-only">{figure(one.low, 1)} – {figure(one.high, 1)}</span>

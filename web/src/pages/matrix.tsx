@@ -20,13 +20,13 @@ export function MatrixView({ board, query }: { board: Board; query: URLSearchPar
           <thead>
             <tr>
               <td />
-              {models.map((model) => <th key={model} scope="col"><span>{model}</span></th>)}
+              {models.map((model) => <th key={model} scope="col" title={model}><span>{model}</span></th>)}
             </tr>
           </thead>
           <tbody>
             {models.map((row) => (
               <tr key={row}>
-                <th scope="row">{row}</th>
+                <th scope="row" title={row}>{row}</th>
                 {models.map((column) => {
                   const met = row === column ? null : winShare(board.matrix, row, column);
                   if (!met) return <td key={column} className="unmet">{row === column ? "" : strings.none}</td>;

@@ -13,6 +13,9 @@ import type { Named } from "../view/stack";
 import type { Desk } from "./desk";
 import { KeyTable } from "./keytable";
 
+/** An instruction of more characters is set smaller, and can be scrolled with keys where even that is not enough. */
+const LONG = 220;
+
 interface Props {
   campaign: RaterCampaign;
   desk: Desk;
@@ -40,7 +43,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
         <button type="button" className="small quiet" onClick={() => setHelp(true)}>{t.help} <Key>?</Key></button>
       </header>
       <section className="instruction" aria-label={t.instruction}>
-        <h1>{task.instruction}</h1>
+        <h1 {...(task.instruction.length > LONG ? { className: "long", tabIndex: 0 } : {})}>{task.instruction}</h1>
         <span className="muted">{task.question}</span>
       </section>
       {children}
