@@ -315,14 +315,17 @@ def test_all_modes_all_six_tasks_and_samples(imarena: Imarena, tmp_path: Path) -
         ]  # fmt: skip
         turns = tuple(Turn(instruction=words) for words in ("Add a dog", "Remove the cat", "Make it red"))
         items.append(Item(dataset="six", key="long", sources=(pictures[0],), turns=turns))
+        cut = (Turn(instruction="Add a dog [fault: refusal]"), *turns[1:])
+        items.append(Item(dataset="six", key="cut", sources=(pictures[0],), turns=cut))
         workspace.store.add(items)
     with pictures_server() as server:
         add_editors(root, server.root, {"gemini": TABLES["gemini"]})
         report = imarena(
-            "-w", root, "--json", "edit", "-e", "gemini", "--mode", "all", "--samples", 2, "--wrap"
+            "-w", root, "--json", "edit", "-e", "gemini", "--mode", "all", "--samples", 2, "--wrap", code=3
         ).json["report"]  # fmt: skip
-    assert report["outputs"] == {"ok": 2 * (6 + 3 + 1)}
-    made = outputs(root)
+    assert report["outputs"] == {"ok": 2 * (6 + 3 + 1), "refused": 2 * 2}
+    assert report["cut_off"] == 2 * 2  # the second and the third turn of a chain whose first was refused
+    made = outputs(root, status=Status.OK.value)
     assert {output.seed for output in made} == {42, 43}
     chain = [output for output in made if output.mode is Mode.MULTI_TURN and output.sample == 0]
     assert [output.turn for output in chain] == [0, 1, 2]

@@ -147,6 +147,9 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
     made = report.outputs.get("ok", 0)
     console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration(report.seconds)}", markup=False)
+    if report.cut_off:
+        told = "later turn was" if report.cut_off == 1 else "later turns were"
+        console.print(f"{report.cut_off:,} {told} not tried: the turn before has no picture", markup=False)
     for where, error in sorted(report.errors.items()):
         console.print(f"  {where}: {error}", markup=False, soft_wrap=True)
     for status, words in advice(report.outputs).items():

@@ -32,6 +32,8 @@ class EditReport:
 
     outputs: Counter[str] = field(default_factory=Counter)
     done_before: int = 0
+    cut_off: int = 0
+    """Later turns that were not tried, because the turn before has no picture."""
     stopped: str = ""
     cost_usd: float = 0.0
     by_editor: dict[str, Counter[str]] = field(default_factory=dict)
@@ -120,6 +122,7 @@ def missing(
                     if mode is Mode.MULTI_TURN and turn > 0:
                         parent = known.ok.get((item.item_id, turn - 1, editor.name, mode.value, sample))
                         if parent is None or parent.image is None:
+                            report.cut_off += 1
                             continue  # the chain broke before: counted there, as coverage
                     drawn = None if settings.seed is None else settings.seed + sample
                     yield EditWork(item, editor, turn, mode, sample, parent, known.attempts[slot], drawn)
