@@ -57,7 +57,7 @@ def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 
 
 def made_by(ranking: Ranking) -> str:
-    """One line: method, number of battles, kind of interval, seed."""
+    """One line: method, number of battles, kind of interval, seed, and what was left out."""
     settings = ranking.settings
     parts = [ranking.method, f"{ranking.n_battles} battles"]
     if settings.get("verdicts"):  # of a workspace, where people may have voted or not
@@ -66,6 +66,9 @@ def made_by(ranking: Ranking) -> str:
         parts.append(f"{settings['rounds']} rounds over {settings['cluster']}s, seed {settings['seed']}")
     elif settings.get("interval") == "sandwich":
         parts.append(f"sandwich interval over {settings['cluster']}s")
+    left_out = [f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number]
+    if left_out:
+        parts.append(f"left out: {'; '.join(left_out)}")
     return " · ".join(parts)
 
 
