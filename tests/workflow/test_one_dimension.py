@@ -62,7 +62,8 @@ def test_a_board_is_about_the_whole_unless_asked_otherwise(imarena: Imarena, are
         assert first(asked) == "idle"
     assert any("changes nothing" in warning for warning in asked["warnings"])
     told = " ".join(imarena("-w", "a", "rank", "--rounds", "20").out.split())
-    assert "left out: 6 about visual_consistency, not the whole" in told
+    assert "left out: 12 by an earlier version" in told
+    assert "; 6 about visual_consistency, not the whole" in told
     listed = imarena("judge", "--list").out
     assert "highest where nothing was changed" in " ".join(listed.split())
     assert "about visual_consistency only" in " ".join(listed.split())
