@@ -4,6 +4,7 @@ import contextlib
 import gc
 import ipaddress
 import json
+import logging
 import os
 import re
 import secrets
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 from imarena.core.errors import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
 
+log = logging.getLogger("imarena.web")
 APP = "imarena.web.app:create_app"
 """Where the server finds the application; the web room stands above this one and is named, not imported."""
 _SETTINGS = "IMARENA_SERVE"
@@ -27,6 +29,8 @@ _PASSWORD = "IMARENA_ADMIN_PASSWORD"  # noqa: S105 - the name of a variable
 _KEY = "IMARENA_SECRET_KEY"
 _LAUNCH = "IMARENA_LAUNCH_TOKEN"
 LEAST_PASSWORD = 12
+_LAST_S = 15.0
+"""When a server that was told to end does so at the latest: five seconds for requests, the rest for what is written."""
 _PATH = re.compile(r"(/(?!\.{1,2}(/|$)|api(/|$))[A-Za-z0-9._-]+)+")
 stopping = threading.Event()
 """Set as soon as the server is told to stop: answers that never end on their own end then."""
@@ -208,6 +212,8 @@ def serve(
     if open_browser:
         webbrowser.open(f"{address}launch#{launch}" if launch else address)
 
+    ended = threading.Event()
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
@@ -215,6 +221,8 @@ def serve(
             gc.enable()
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if not stopping.is_set():
+                threading.Thread(target=_end_anyway, args=(ended,), name="imarena-end", daemon=True).start()
             stopping.set()
             super().handle_exit(sig, frame)
 
@@ -222,9 +230,20 @@ def serve(
     gc.disable()
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
+    ended.set()
     gc.enable()
     if not server.started:
         raise SystemExit(1)  # why was logged
+
+
+def _end_anyway(ended: threading.Event) -> None:
+    """A thread that waits for a database that hangs must not keep the server from ending.
+
+    Nothing is lost: what was acknowledged is on the disk, as it is when the server is killed.
+    """
+    if not ended.wait(_LAST_S):
+        log.error("the server ends though some of its work does not: its database does not answer")
+        os._exit(1)
 
 
 _SECRETS = ("password", "secret_key", "launch_token")
