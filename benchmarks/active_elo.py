@@ -30,7 +30,7 @@ from imarena.workflows.simulating_worlds import World, simulated_world, world_of
 JUDGES = {"gpt4o": "GPT-4o", "gemini": "Gemini", "gpt4v": "GPT-4v", "llava": "LLaVA"}
 TASKS = {"IE": ("ImagenHub_Text-Guided_IE", "Text-Guided_IE"), "IG": ("ImagenHub_Text-Guided_IG", "Text-To-Image")}
 BUDGETS, FEWER = (50, 100, 200, 400), (25, 50, 100)
-BRIEF = ("human-only", "judge-only", "two-gate", "information", "two-gate, corrected")
+BRIEF = ("human-only", "judge-only", "two-gate", "information", "two-gate, corrected", "two-gate, own calibration")
 FRESH = 90_000
 """The first seed of the second look: no setting was chosen while looking at it."""
 
@@ -96,41 +96,60 @@ def full_table(name: str, document: dict[str, Any]) -> Iterator[str]:
 
 GOAL_HEAD = (
     "| judge | votes | people alone | judge alone | ours | ours less the better | 2 x votes, two-gate | "
-    "2 x votes, two-gate, corrected |"
+    "2 x votes, two-gate, own calibration | 2 x votes, two-gate, corrected |"
 )
+RULES = {
+    "two-gate": "its mixture",
+    "two-gate, own calibration": "its mixture and no calibration beyond its own votes",
+    "two-gate, corrected": "our board",
+}
 
 
-def goal_rows(name: str, document: dict[str, Any]) -> Iterator[tuple[str, list[bool]]]:
-    """A line for each budget, and what holds: within .01, above both, half of the two-gate votes (mixture, ours)."""
-    found = {(line["policy"], line["budget"]): line["accuracy"]["mean"] for line in document["policies"]}
+def goal_rows(name: str, document: dict[str, Any]) -> Iterator[tuple[str, list[bool], dict[str, str]]]:
+    """A line for each budget; does it hold (within .01, above both); and are half of each rule's votes enough?"""
+    found = {(line["policy"], line["budget"]): line["accuracy"] for line in document["policies"]}
     for budget in document["settings"]["budgets"]:
-        people, judge, ours = (found[policy, budget] for policy in ("human-only", "judge-only", "information"))
+        people, judge, ours = (found[policy, budget]["mean"] for policy in ("human-only", "judge-only", "information"))
         off = ours - max(people, judge)
         cells = [name, str(budget), f"{people:.4f}", f"{judge:.4f}", f"{ours:.4f}", f"{off:+.4f}"]
-        held = [off >= -0.01, off > 0]
-        for rule in ("two-gate", "two-gate, corrected"):
+        told: dict[str, str] = {}
+        for rule in RULES:
             theirs = found.get((rule, 2 * budget))
-            cells.append("" if theirs is None else f"{theirs:.4f}, {'reached' if ours >= theirs else 'not reached'}")
-            held += [] if theirs is None else [ours >= theirs]
-        yield "| " + " | ".join(cells) + " |", held
+            if theirs is not None:
+                told[rule] = _enough(found["information", budget], theirs)
+            cells.append("" if theirs is None else f"{theirs['mean']:.4f}, {told[rule]}")
+        yield "| " + " | ".join(cells) + " |", [off >= -0.01, off > 0], told
+
+
+def _enough(ours: dict[str, float], theirs: dict[str, float]) -> str:
+    """Reached, or not; "within chance" where 95 % intervals over seeds cannot tell that it was not."""
+    short = theirs["mean"] - ours["mean"]
+    if short <= 0:
+        return "reached"
+    return (
+        "within chance" if short < math.hypot(ours["high"] - ours["mean"], theirs["high"] - theirs["mean"]) else "not"
+    )
 
 
 def goal_table(documents: dict[str, dict[str, Any]]) -> Iterator[str]:
     """The issue's goals for several judges, and their sum in a sentence."""
     yield GOAL_HEAD
-    yield "|---" * 8 + "|"
+    yield "|---" * 9 + "|"
     held: list[list[bool]] = []
+    halves: list[dict[str, str]] = []
     for name, document in documents.items():
-        for line, holds in goal_rows(name, document):
+        for line, holds, told in goal_rows(name, document):
             yield line
             held.append(holds)
-    halves = [holds for holds in held if len(holds) == 4]
+            halves += [told] if told else []
     yield ""
     yield (
         f"Within .01 of the better one in {sum(h[0] for h in held)} of {len(held)}, above both in "
-        f"{sum(h[1] for h in held)}; half of the two-gate rule's votes are enough in {sum(h[2] for h in halves)} of "
-        f"{len(halves)} with its mixture, in {sum(h[3] for h in halves)} with our board."
+        f"{sum(h[1] for h in held)}. Half of the two-gate rule's votes, of {len(halves)}:"
     )
+    for rule, words in RULES.items():
+        counts = [sum(told[rule] == verdict for told in halves) for verdict in ("reached", "within chance", "not")]
+        yield f"{words}: {counts[0]} reached, {counts[1]} within chance, {counts[2]} not;"
     yield ""
 
 
@@ -173,8 +192,15 @@ def tables(folder: Path, seeds: int) -> Iterator[str]:
         name = f"bias {bias:g}"
         found = measured(simulated_world(bias=bias, n_items=200, seed=1), Plan(seeds=40), name)
         yield from full_table(name, found)
-    beside = Path(__file__).with_name("active_elo_model.py")
-    yield subprocess.run([sys.executable, str(beside)], check=True, stdout=subprocess.PIPE, text=True).stdout
+    yield _printed("active_elo_bound", "--data", str(folder.absolute()), "--seeds", str(seeds))
+    yield _printed("active_elo_model")
+
+
+def _printed(module: str, *arguments: str) -> str:
+    """The tables of another benchmark."""
+    words = [sys.executable, "-m", f"benchmarks.{module}", *arguments]
+    root = Path(__file__).resolve().parents[1]
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, cwd=root).stdout
 
 
 def threshold_table(worlds: dict[str, World], seeds: int) -> Iterator[str]:

@@ -27,6 +27,7 @@ EXTRA_POLICIES: dict[str, tuple[str, str]] = {
     "quality-only, corrected": ("quality", "corrected"),
     "ambiguity-only, corrected": ("ambiguity", "corrected"),
     "two-gate, corrected": ("two-gate", "corrected"),
+    "two-gate, own calibration": ("two-gate", "mixture-own"),
     "two-gate, constant q": ("two-gate", "mixture-constant"),
     "two-gate, online": ("two-gate", "online"),
     "two-gate, online without rho": ("two-gate", "online-no-rho"),

@@ -10,9 +10,10 @@ from imarena.ranking.calibrated import fit_calibrated
 from imarena.ranking.corrected import correct, refit
 from imarena.ranking.stability import mid_ranks
 from imarena.routing import Curve, fit_curve, reliability
+from imarena.routing.calibration import LEAST_PAIRS
 from imarena.workflows.simulating_runs import Campaigns, FloatArray, IntArray, Votes, ballot
 
-AGGREGATIONS = ("votes", "judge", "mixture", "mixture-constant", "online", "online-no-rho", "corrected")
+AGGREGATIONS = ("votes", "judge", "mixture", "mixture-constant", "mixture-own", "online", "online-no-rho", "corrected")
 BANDS = (25.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0)
 K_HUMAN, ALPHA, Q_HUMAN, SCALE_FLOOR = 32.0, 0.5, 0.99, 100.0
 """The paper's online update: it prints none of these, they are ours."""
@@ -42,6 +43,7 @@ def board(fleet: Campaigns, votes: Votes, aggregation: str, rounds: int) -> Boar
         "judge": lambda: _mixture(fleet, votes.first(0), rounds, certain=True),
         "mixture": lambda: _mixture(fleet, votes, rounds),
         "mixture-constant": lambda: _mixture(fleet, votes, rounds, constant=True),
+        "mixture-own": lambda: _mixture(fleet, votes, rounds, own=True),
         "online": lambda: _online(fleet, votes, rounds),
         "online-no-rho": lambda: _online(fleet, votes, rounds, weighed=False),
         "corrected": lambda: _corrected(fleet, votes, rounds),
@@ -123,15 +125,21 @@ def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> Board:
     return Board(found.theta, np.stack(draws, axis=1))
 
 
-def _mixture(fleet: Campaigns, votes: Votes, rounds: int, *, constant: bool = False, certain: bool = False) -> Board:
-    """Judge battles on every pair that no one voted on, in bands of the gap with calibrated q; votes have q = 1."""
+def _mixture(
+    fleet: Campaigns, votes: Votes, rounds: int, *, constant: bool = False, certain: bool = False, own: bool = False
+) -> Board:
+    """Judge battles on every pair that no one voted on, in bands of the gap with calibrated q; votes have q = 1.
+
+    `own`: calibrated on the campaign's own votes alone, which is all that a lab has without a set of its own for that.
+    """
     wins, losses = _judge_counts(fleet, votes)
     groups = wins.shape[2]
     q = np.ones((fleet.size, groups + 1))
     if not certain:
         middles = (np.array([0.0, *BANDS]) + np.array([*BANDS, 600.0])) / 2
-        for index, curve in enumerate(curves(fleet)):
-            rates = curve.at(middles)
+        calibrated = [] if own else curves(fleet)
+        for index in range(fleet.size):
+            rates = _own_rates(fleet, votes, index, middles) if own else calibrated[index].at(middles)
             if constant:
                 share = (wins + losses)[index].sum(axis=0)
                 rates = np.full(groups, float(rates @ share / max(share.sum(), 1)))
@@ -146,6 +154,18 @@ def _mixture(fleet: Campaigns, votes: Votes, rounds: int, *, constant: bool = Fa
         for _ in range(rounds)
     ]
     return Board(_fit(fleet, both[0], both[1], q), np.stack(draws, axis=1))
+
+
+def _own_rates(fleet: Campaigns, votes: Votes, index: int, at: FloatArray) -> FloatArray:
+    """(G,) agreement by gap from a campaign's own votes; one rate for all gaps where they are too few for a curve."""
+    left, right = fleet.world.sides
+    item, pair, points = votes.item[index], votes.pair[index], votes.points[index]
+    gap = np.round(fleet.world.scores[item, left[pair]] - fleet.world.scores[item, right[pair]], 9)
+    usable = np.isfinite(gap) & (gap != 0) & (points != 0.5)
+    gap, same = np.abs(gap[usable]), ((gap > 0) == (points > 0.5))[usable].astype(np.float64)
+    if gap.size < LEAST_PAIRS or np.ptp(gap) == 0:
+        return np.full(at.size, (same.sum() + 1) / (same.size + 2))
+    return fit_curve(gap, same, rounds=0).at(at)
 
 
 def _judge_counts(fleet: Campaigns, votes: Votes) -> tuple[FloatArray, FloatArray]:
