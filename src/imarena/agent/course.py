@@ -25,6 +25,8 @@ class Course:
     """Whether the editor reads a reviewer's words as what they are; rules would read them as orders."""
     feedback: Feedback = field(default_factory=Feedback)
     wholes: int = 0
+    alone: set[str] = field(default_factory=set)
+    """Orders of the plan that were given by themselves."""
 
     @classmethod
     def of(cls, instruction: str, spec: Spec, plan: EditPlan, *, whole: bool, words_help: bool) -> "Course":
@@ -41,6 +43,7 @@ class Course:
         """The next order."""
         order = self.waiting[0] if self.waiting else self._again(from_source=from_source)
         self.wholes += order.startswith(self.spec.instruction)
+        self.alone.add(order)
         return order
 
     def follow(self, found: Feedback, left: int) -> None:
@@ -53,12 +56,26 @@ class Course:
             orders = orders_about(self.instruction, found.overlooked)
         self.waiting = list(fitted(orders, max(left, 1)))
 
-    def turn(self, left: int) -> bool:
-        """Take the plan's steps in the place of the whole order, where there are such and edits for all of them."""
-        if not 1 < len(self.other) <= left:
+    def turn(self, left: int, *, squeeze: bool = False) -> bool:
+        """Take those steps of the plan that were not given by themselves yet; False where there are none.
+
+        Nor are they taken where there are not edits for all of them, unless `squeeze` says that nothing else is left.
+        """
+        ahead = tuple(order for order in self.other if order not in self.alone)
+        if len(self.other) < 2 or not ahead or left < (1 if squeeze else len(ahead)):
             return False
-        self.waiting, self.other = list(self.other), ()
+        self.waiting, self.other = list(fitted(ahead, left)), ()
         return True
+
+    def part(self, left: int) -> None:
+        """The judge sees nothing that the whole order changed: ask for what it overlooks, or for the plan's steps."""
+        if self.more:
+            return
+        orders = orders_about(self.instruction, self.feedback.overlooked)
+        if orders:
+            self.waiting = list(fitted(orders, max(left, 1)))
+        else:
+            self.turn(left, squeeze=True)
 
     def skip(self, left: int) -> bool:
         """Give the present order up; False where nothing else is left to ask for."""

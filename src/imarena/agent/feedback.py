@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from imarena.agent.orders import with_quotes
+from imarena.agent.orders import clauses_in, with_quotes
 from imarena.core.protocols import Exhibit, Judge, Verdict
 
 LONGEST = 400
 _TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note", "text")
 _NOT_DONE = 0.8
 _UNTOUCHED = 0.25
+_RISE = 0.2
+_SAME = 0.03
 _OF_THE_CHANGE = ("edit", "follow", "instruct", "prompt", "success")
 """Parts of the names of dimensions that tell whether the change was made, not how well the picture came out of it."""
 
@@ -28,6 +30,8 @@ class Feedback:
     """Those of them that are at most half as far as the change that is furthest."""
     untouched: int = 0
     """How many changes are hardly begun."""
+    done: tuple[tuple[str, float], ...] = ()
+    """How far each change is, where the judge tells them apart."""
     spoilt: bool = False
     """All changes are there, and what the judge likes least is how the picture came out of them."""
 
@@ -37,20 +41,45 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
 
     `instruction` is what the judge was asked about: quoted words come from there.
     """
-    done = _checked(verdict.reasons)
+    done = tuple((with_quotes(clause, instruction), share) for clause, share in _checked(verdict.reasons))
     furthest = max((share for _, share in done), default=0.0)
-    lacking = [(with_quotes(clause, instruction), share) for clause, share in done if share < _NOT_DONE]
+    lacking = [(clause, share) for clause, share in done if share < _NOT_DONE]
     untouched = sum(1 for _, share in done if share < _UNTOUCHED)
     if lacking:
         missing = tuple(clause for clause, _ in lacking)
         overlooked = tuple(clause for clause, share in lacking if share <= furthest / 2)
-        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing, overlooked, untouched)
+        return Feedback(f"not done yet: {'; '.join(missing)}"[:LONGEST], missing, overlooked, untouched, done)
     said = list(dict.fromkeys(_said(verdict.reasons)))
     weakest = min(verdict.scores, key=lambda name: verdict.scores[name], default="")
     if not said and weakest:
         said = [f"weakest: {weakest.replace('_', ' ')}"]
     spoilt = bool(done and weakest) and not any(part in weakest for part in _OF_THE_CHANGE)
-    return Feedback("; ".join(said)[:LONGEST], spoilt=spoilt)
+    return Feedback("; ".join(said)[:LONGEST], done=done, spoilt=spoilt)
+
+
+def advanced(before: Feedback, after: Feedback, order: str) -> frozenset[str]:
+    """The changes that an order asked for, and that went forward with it; none where it asked for all of them.
+
+    What an order did to the one change that it is about says more than the score of the whole picture, which a judge
+    that mistakes a neighbour may lower at the same time.
+    """
+    asked = clauses_in(order, tuple(clause for clause, _ in after.done))
+    if len(asked) == len(after.done):
+        return frozenset()
+    was = dict(before.done)
+    return frozenset(
+        clause for clause, share in after.done if clause in asked and share - was.get(clause, 0.0) >= _RISE
+    )
+
+
+def alike(one: Verdict, other: Verdict) -> bool:
+    """Whether the judge sees no difference to speak of between two pictures: in no dimension, and in no change."""
+    pairs = list(zip(_checked(one.reasons), _checked(other.reasons), strict=False))
+    changes = all(abs(a - b) <= _SAME for (_, a), (_, b) in pairs)
+    named = set(one.scores) | set(other.scores)
+    scores = [(one.scores.get(name, 0.0), other.scores.get(name, 0.0)) for name in named]
+    scores.append((one.score or 0.0, other.score or 0.0))
+    return changes and all(abs(a - b) <= _SAME * max(abs(a), abs(b)) for a, b in scores)
 
 
 def _checked(reasons: Mapping[str, JsonValue]) -> list[tuple[str, float]]:

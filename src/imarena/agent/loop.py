@@ -9,17 +9,17 @@ from typing import Literal
 from pydantic import Field
 
 from imarena.agent.course import Course
-from imarena.agent.feedback import Feedback, feedback_of
+from imarena.agent.feedback import alike, feedback_of
 from imarena.agent.memory import Memory
 from imarena.agent.rules import RuleMind
 from imarena.agent.spec import EditPlan, Mind, Spec
-from imarena.agent.state import Standing, State
+from imarena.agent.state import Look, State
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
 
-VERSION = "3"
+VERSION = "4"
 Stages = Literal["none", "understand", "plan", "full"]
 STAGES: tuple[Stages, ...] = ("none", "understand", "plan", "full")
 """Table 11's four settings: the editor alone, with stage 1, with stages 1 and 2 (open loop), with all three."""
@@ -170,53 +170,52 @@ class Agent:
             repeated = repeated + 1 if name in seen else 0
             verdict = seen[name] if repeated else await self._judged(state, image)
             seen[name] = verdict
-            told |= _told(verdict, feedback_of(verdict, state.request.instruction))
+            look = state.look(image, verdict, str(told["instruction"]))
+            told |= _told(look)
             complete = complete or not course.more
-            if self._ends(state, image, verdict, complete):
+            if self._ends(state, look, complete):
                 told["stopped"] = "success"
             else:
-                told |= await self._onward(state, course, image, verdict, repeated, left)
+                told |= await self._onward(state, course, look, repeated, left)
             if "stopped" in told:
                 return
 
-    async def _onward(
-        self, state: State, course: Course, image: bytes, verdict: Verdict, repeated: int, left: int
-    ) -> JsonDict:
+    async def _onward(self, state: State, course: Course, look: Look, repeated: int, left: int) -> JsonDict:
         """Where to go from a picture that is not good enough: what the trace says of it, with `stopped` at the end."""
         fixed = _fixed(self.editor)
         if repeated and not course.more:  # once may be chance; twice, and the editor has no other answer
-            ends = not course.turn(left) and (fixed or repeated > 1)
+            ends = not course.turn(left, squeeze=repeated > 1) and (fixed or repeated > 1)
             return {"stopped": "the same picture again"} if ends else {}
-        if not repeated and (fixed or left >= len(course.waiting)) and await self._got_worse(state, verdict):
+        if not repeated and (fixed or left >= len(course.waiting)) and await self._got_worse(state, look):
+            if not fixed and state.seen is not None and alike(look.verdict, state.seen.verdict):
+                course.part(left)
             ends = fixed and not course.skip(left)
             return {"dropped": True, **({"stopped": "this editor has no other answer"} if ends else {})}
-        found = feedback_of(verdict, state.request.instruction)
-        state.go_on(image, _standing(verdict, found))
-        course.follow(found, left)
+        state.go_on(look.image, look)
+        course.follow(look.found, left)
         # The order is carried out, and only the picture's quality is weak: more of the same order would not mend it.
-        ends = fixed and found.spoilt and not course.waiting
+        ends = fixed and look.found.spoilt and not course.waiting
         return {"stopped": "all is there, and this editor has no other answer"} if ends else {}
 
-    def _ends(self, state: State, image: bytes, verdict: Verdict, complete: bool) -> bool:
+    def _ends(self, state: State, look: Look, complete: bool) -> bool:
         """Remember a picture that may be the answer; whether it is good enough to stop at."""
         if not complete and not self.settings.partial_answers:
-            state.spare = image
+            state.spare = look.image
             return False
-        state.remember(image, _standing(verdict, feedback_of(verdict)))
-        return self._succeeded(verdict)
+        state.remember(look)
+        return self._succeeded(look.verdict)
 
-    async def _got_worse(self, state: State, verdict: Verdict) -> bool:
+    async def _got_worse(self, state: State, look: Look) -> bool:
         """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
-        standing = _standing(verdict, feedback_of(verdict))
-        if not self.settings.go_back or standing is None or self._succeeded(verdict):
+        if not self.settings.go_back or look.standing is None or self._succeeded(look.verdict):
             return False
-        if state.current is None and not state.source_asked and state.request.sources:
-            state.source_asked = True
-            told = await self._judged(state, state.request.sources[0])
-            found = feedback_of(told, state.request.instruction)
-            state.current_standing = _standing(told, found)
-            state.steps.append({"stage": "judge", "of": "source", **_told(told, found)})
-        return state.current_standing is not None and standing <= state.current_standing
+        if state.current is None and state.seen is None and state.request.sources:
+            source = state.request.sources[0]
+            verdict = await self._judged(state, source)
+            state.seen = Look(source, verdict, feedback_of(verdict, state.request.instruction))
+            state.steps.append({"stage": "judge", "of": "source", **_told(state.seen)})
+        before = state.seen.standing if state.seen else None
+        return before is not None and look.standing <= before
 
     async def _edit_once(self, state: State, number: int, words: str) -> tuple[JsonDict, bytes | None]:
         """One edit of the current picture; None where it failed, and the failure is kept in the state."""
@@ -263,13 +262,8 @@ def _fixed(editor: Editor) -> bool:
     return bool(getattr(editor, "deterministic", False))
 
 
-def _standing(verdict: Verdict, found: Feedback) -> Standing | None:
-    if verdict.status is not Status.OK or verdict.score is None:
-        return None
-    return -found.untouched, verdict.score
-
-
-def _told(verdict: Verdict, feedback: Feedback) -> JsonDict:
+def _told(look: Look) -> JsonDict:
+    verdict, feedback = look.verdict, look.found
     return {
         "verdict": verdict.status.value, "score": verdict.score, "success": verdict.success,
         "feedback": feedback.words, "missing": list(feedback.missing), "scores": dict(verdict.scores),

@@ -40,6 +40,12 @@ def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
     return chosen if len(chosen) < len(orders) else ()
 
 
+def clauses_in(order: str, clauses: tuple[str, ...]) -> frozenset[str]:
+    """Those of the clauses that an order asks for."""
+    held = {_unmarked(edit.clause) for edit in read_instruction(order).edits}
+    return frozenset(clause for clause in clauses if _unmarked(clause) in held)
+
+
 def with_quotes(clause: str, instruction: str) -> str:
     """A clause as the reader gives it, with the quoted words of the instruction back in the place of their marks."""
     quotes = [match[0] for match in _QUOTED.finditer(instruction)]

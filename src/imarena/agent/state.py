@@ -2,14 +2,34 @@
 
 from dataclasses import dataclass, field
 
+from imarena.agent.feedback import Feedback, advanced, feedback_of
 from imarena.agent.memory import Memory
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.protocols import EditRequest, EditResult, Verdict
 from imarena.core.records import JsonDict, Status
 
-Standing = tuple[int, float]
-"""How good a picture is to the judge: minus the number of changes that are hardly begun, then its score. A picture
-that lacks a change is never preferred for being cleaner. For a judge that does not check changes the score decides."""
+Standing = tuple[int, int, float]
+"""How good a picture is to the judge: how many changes were carried out when they were asked for by themselves, minus
+the number of changes that are hardly begun, then its score. A picture that lacks a change is never preferred for being
+cleaner. For a judge that does not check changes the score decides."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A step's picture as the judge sees it."""
+
+    image: bytes
+    verdict: Verdict
+    found: Feedback
+    carried: frozenset[str] = frozenset()
+    """Changes that were carried out on the way to it when they were asked for by themselves."""
+
+    @property
+    def standing(self) -> Standing | None:
+        """None where the judge gave no score."""
+        if self.verdict.status is not Status.OK or self.verdict.score is None:
+            return None
+        return len(self.carried), -self.found.untouched, self.verdict.score
 
 
 @dataclass
@@ -20,14 +40,13 @@ class State:
     memory: Memory = field(default_factory=Memory)
     current: bytes | None = None
     """The picture that the next step edits; None: the source itself."""
-    current_standing: Standing | None = None
-    """What the judge gave that picture, the source included; None where it was not asked or gave no score."""
+    seen: Look | None = None
+    """That picture, the source included, as the judge sees it; None where it was not asked."""
     best: bytes | None = None
     best_standing: Standing | None = None
     spare: bytes | None = None
     """The last picture made before the plan's last step: the answer only where there is no other."""
     failure: EditResult | None = None
-    source_asked: bool = False
     cost_usd: float = 0.0
     unpriced: bool = False
     steps: list[JsonDict] = field(default_factory=list)
@@ -37,12 +56,19 @@ class State:
         self.unpriced = self.unpriced or cost is None
         self.cost_usd += cost or 0.0
 
-    def go_on(self, image: bytes, standing: Standing | None) -> None:
-        """The next step starts from this picture."""
-        self.current, self.current_standing = image, standing
+    def look(self, image: bytes, verdict: Verdict, order: str) -> Look:
+        """What the judge says of a picture that was made with this order from the current one."""
+        found = feedback_of(verdict, self.request.instruction)
+        before = self.seen or Look(b"", verdict, Feedback())
+        return Look(image, verdict, found, before.carried | advanced(before.found, found, order))
 
-    def remember(self, image: bytes, standing: Standing | None) -> None:
+    def go_on(self, image: bytes, seen: Look | None) -> None:
+        """The next step starts from this picture."""
+        self.current, self.seen = image, seen
+
+    def remember(self, look: Look) -> None:
         """Keep the best picture; one without a score stands only where there is no other."""
+        image, standing = look.image, look.standing
         if standing is None:
             self.best = self.best if self.best_standing is not None else image
         elif self.best_standing is None or standing > self.best_standing:
@@ -58,7 +84,7 @@ class State:
             return EditResult(
                 failed.status, None, failed.error, cost_usd=cost, latency_s=seconds, steps=tuple(self.steps)
             )
-        score = None if self.best_standing is None else self.best_standing[1]
+        score = None if self.best_standing is None else self.best_standing[-1]
         last: JsonDict = {
             "stage": "choose", "image_sha256": sha256_hex(chosen), "score": score,
             "edits": sum(1 for step in self.steps if step["stage"] == "edit"),

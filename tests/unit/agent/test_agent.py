@@ -116,7 +116,7 @@ def test_an_editor_that_repeats_itself_is_asked_another_way_and_then_no_more() -
     assert [shown.left for shown in judge.shown] == [b"xs", b"x"]  # nothing is judged twice
     many = StepEditor([same] * 2)
     run(agent(many, ScoreJudge(lambda _: 1.0)), TWO)
-    assert [asked.instruction for asked in many.asked][2:] == ["Make the cup red.", "Remove the spoon."]
+    assert [asked.instruction for asked in many.asked][1:3] == ["Make the cup red.", "Remove the spoon."]
     stubborn = StepEditor([same] * 9)
     run(agent(stubborn, ScoreJudge(lambda _: 1.0), whole_first=False), TWO)
     steps = ["Make the cup red.", "Make the cup red.", "Remove the spoon."]
@@ -166,6 +166,31 @@ def test_what_an_editor_overlooks_is_asked_for_by_itself() -> None:
     even = StepEditor()
     run(agent(even, ScoreJudge(lambda image: 100.0 * len(image), reasons=lambda _: checks(0.6, 0.5))), TWO)
     assert all(asked.instruction.startswith(TWO.instruction) for asked in even.asked)
+
+
+def test_where_the_whole_order_has_no_effect_its_parts_are_asked_for() -> None:
+    """The whole again changes nothing that the judge sees: what it overlooks is asked for, not the whole once more."""
+    editor = StepEditor()
+    judge = ScoreJudge(lambda image: 500.0 if len(image) > 1 else 400.0, reasons=lambda _: checks(0.7, 0.0))
+    run(agent(editor, judge), TWO)
+    words = [asked.instruction for asked in editor.asked]
+    assert all(order.startswith(TWO.instruction) for order in words[:2])
+    assert words[2] == "Remove the spoon."
+    spoiling = StepEditor()  # another picture each time, and a worse one: it may hit the next time
+    run(agent(spoiling, ScoreJudge(lambda image: 500.0 - 100.0 * len(image), reasons=lambda _: checks(0, 0))), TWO)
+    assert all(asked.instruction.startswith(TWO.instruction) for asked in spoiling.asked)
+
+
+def test_a_step_that_did_what_it_was_asked_for_is_kept_though_the_score_fell() -> None:
+    done = {b"x1": checks(0.9, 0.3), b"x12": checks(0.5, 0.9)}
+    scores = {b"x": 400.0, b"x1": 700.0, b"x12": 650.0}
+    judge = ScoreJudge(lambda image: scores.get(image, 0.0), reasons=lambda image: done.get(image, checks(0, 0)))
+    result = run(agent(StepEditor(), judge, steps=2), TWO)
+    assert of_stage(result, "edit")[1]["instruction"] == "Remove the spoon."
+    assert result.image == b"x12"
+    spoilt = {**done, b"x12": checks(0.5, 0.4)}  # it did not do what it was asked for either
+    judge = ScoreJudge(lambda image: scores.get(image, 0.0), reasons=lambda image: spoilt.get(image, checks(0, 0)))
+    assert run(agent(StepEditor(), judge, steps=2), TWO).image == b"x1"
 
 
 def test_a_picture_that_lacks_a_change_is_not_preferred_for_being_cleaner() -> None:
