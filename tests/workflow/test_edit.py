@@ -1,6 +1,8 @@
 """`imarena edit` end to end: every kind of editor, statuses with what to do, cost, resume."""
 
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -257,6 +259,26 @@ def test_a_program_that_goes_wrong(imarena: Imarena, tmp_path: Path, words: str,
     done = imarena("-w", root, "--json", "edit", "-e", f"command:{command}", "-o", "timeout_s=2", code=3)
     assert done.json["report"]["outputs"] == {status: 1}
     assert "program" in str(done.json["report"]["errors"]) or "python" in str(done.json["report"]["errors"])
+
+
+LEAVES_ONE_BEHIND = """
+import os, shutil, subprocess, sys
+left = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+open(sys.argv[4], "w").write(str(left.pid))
+shutil.copy(sys.argv[1], sys.argv[3])
+"""
+
+
+def test_what_a_program_leaves_in_the_background_does_not_hold_it_up(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 1)
+    (tmp_path / "program.py").write_text(LEAVES_ONE_BEHIND)
+    pid = tmp_path / "left.pid"
+    program = [sys.executable, str(tmp_path / "program.py"), "{source}", "{instruction}", "{output}", str(pid)]
+    try:
+        done = imarena("-w", root, "--json", "edit", "-e", f"command:{json.dumps(program)}", "-o", "timeout_s=20")
+    finally:
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+    assert done.json["report"]["outputs"] == {"ok": 1}
 
 
 def test_a_program_is_not_kept_in_the_dark_about_pictures(imarena: Imarena, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import re
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from imarena.images import SUFFIXES, media_type_of
 _FIELDS = ("source", "instruction", "output", "reference", "mask", "seed", "task", "folder")
 _FIELD = re.compile(r"\{(\w+)\}")
 _SHOWN = 400
+_LAST_WORDS_S = 1.0
 MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 
@@ -90,23 +92,27 @@ class CommandEditor:
         if unseen:
             return EditResult(Status.REFUSED, error=unseen)
         argv = [_FIELD.sub(lambda match: fields[match[1]], argument) for argument in self.settings.argv]
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *argv,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                cwd=folder,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            return EditResult(Status.API_ERROR, error=f"'{argv[0]}' cannot be started: {error}")
-        try:
-            said = await asyncio.wait_for(_ended(process), self.settings.timeout_s)
-        except TimeoutError:
-            return EditResult(Status.TIMEOUT, error=f"'{argv[0]}' did not end within {self.settings.timeout_s:g} s")
-        finally:
-            await _stop(process)
+        async with _listening() as (words, mouth):
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *argv,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=mouth,
+                    stderr=asyncio.subprocess.STDOUT,
+                    cwd=folder,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:
+                return EditResult(Status.API_ERROR, error=f"'{argv[0]}' cannot be started: {error}")
+            finally:
+                os.close(mouth)
+            try:
+                await asyncio.wait_for(process.wait(), self.settings.timeout_s)
+            except TimeoutError:
+                return EditResult(Status.TIMEOUT, error=f"'{argv[0]}' did not end within {self.settings.timeout_s:g} s")
+            finally:
+                await _stop(process)
+            said = await words()
         return _read(Path(fields["output"]), process.returncode or 0, said, argv[0])
 
 
@@ -124,13 +130,37 @@ def _unseen(used: set[str], request: EditRequest) -> str:
     return ""
 
 
-async def _ended(process: asyncio.subprocess.Process) -> str:
-    """The last words of the program; a chatty one is read to its end and not kept."""
-    kept = b""
-    while process.stdout is not None and (chunk := await process.stdout.read(65536)):
-        kept = (kept + chunk)[-4 * _SHOWN :]
-    await process.wait()
-    return " ".join(kept.decode("utf-8", "replace").split())[-_SHOWN:]
+@asynccontextmanager
+async def _listening() -> AsyncIterator[tuple[Callable[[], Awaitable[str]], int]]:
+    """A pipe for what a program says: how to get its last words, and the end to write to, which the caller closes.
+
+    The program's own end counts, not that of the pipe: something that it left behind in the background may hold that
+    open for as long as it likes. A chatty program is read to its end and not kept.
+    """
+    ear, mouth = os.pipe()
+    reader = asyncio.StreamReader()
+    kept = bytearray()
+
+    async def hear() -> None:
+        while chunk := await reader.read(65536):
+            kept.extend(chunk)
+            del kept[: -4 * _SHOWN]
+
+    pipe, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(ear, "rb", 0)
+    )
+    hearing = asyncio.create_task(hear())
+
+    async def words() -> str:
+        await asyncio.wait([hearing], timeout=_LAST_WORDS_S)
+        return " ".join(kept.decode("utf-8", "replace").split())[-_SHOWN:]
+
+    try:
+        yield words, mouth
+    finally:
+        pipe.close()
+        hearing.cancel()
+        await asyncio.wait([hearing])
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
