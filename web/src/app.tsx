@@ -1,6 +1,8 @@
 // Which page stands at which address.
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
+import type { ApiError } from "./api/client";
+import { asApiError } from "./api/use";
 import { AccessPage } from "./pages/access";
 import { BattlesPage } from "./pages/battles";
 import { BoardPage } from "./pages/board";
@@ -12,7 +14,7 @@ import { LeadPage } from "./pages/lead";
 import { RunsPage } from "./pages/runs";
 import { JoinPage, LaunchPage, SignInPage } from "./pages/signin";
 import { Link } from "./parts/link";
-import { Empty, Waiting } from "./parts/state";
+import { Empty, Problem, Waiting } from "./parts/state";
 import { go, match, usePlace } from "./router";
 import { useSession } from "./session";
 import { strings } from "./strings";
@@ -80,10 +82,16 @@ function Frame({ path, children }: { path: string; children: ReactNode }) {
   const page = (to: string, text: string) => (
     <Link to={to} current={path === to || path.startsWith(`${to}/`)}>{text}</Link>
   );
+  const [failed, setFailed] = useState<ApiError | null>(null);
   async function leave(): Promise<void> {
-    await calls.signOut();
-    enter(await calls.me());
-    go("/sign-in");
+    try {
+      await calls.signOut();
+      enter(await calls.me());
+      setFailed(null);
+      go("/sign-in");
+    } catch (reason) {
+      setFailed(asApiError(reason)); // who wants to be signed out has to know that they are not
+    }
   }
   return (
     <>
@@ -109,7 +117,10 @@ function Frame({ path, children }: { path: string; children: ReactNode }) {
           <Link to="/sign-in">{strings.signIn.title}</Link>
         )}
       </header>
-      <main id="content">{children}</main>
+      <main id="content">
+        {failed && <Problem error={failed} retry={() => void leave()} />}
+        {children}
+      </main>
     </>
   );
 }
