@@ -52,6 +52,20 @@ def stored(workspace: Workspace, record: type[Assignment] | type[Vote]) -> int:
     return sum(workspace.store.count(record).values())
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_a_sheet_that_a_spreadsheet_saved_is_read(arena: Workspace, tmp_path: Path, delimiter: str) -> None:
+    """With the separator of another country, a byte order mark, its line ends, and a capital that it put there."""
+    path = tmp_path / "sheet.csv"
+    assign(arena, None, Request(12, raters=("ann",), repeats=0), path)
+    fill(path, winner="Left")
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    assert ingest(arena, path) == {"new": 12, "same": 0, "waiting": 0, "refused": []}
+    assert {vote.preference for vote in arena.store.records(Vote)} == {"left"}
+
+
 def test_every_row_is_read_whatever_the_words_hold(arena: Workspace, tmp_path: Path) -> None:
     path = tmp_path / "sheet.csv"
     assign(arena, None, Request(24, raters=("ann",), repeats=0), path)

@@ -90,9 +90,10 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"Cannot read {path}.", hint="Give the CSV that 'imarena route assign --out' wrote.") from error
-    reader = csv.DictReader(
-        StringIO(text, newline="")
-    )  # not splitlines: it also cuts at characters that words may hold
+    # Spreadsheets save with semicolons or tabs where a comma is part of a number; the names in the header hold none.
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    # StringIO, not splitlines: it also cuts at characters that words may hold.
+    reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
     missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
     if missing:
         raise UserError(f"{path}: no column '{missing[0]}'.", hint="Columns: assignment, rater, winner, time_spent_s.")
@@ -136,7 +137,8 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
     assignment = known.get(row["assignment"])
     if assignment is None:
         return "no such assignment in this workspace"
-    if row["winner"] not in set(Outcome):
+    winner = row["winner"].lower()  # spreadsheets write a capital by themselves
+    if winner not in set(Outcome):
         return f"'{row['winner']}' is no outcome: left, right, tie or both_bad"
     rater = row.get("rater") or assignment.rater_id
     if not rater:
@@ -156,7 +158,7 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
         left_id=assignment.left_id,
         right_id=assignment.right_id,
         assignment_id=assignment.assignment_id,
-        preference=Outcome(row["winner"]),
+        preference=Outcome(winner),
         time_spent_s=spent,
         idempotency_key=content_id("csv", assignment.assignment_id, rater),
     )
