@@ -68,7 +68,8 @@ def test_a_filter_on_the_item_leaves_its_half_on_every_view(admin: Person, chose
 
 def test_dimension_judge_person_and_date(admin: Person) -> None:
     everything = board(admin)
-    assert everything["n_battles"] == 4 * 3 * (2 + 2)
+    assert everything["n_battles"] == 4 * 3 * (1 + 2)
+    assert everything["excluded"] == {"about beauty, not the whole": 12}
     assert board(admin, source="judge")["n_battles"] == 24
     assert board(admin, judge="oak")["n_battles"] == 12
     assert {one["ties"] for one in board(admin, source="human", dimension="beauty")["standings"]} == {8}
