@@ -60,6 +60,7 @@ def connect(url: str) -> Engine:
             parsed.set(drivername="postgresql+psycopg"),
             connect_args={name: value for name, value in _NOTICE.items() if name not in parsed.query},
             pool_pre_ping=True,
+            pool_use_lifo=True,  # the connection used last has its plans and its rows at hand
             pool_size=POOL,
             max_overflow=2 * POOL,
         )

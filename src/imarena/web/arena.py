@@ -43,11 +43,14 @@ class Arena:
 
     def visitor(self, secret: str, *, machine: bool) -> access.Visitor | None:
         """Whose session or token this is; asks the database at most every two seconds, about all who are here."""
+        key, engine = access.hashed(secret), self.workspace.store.engine
+        if not machine:
+            self._here.add(key)  # who comes while another is looked up is looked up with all others in line
         with self._looking_up:
-            known = self.remembered(secret)  # by who was in line before
+            known = self.remembered(secret)
             if known is not None:
                 return known[1]
-            key, engine, moment = access.hashed(secret), self.workspace.store.engine, time.monotonic()
+            moment = time.monotonic()
             if len(self._known) > 10_000:
                 self._known.clear()
             if machine:
