@@ -1,6 +1,9 @@
 """The task that is kept ready while another is answered: exclusive, short-lived, given back; on both databases."""
 
-from imarena.core.records import Assignment, Event, Vote
+import pytest
+from sqlalchemy import event
+
+from imarena.core.records import Assignment, Event, Rater, Vote
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
@@ -189,3 +192,27 @@ def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Wor
     voting.skip(exam.address, one, "no")
     assert voting.standing(campaign, one).stage == "not_qualified", "skipping a test does not pass it"
     assert isinstance(voting.next(campaign, one), Standing)
+
+
+def test_a_vote_with_its_next_and_its_look_ahead_is_eleven_queries(
+    any_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("imarena.workflows.shelves._PLAN_S", 3600.0)
+    fill(any_workspace)
+    voting, campaign, _ = desk(any_workspace)
+    rater = "rater_0123456789abcdef"  # as those who come by a link are called
+    any_workspace.store.add([Rater(rater_id=rater)])
+    voting.join(campaign, rater)
+    asked: list[str] = []
+
+    def note(*call: object) -> None:
+        asked.extend([str(call[2])] if not str(call[2]).startswith("BEGIN") else [])
+
+    for _ in range(2):
+        asked.clear()
+        event.listen(voting.engine, "before_cursor_execute", note)
+        task = held(voting.next(campaign, rater))
+        assert ahead(voting, campaign, rater) is not None
+        voting.vote(task.address, rater, key(), LEFT)
+        event.remove(voting.engine, "before_cursor_execute", note)
+    assert len(asked) == 3 + 4 + 4, asked
