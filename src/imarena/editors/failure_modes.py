@@ -13,7 +13,7 @@ from imarena.images import decode, hash_distance, perceptual_hash
 from imarena.language import EditKind, read_instruction
 
 TOOL = "edit-failure-modes"
-VERSION = "2"
+VERSION = "3"
 SIDE = 256
 
 SAME_MEAN = 0.006
@@ -54,7 +54,8 @@ def against_source(output: bytes, source: bytes, instruction: str) -> JsonDict:
     flags = []
     if output == source or (measured["mean"] <= SAME_MEAN and measured["share"] <= SAME_SHARE):
         flags.append("unchanged")
-    if measured["edges"] < NEW_EDGES and measured["hash"] >= NEW_HASH:
+    # Where another frame was asked for, the two cannot be laid over each other: nothing is known.
+    if measured["edges"] < NEW_EDGES and measured["hash"] >= NEW_HASH and not asked:
         flags.append("new_image")
     if abs(ratio - 1) > SHAPE and not asked:
         flags.append("wrong_shape")

@@ -17,7 +17,7 @@ from imarena.storage import Workspace
 from imarena.workflows.editing_plan import EditReport, EditSettings, EditWork, Known, missing
 from imarena.workflows.editing_sheet import ContactSheet
 from imarena.workflows.editing_steps import StepJournal
-from imarena.workflows.exhibits import request_of
+from imarena.workflows.exhibits import instruction_of, request_of
 from imarena.workflows.runs import Ongoing, noted
 
 __all__ = ["EditReport", "EditSettings", "EditWork", "edit_items"]
@@ -265,7 +265,7 @@ def _measured(work: EditWork, request: EditRequest, image: bytes, output: ImageR
 
     found: list[tuple[bytes, str, JsonDict]] = []
     if request.sources:
-        words = work.item.turns[work.turn].instruction
+        words = instruction_of(work.item, work.turn, work.mode)
         found.append((request.sources[0], "edit", modes.against_source(image, request.sources[0], words)))
     found += [(data, "reference", modes.against_reference(image, data)) for data in request.references]
     return tuple(

@@ -70,6 +70,9 @@ def test_a_wrong_shape_unless_it_was_asked_for() -> None:
     assert "wrong_shape" in str(flags(narrow))
     assert "wrong_shape" not in str(flags(narrow, words="Crop it to the left."))
     assert "wrong_shape" not in str(flags(narrow, words="Extend the picture to the right."))
+    square = encoded(image.crop((0, 0, image.height, image.height)))
+    assert flags(square) == ["new_image", "wrong_shape"]
+    assert flags(square, words="Crop it to a square.") == []  # a part of the source is no new image
 
 
 def test_a_reference_comes_back() -> None:
