@@ -26,7 +26,7 @@ from imarena.editors.classical_text import write_text
 from imarena.images import JPEG, PNG, decode, encode, media_type_of
 from imarena.language import Edit, EditKind, read_instruction
 
-VERSION = "6"
+VERSION = "7"
 _EXPOSURE = ("brighten", "darken", "contrast", "saturate", "desaturate", "white_balance", "enhance")
 
 

@@ -1,6 +1,6 @@
 """Where a small detector sees the thing that an edit names: a help to choose among what colour and salience offer.
 
-It knows 80 everyday kinds by their own names, and tells where such a thing is, not how far it reaches.
+It knows 80 everyday kinds by the nouns of `vision/nouns.yaml`, and tells where such a thing is, not how far it reaches.
 """
 
 import cv2
@@ -14,16 +14,17 @@ SURE = 0.4
 
 
 def seen(small: Floats, named: list[str]) -> Floats | None:
-    """How sure the detector is of the last noun of `named` at each pixel, 1 where it is surest; None: not sure at all.
+    """How sure the detector is of what `named` says at each pixel, 1 where it is surest; None: not sure at all.
 
     Shape (height, width). A cell of the detector's raster is widened by one, because a thing is more than its middle.
     """
-    from imarena.vision.nanodet import KINDS, things_seen
+    from imarena.vision.nanodet import things_seen
+    from imarena.vision.nouns import kinds_named
 
-    kind = _kind(named, KINDS)
-    if kind is None:
+    kinds = sorted(kinds_named(" ".join(named)))
+    if not kinds:
         return None
-    raster = np.asarray(things_seen(small)[kind], np.float32)
+    raster = np.asarray(things_seen(small)[kinds].max(axis=0), np.float32)
     if float(raster.max()) < SURE:
         return None
     wide = cv2.dilate(raster / raster.max(), np.ones((3, 3), np.uint8))
@@ -34,12 +35,3 @@ def seen(small: Floats, named: list[str]) -> Floats | None:
 def seen_in(area: npt.NDArray[np.bool_], where: Floats | None) -> float:
     """How sure it is that an area is the thing, 0 to 1; 1 where nothing is known."""
     return 1.0 if where is None else float(where[area].max(initial=0.0))
-
-
-def _kind(named: list[str], kinds: tuple[str, ...]) -> int | None:
-    for words in (named[-2:], named[-1:]):
-        text = " ".join(words)
-        for noun in (text, text.removesuffix("s"), text.removesuffix("es")):
-            if noun in kinds:
-                return kinds.index(noun)
-    return None

@@ -3,29 +3,23 @@ hit it? Each answer shifts the odds that the edit was made; none decides it, for
 """
 
 import math
-import re
 from dataclasses import replace
-from functools import lru_cache
-from importlib.resources import files
 
 import cv2
 import numpy as np
-import yaml
 
 from imarena.core.records import JsonDict
 from imarena.judges.builtin_checks import Check, Scene
 from imarena.judges.builtin_curves import ramp
 from imarena.language import Edit, EditKind
 from imarena.vision.frame import Floats
-from imarena.vision.nanodet import GRID, KINDS, things_seen
+from imarena.vision.nanodet import GRID, things_seen
+from imarena.vision.nouns import kinds_named
 
 _NEW = frozenset({EditKind.ADD, EditKind.REPLACE, EditKind.COUNT})
 _GONE = frozenset({EditKind.REMOVE, EditKind.REPLACE})
 _BLIND = frozenset({EditKind.ADD, EditKind.TEXT})
 """Where what is named as the target need not change itself."""
-_END = re.compile(
-    r"\b(?:on|in|with|near|next|under|over|at|behind|beside|by|from|that|which|who|inside|to|for|instead|and|\w+ing)\b"
-)
 _SURE = 0.3
 """The source's thing is known to be there."""
 _CEILING = 0.9
@@ -36,35 +30,6 @@ _HARDLY = 0.01
 _APPEARED = (0.05, 0.5, 0.4, 8.0)
 _VANISHED = (0.2, 0.8, 0.5, 2.0)
 _HIT = (0.0, 10.0, 0.5, 2.0)
-
-
-@lru_cache(maxsize=1)
-def _table() -> tuple[dict[str, frozenset[int]], frozenset[str]]:
-    raw = yaml.safe_load((files("imarena.judges") / "builtin_things.yaml").read_text(encoding="utf-8"))
-    found: dict[str, set[int]] = {kind: {at} for at, kind in enumerate(KINDS)}
-    for kind, names in raw["words"].items():
-        for name in names:
-            found.setdefault(name, set()).add(KINDS.index(kind))
-    return {word: frozenset(kinds) for word, kinds in found.items()}, frozenset(raw["measures"])
-
-
-def _singulars(noun: str) -> tuple[str, ...]:
-    """The noun and what its singular may be."""
-    return noun, noun.removesuffix("s"), noun.removesuffix("es"), re.sub(r"ies$", "y", noun), re.sub(r"ves$", "f", noun)
-
-
-def kinds_named(phrase: str) -> frozenset[int]:
-    """Indices in `KINDS` of the phrase's head noun ('two brown dogs on a chair': dog); empty where it has none."""
-    table, measures = _table()
-    for part in _END.split(phrase.lower())[0].split(" of "):
-        tokens = re.findall(r"[a-z-]+", part)
-        for length in (2, 1):
-            for noun in _singulars(" ".join(tokens[-length:])):
-                if noun in table and not (length == 1 and noun in measures and " of " in phrase):
-                    return table[noun]
-        if not tokens or not measures.intersection(_singulars(tokens[-1])):
-            break
-    return frozenset()
 
 
 def _near(values: Floats, cells: int) -> Floats:

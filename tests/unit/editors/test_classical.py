@@ -14,6 +14,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
 from imarena.editors.classical import OPERATIONS, make
+from imarena.editors.classical_seen import seen
 from imarena.editors.classical_things import shade
 from imarena.images import mask_to_png, media_type_of
 from imarena.studio import entry_of, picture, true_quality
@@ -360,3 +361,12 @@ def test_what_hardly_touches_the_thing_is_not_changed_with_it() -> None:
     width = change.shape[1]
     assert change[:, : width * 3 // 10].mean() < 1.5
     assert change[:, width * 38 // 100 : width * 60 // 100].mean() > 10
+
+
+def test_a_thing_is_looked_for_under_its_other_names_too() -> None:
+    pixels = np.asarray(photo("cat"), np.float32) / np.float32(255)
+    own, other = seen(pixels, ["the", "cat"]), seen(pixels, ["the", "kitty"])
+    assert own is not None
+    assert other is not None
+    assert np.array_equal(own, other)
+    assert seen(pixels, ["the", "submarine"]) is None

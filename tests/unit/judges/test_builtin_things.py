@@ -13,8 +13,9 @@ from PIL import Image, ImageFilter
 
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.judges.builtin import BuiltinJudge, BuiltinSettings
-from imarena.judges.builtin_things import appeared, hit, kinds_named, vanished
+from imarena.judges.builtin_things import appeared, hit, vanished
 from imarena.vision.nanodet import GRID, KINDS, things_seen
+from imarena.vision.nouns import kinds_named
 
 QUIET = BuiltinJudge(BuiltinSettings(ocr="never"))
 NOTHING = np.zeros((GRID, GRID), np.float32)

@@ -1,0 +1,42 @@
+"""Which of the detector's 80 kinds a noun means: one table for all who ask it about things that a sentence names."""
+
+import re
+from functools import lru_cache
+from importlib.resources import files
+
+import yaml
+
+from imarena.vision.nanodet import KINDS
+
+_END = re.compile(
+    r"\b(?:on|in|with|near|next|under|over|at|behind|beside|by|from|that|which|who|inside|to|for|instead|and|\w+ing)\b"
+)
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[dict[str, frozenset[int]], frozenset[str]]:
+    raw = yaml.safe_load((files("imarena.vision") / "nouns.yaml").read_text(encoding="utf-8"))
+    found: dict[str, set[int]] = {kind: {at} for at, kind in enumerate(KINDS)}
+    for kind, names in raw["words"].items():
+        for name in names:
+            found.setdefault(name, set()).add(KINDS.index(kind))
+    return {word: frozenset(kinds) for word, kinds in found.items()}, frozenset(raw["measures"])
+
+
+def _singulars(noun: str) -> tuple[str, ...]:
+    """The noun and what its singular may be."""
+    return noun, noun.removesuffix("s"), noun.removesuffix("es"), re.sub(r"ies$", "y", noun), re.sub(r"ves$", "f", noun)
+
+
+def kinds_named(phrase: str) -> frozenset[int]:
+    """Indices in `KINDS` of the phrase's head noun ('two brown dogs on a chair': dog); empty where it has none."""
+    table, measures = _table()
+    for part in _END.split(phrase.lower())[0].split(" of "):
+        tokens = re.findall(r"[a-z-]+", part)
+        for length in (2, 1):
+            for noun in _singulars(" ".join(tokens[-length:])):
+                if noun in table and not (length == 1 and noun in measures and " of " in phrase):
+                    return table[noun]
+        if not tokens or not measures.intersection(_singulars(tokens[-1])):
+            break
+    return frozenset()
