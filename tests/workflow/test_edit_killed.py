@@ -9,6 +9,7 @@ from pathlib import Path
 
 from imarena.core.records import Output, Status
 from imarena.storage import open_workspace
+from imarena.workflows.runs import alone
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 
@@ -41,3 +42,14 @@ def test_a_killed_edit_run_goes_on_where_it_stopped(imarena: Imarena, tmp_path: 
     assert counts["repeated"] == made_before - stored
     assert imarena("-w", root, "--json", "verify", "--deep").json["clean"] is True
     assert imarena("-w", root, "--json", "status").json["interrupted"] == []
+
+
+def test_two_runs_at_once_do_not_pay_twice(imarena: Imarena, tmp_path: Path) -> None:
+    root = filled(tmp_path / "w", 2)
+    with pictures_server() as server, open_workspace(root) as workspace:
+        add_editors(root, server.root, {"openai": TABLES["openai"]})
+        with alone(workspace, "edit", "openai"):
+            assert "Another `edit` is asking openai" in imarena("-w", root, "edit", "-e", "openai", code=2).err
+            assert server.counts()["made"] == 0
+        imarena("-w", root, "edit", "-e", "openai")
+        assert server.counts()["made"] == 2

@@ -104,6 +104,8 @@ def test_a_campaign_from_start_to_board(imarena: Imarena, arena: Path, tmp_path:
         assert (told["new"], told["refused"]) == (66, [])
     again = imarena("-w", arena, "route", "ingest", sheet, "--json").json
     assert (again["new"], again["same"]) == (0, 66)
+    (campaign,) = imarena("-w", arena, "campaign", "status", "--json").json["campaigns"]
+    assert (campaign["votes"], campaign["raters"]) == (180, 2), "who answers on a sheet takes part too"
     found = imarena("-w", arena, "route", "calibrate", "--json", "--rounds", "50", "--plot", tmp_path / "r.png").json
     assert (tmp_path / "r.png").stat().st_size > 1000
     assert found["n_pairs"] == 180  # a repeat is no second opinion

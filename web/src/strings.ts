@@ -398,6 +398,7 @@ export const strings = {
   look: {
     filters: "Filters",
     any: "any",
+    whole: "the whole",
     source: "Verdicts of",
     sources: [["all", "People and judges"], ["human", "People"], ["judge", "Judges"]] as const,
     method: "Method",

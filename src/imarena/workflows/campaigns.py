@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from sqlalchemy import Select, case, func, or_, select, union_all
+from sqlalchemy import Select, case, func, or_, select, union, union_all
 
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
@@ -261,10 +261,19 @@ def progress(workspace: Workspace, campaign: Campaign) -> Progress:
             select(func.count()).where(table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
         ).scalar_one()
         skipped = connection.execute(skips).scalar_one()
-        people = connection.execute(
-            select(func.count()).where(participants.c.campaign_id == campaign.campaign_id)
-        ).scalar_one()
+        people = connection.execute(_people(campaign.campaign_id)).scalar_one()
     return Progress(campaign, total, int(slots), int(votes), held, skipped, people, complete)
+
+
+def _people(campaign_id: str) -> Select[Any]:
+    """How many take part: who joined here, and who answered on a sheet."""
+    joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign_id)
+    sheets = (
+        select(votes_table.c.rater_id)
+        .join(assignments_table, assignments_table.c.id == votes_table.c.assignment_id)
+        .where(assignments_table.c.campaign_id == campaign_id)
+    )
+    return select(func.count()).select_from(union(joined, sheets).subquery())
 
 
 def _named_work(campaign_id: str) -> Select[tuple[str, str]]:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 
 from imarena.core.errors import InvalidImage, StoreError
@@ -18,7 +18,7 @@ from imarena.workflows.editing_plan import EditReport, EditSettings, EditWork, K
 from imarena.workflows.editing_sheet import ContactSheet
 from imarena.workflows.editing_steps import StepJournal
 from imarena.workflows.exhibits import instruction_of, request_of
-from imarena.workflows.runs import Ongoing, noted
+from imarena.workflows.runs import Ongoing, alone, noted
 
 __all__ = ["EditReport", "EditSettings", "EditWork", "edit_items"]
 
@@ -32,7 +32,10 @@ def edit_items(
     progress: Progress | None = None,
 ) -> EditReport:
     """Make every output that is missing. A failure is stored with its status and tried again by the next run."""
-    return asyncio.run(_edit_all(workspace, items, editors, settings or EditSettings(), progress))
+    with ExitStack() as held:
+        for name in sorted({editor.name for editor in editors}):
+            held.enter_context(alone(workspace, "edit", name))
+        return asyncio.run(_edit_all(workspace, items, editors, settings or EditSettings(), progress))
 
 
 async def _edit_all(

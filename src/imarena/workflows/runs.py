@@ -51,8 +51,8 @@ def noted(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[On
 
 
 @contextmanager
-def alone(workspace: Workspace, command: str, judge: str) -> Iterator[None]:
-    """Nobody else asks this judge on this machine meanwhile: two runs at once would pay for the same questions twice.
+def alone(workspace: Workspace, command: str, asked: str) -> Iterator[None]:
+    """No other run on this machine asks this judge or editor meanwhile: two would pay for the same work twice.
 
     The lock is the process's: whatever ends it, a kill too, gives it back.
     """
@@ -63,12 +63,12 @@ def alone(workspace: Workspace, command: str, judge: str) -> Iterator[None]:
         return
     folder = workspace.root / "locks"
     folder.mkdir(exist_ok=True)
-    with (folder / f"{content_id('asking', command, judge)[-16:]}.lock").open("w") as file:
+    with (folder / f"{content_id('asking', command, asked)[-16:]}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise UserError(
-                f"Another `{command}` is asking {judge} in this workspace now; both would pay for the same questions.",
+                f"Another `{command}` is asking {asked} in this workspace now; both would pay for the same work.",
                 hint="Wait until it ends, or stop it: the same command goes on from there. --concurrency asks faster.",
             ) from error
         except OSError:  # a file system without locks, such as some shared ones

@@ -41,7 +41,7 @@ export function BoardPage() {
         <span className="spacer" />
         {(view !== "duel" || "left" in duel) && <Save table={TABLES[view] ?? "board"} query={saved} />}
       </div>
-      <Shown loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} methods={view !== "heat" && view !== "duel"} />}</Shown>
+      <Shown loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} board methods={view !== "heat" && view !== "duel"} />}</Shown>
       <div aria-live="polite" aria-busy={waits} className={waits ? "stale" : ""}>
         {view === "history" ? <HistoryView filters={filters} /> : view === "heat" ? (
           <HeatView editors={facets.value?.editors ?? []} filters={verdicts} query={query} set={set} />

@@ -33,9 +33,11 @@ interface Props {
   facets: Facets;
   names: readonly string[];
   methods?: boolean;
+  /** A board is about the whole where no dimension is chosen; a list shows them all. */
+  board?: boolean;
 }
 
-export function Filters({ facets, names, methods }: Props) {
+export function Filters({ facets, names, methods, board }: Props) {
   const { query, set } = useFilters();
   const t = strings.look;
   const value = (name: string) => query.get(name) ?? "";
@@ -48,7 +50,7 @@ export function Filters({ facets, names, methods }: Props) {
           onChange={(found) => set({ source: found === "all" ? "" : found })} />
       )}
       {shown.map((name) => (
-        <Select key={name} label={t.names[name] ?? name} value={value(name)} options={facets[FACETS[name]!]} any={t.any}
+        <Select key={name} label={t.names[name] ?? name} value={value(name)} options={facets[FACETS[name]!]} any={board && name === "dimension" ? t.whole : t.any}
           onChange={(found) => set({ [name]: found })} />
       ))}
       {methods && (
