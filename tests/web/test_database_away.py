@@ -93,7 +93,6 @@ def test_a_database_that_another_process_keeps_busy(tmp_path: Path, monkeypatch:
 def test_a_database_that_hangs_is_told_in_time_and_the_vote_counts_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(gate, "LONGEST_S", 0.2)
     app = served(tmp_path / "arena")
     admin = administrator(app)
     one = campaign(admin)
@@ -102,6 +101,7 @@ def test_a_database_that_hangs_is_told_in_time_and_the_vote_counts_once(
     vote = f"/api/tasks/{task['address']}/vote"
     other = sqlite3.connect(tmp_path / "arena" / "arena.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")  # a write waits half a minute for this
+    monkeypatch.setattr(gate, "LONGEST_S", 0.2)
     with ThreadPoolExecutor(1) as aside:
         sent = aside.submit(person.send, "POST", vote, BALLOT)
         try:

@@ -23,10 +23,10 @@ def test_a_killed_agent_asks_again_only_for_what_was_under_way(
     imarena: Imarena, tmp_path: Path, editor: str, in_each: int
 ) -> None:
     root = filled(tmp_path / "w", 1, instruction="Make the picture {n} brighter.")
-    edits = 5 * in_each
+    edits = 8 * in_each
     with pictures_server("--reply-s", "0.3") as server:
         add_editors(root, server.root, {"openai": TABLES["openai"]})
-        words = ["-w", str(root), "--json", "edit", "-e", editor, "-o", "steps=5", *FOREVER]
+        words = ["-w", str(root), "--json", "edit", "-e", editor, "-o", "steps=8", *FOREVER]
         running = subprocess.Popen(
             [sys.executable, "-m", "imarena", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -49,7 +49,7 @@ def test_a_killed_agent_asks_again_only_for_what_was_under_way(
         (output,) = workspace.store.records(Output)
         (trace,) = workspace.store.records(Trace)
     assert output.cost_usd == pytest.approx(0.04 * edits)  # the whole price
-    assert [step["step"] for step in trace.steps if step["stage"] == "edit"] == list(range(1, 6))
+    assert [step["step"] for step in trace.steps if step["stage"] == "edit"] == list(range(1, 9))
     assert imarena("-w", root, "--json", "verify", "--deep").json["clean"] is True
 
 

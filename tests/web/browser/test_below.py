@@ -60,7 +60,8 @@ def proxy(port: int, behind: int, *, stripped: bool) -> Iterator[None]:
         daemon_threads = True
         request_queue_size = 128  # a browser opens many connections at once; one that overflows hangs for a minute
 
-    client = httpx.Client(timeout=60, trust_env=False)
+    fresh = httpx.Limits(max_keepalive_connections=0)  # a kept one may be closed by the server at the moment of its use
+    client = httpx.Client(timeout=60, trust_env=False, limits=fresh)
     server = Server(("127.0.0.1", port), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
