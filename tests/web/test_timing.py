@@ -1,13 +1,18 @@
 """How long an answer takes and how large it is must not tell gold and repeated tasks from the rest."""
 
+import fcntl
+import signal
+import struct
+import termios
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from imarena.web.arena import Arena
-from imarena.workflows import warming
+from imarena.workflows import picturing_beside, warming
 from imarena.workflows.picturing import FIRST_LOOK_SIDE, TILE
 from tests.web.people import EDITORS, administrator, campaign, rater, served
 
@@ -22,6 +27,12 @@ def first_look(picture: Any) -> list[str]:
             places = [(column, row) for column in range(-(-width // TILE)) for row in range(-(-height // TILE))]
             found += [f"{picture['tiles_url']}/{level}/{column}/{row}" for column, row in places]
     return found
+
+
+@pytest.fixture(autouse=True)
+def not_starved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lowest priority would wait for as long as anything else runs on this machine."""
+    monkeypatch.setattr(picturing_beside, "give_way", lambda _: None)
 
 
 def test_pictures_of_the_next_tasks_are_made_before_they_are_asked_for(tmp_path: Path) -> None:
@@ -70,3 +81,26 @@ def test_a_server_that_is_never_quiet_gets_its_pictures_too(tmp_path: Path, monk
         assert list(arena.warmer.missing()) == []
     finally:
         arena.warmer.stop()
+
+
+def waiting_bytes(pipe: Any) -> int:
+    """What was written and not read yet."""
+    return int(struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"0000"))[0])
+
+
+def test_a_server_that_ends_does_not_wait_for_the_picture_in_hand(tmp_path: Path) -> None:
+    app = served(tmp_path / "arena", items=1)
+    campaign(administrator(app))
+    maker = picturing_beside.Maker(tmp_path / "arena")
+    (image, *_) = app.state.arena.warmer.missing()
+    assert maker.make(image) == ""
+    process = maker._process
+    assert process is not None
+    process.send_signal(signal.SIGSTOP)  # as good as starved
+    with ThreadPoolExecutor(1) as aside:
+        said = aside.submit(maker.make, image)
+        while not waiting_bytes(process.stdin):
+            time.sleep(0.01)
+        maker.close()
+        assert "ended" in said.result() or "closed" in said.result()
+    assert process.returncode == -signal.SIGKILL

@@ -2,8 +2,10 @@
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from imarena.core.ids import sha256_hex
 
@@ -28,7 +30,8 @@ class Cache:
             data = make()
             self._write(path, data)
         else:
-            os.utime(path)
+            with suppress(FileNotFoundError):
+                os.utime(path)
         return data
 
     def _write(self, path: Path, data: bytes) -> None:
@@ -42,21 +45,28 @@ class Cache:
 
     def size(self) -> int:
         """Bytes in use, counted on disk."""
-        return sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file())
+        return sum(size for _, size, _ in self._files())
 
     def clear(self) -> None:
         """Forget everything."""
-        for path in self.root.rglob("*"):
-            if path.is_file():
-                path.unlink(missing_ok=True)
+        for _, _, path in self._files():
+            path.unlink(missing_ok=True)
         self._size = 0
 
     def _shrink(self) -> None:
-        files = sorted((p for p in self.root.rglob("*") if p.is_file()), key=lambda p: p.stat().st_mtime)
-        size = sum(path.stat().st_size for path in files)
-        for path in files:
-            if size <= self.cap_bytes * 0.8:
+        files = sorted(self._files())
+        total = sum(size for _, size, _ in files)
+        for _, size, path in files:
+            if total <= self.cap_bytes * 0.8:
                 break
-            size -= path.stat().st_size
+            total -= size
             path.unlink(missing_ok=True)
-        self._size = size
+        self._size = total
+
+    def _files(self) -> Iterator[tuple[float, int, Path]]:
+        """When each file was used last, and its bytes. Another process may take one away at any moment."""
+        for path in self.root.rglob("*"):
+            with suppress(FileNotFoundError):
+                found = path.stat()
+                if S_ISREG(found.st_mode):
+                    yield found.st_mtime, found.st_size, path

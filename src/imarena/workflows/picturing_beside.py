@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from imarena.core.errors import ImarenaError
 from imarena.core.records import ImageRef
 
-_STOP_S = 15
 _MADE = "made"
 _SECRETS = ("IMARENA_ADMIN_PASSWORD", "IMARENA_SECRET_KEY", "IMARENA_LAUNCH_TOKEN")
 
@@ -36,7 +35,7 @@ class Maker:
             process.stdin.write(image.model_dump_json() + "\n")
             process.stdin.flush()
             said = process.stdout.readline().strip()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # it was closed meanwhile
             said = str(error)
         if not said:
             said = "the process that makes pictures ended"
@@ -45,19 +44,19 @@ class Maker:
         return "" if said == _MADE else said
 
     def close(self) -> None:
-        """Let the other process end; the next picture starts it again."""
+        """End the other process, in the middle of a picture too: half a picture is none. The next one starts it again.
+
+        Nobody waits for it: on a full machine the lowest priority may take minutes for a picture.
+        """
         process, self._process = self._process, None
         if process is None:
             return
+        process.kill()
+        process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
-        try:
-            process.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
     def _start(self) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", __name__, str(self._root)]
@@ -65,21 +64,21 @@ class Maker:
         self._process = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=env
         )
+        give_way(self._process.pid)
         return self._process
 
 
-def _give_way() -> None:
+def give_way(pid: int) -> None:
     """The lowest priority that the system has: whoever wants the core gets it."""
-    with contextlib.suppress(OSError):
-        os.nice(19)
+    with contextlib.suppress(OSError, AttributeError):  # not every system has such priorities
+        os.setpriority(os.PRIO_PROCESS, pid, 19)
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+            os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
 
 
 def main() -> None:
     """Make the pictures that are named on stdin, a line of JSON each; say of each what came of it."""
-    _give_way()
     from imarena.storage import open_workspace
     from imarena.workflows.picturing import Pictures
 

@@ -86,8 +86,9 @@ class Warmer:
         self._thread.start()
 
     def stop(self) -> None:
-        """End after the picture in hand."""
+        """End; the picture in hand is left."""
         self._stopped.set()
+        self._maker.close()
         if self._thread.is_alive():
             self._thread.join()
         self._maker.close()
@@ -135,7 +136,7 @@ class Warmer:
         """Make one picture; what cannot be made is not tried again."""
         self._done.add(image.sha256)
         problem = self._maker.make(image)
-        if problem:  # who asks for it is told
+        if problem and not self._stopped.is_set():  # who asks for it is told
             log.warning("a picture cannot be made: %s", problem)
 
     def missing(self) -> Iterator[ImageRef]:
