@@ -38,7 +38,8 @@ class Cache:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{secrets.token_hex(4)}")
         part.write_bytes(data)
-        part.replace(path)
+        with suppress(FileNotFoundError):  # another process made room
+            part.replace(path)
         self._size = self.size() if self._size is None else self._size + len(data)
         if self._size > self.cap_bytes:
             self._shrink()
