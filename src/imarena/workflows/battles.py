@@ -200,9 +200,12 @@ def _from_judgments(
         if held is None or held["status"] != Status.OK.value:
             pairs[key][row["order"]] = row
     # Sorted: replies come in any order, and a board must not depend on it.
+    compares: set[tuple[str, str]] = set()
     for key, orders in sorted(pairs.items()):
-        _one_battle(context, table, orders, needs_both=_needs_both(orders, swapped=key[:2] in swapped))
-    fought = {(*key[:2], frozenset(key[2:4])) for key in pairs} if once else set()
+        if _one_battle(context, table, orders, needs_both=_needs_both(orders, swapped=key[:2] in swapped)):
+            compares.add(key[:2])
+    # Who compared nothing with success counts by its scores.
+    fought = {(*key[:2], frozenset(key[2:4])) for key in pairs if key[:2] in compares} if once else set()
     for key, group in sorted(points.items()):
         _score_battles(context, table, [group[name] for name in sorted(group)], margin, key[:2], fought)
 
@@ -215,18 +218,22 @@ def _needs_both(orders: dict[str, Any], *, swapped: bool) -> bool:
     return not any(one["orders"] for one in orders.values())
 
 
-def _one_battle(context: _Context, table: BattleTable, orders: dict[str, Any], *, needs_both: bool) -> None:
-    """One battle from what a judge said in one or both orders."""
+def _one_battle(context: _Context, table: BattleTable, orders: dict[str, Any], *, needs_both: bool) -> bool:
+    """One battle from what a judge said in one or both orders; False where that is none."""
     rows = list(orders.values())
     whole = Order.BOTH.value in orders or not needs_both
     if any(row["status"] != Status.OK.value for row in rows) or (not whole and len(rows) < 2):
         bad = next((row["status"] for row in rows if row["status"] != Status.OK.value), "one order missing")
         table.excluded[f"incomplete: {bad}"] += 1
-        return
+        return False
     said = {row["preference"] for row in rows}
+    if None in said:  # stored by a judge that scored where it was to compare
+        table.excluded["incomplete: no preference"] += 1
+        return False
     winner = said.pop() if len(said) == 1 else Outcome.TIE.value
     row = {**rows[0], "created_at": max(one["created_at"] for one in rows)}
     _add(context, table, row, winner, judge=row["judge"], dimension=row["dimension"], source="judge")
+    return True
 
 
 def _score_battles(

@@ -166,21 +166,24 @@ def _items(workspace: Workspace, plan: Plan) -> list[str]:
 
 
 def _shown(workspace: Workspace, plan: Plan, items: list[str]) -> list[Unit]:
-    """Outputs, or pairs of outputs for the same item, turn and mode. Only what has pixels can be shown."""
+    """Outputs, or pairs of outputs for the same item, turn and mode. Only what has pixels can be shown.
+
+    Two outputs that are the same file are no pair: nobody can prefer one.
+    """
     wanted, gone = set(items), withdrawn(workspace)
-    slots: dict[tuple[str, int, str], dict[str, str]] = defaultdict(dict)
+    slots: dict[tuple[str, int, str], dict[str, tuple[str, str]]] = defaultdict(dict)
     for row in workspace.store.rows(Output, status=Status.OK.value):
         known = row["editor"] is not None and (not plan.editors or row["editor"] in plan.editors)
         pixels = row["image_sha256"] and row["image_sha256"] not in gone
         if known and row["item_id"] in wanted and pixels and row["sample"] == 0:
-            slots[row["item_id"], row["turn"], row["mode"]][row["editor"]] = row["id"]
+            slots[row["item_id"], row["turn"], row["mode"]][row["editor"]] = (row["id"], row["image_sha256"])
     units = []
     for (item_id, turn, _), outputs in slots.items():
         if plan.kind == "preference":
-            pairs = combinations(sorted(outputs), 2)
-            units += [Unit(item_id, turn, outputs[left], outputs[right]) for left, right in pairs]
+            pairs = combinations([outputs[editor] for editor in sorted(outputs)], 2)
+            units += [Unit(item_id, turn, left, right) for (left, one), (right, other) in pairs if one != other]
         else:
-            units += [Unit(item_id, turn, output, None) for output in outputs.values()]
+            units += [Unit(item_id, turn, output, None) for output, _ in outputs.values()]
     return units
 
 

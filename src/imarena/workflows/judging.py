@@ -18,7 +18,7 @@ from imarena.storage import Workspace
 from imarena.workflows.cases import Case
 from imarena.workflows.exhibits import exhibit_of
 from imarena.workflows.judging_plan import CaseWork, Held, plan_cases
-from imarena.workflows.judging_records import ORDERS, copies_of, records_of
+from imarena.workflows.judging_records import ORDERS, comparing, copies_of, records_of
 from imarena.workflows.runs import Ongoing, noted
 
 ERRORS_TOLD = 20
@@ -142,7 +142,8 @@ def _run(
     pool: AbstractContextManager[Executor | None] = computing() if computes else nullcontext()
     concurrency = min(asking.concurrency, 2 * (os.cpu_count() or 1)) if computes else asking.concurrency
 
-    def counted(one: CaseWork, verdict: Verdict) -> tuple[CaseWork, Verdict]:
+    def counted(one: CaseWork, said: Verdict) -> tuple[CaseWork, Verdict]:
+        verdict = said if one.case.right is None else comparing(said)
         report.add(verdict)
         if asking.watch:
             asking.watch(report, sum(report.judgments.values()), report.planned)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from imarena.core.protocols import Judge, Verdict
-from imarena.core.records import JsonDict, Judgment, Record, Reply, Usage, now
+from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
 from imarena.judges.orders import mirrored_reasons, mirrored_scores, recorded
 from imarena.storage import Workspace
 from imarena.workflows.cases import Case
@@ -46,6 +46,16 @@ def records_of(
                 parser_version=str(getattr(judge, "parser_version", "")),
                 **verdict_fields(recorded(said, case.order) if case.order is not None else said),
             )
+
+
+def comparing(said: Verdict) -> Verdict:
+    """A verdict on two outputs prefers one or calls a tie; a judge that gives one score has not compared them."""
+    if said.status is not Status.OK or said.preference is not None:
+        return said
+    told = "The judge gave no preference between the two outputs; one that scores single outputs is asked by 'judge'."
+    return Verdict(
+        Status.UNPARSABLE, error=told, raw=said.raw, model=said.model, usage=said.usage, answered=said.answered
+    )
 
 
 def reply_of(work: CaseWork, said: Verdict, run_id: str) -> Reply | None:
