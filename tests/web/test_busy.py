@@ -15,7 +15,6 @@ from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.gate import COSTLY_AT_ONCE
 from imarena.web.keys import COOKIE
-from imarena.web.limits import COSTLY
 from imarena.workflows.serving import need_port
 from imarena.workflows.serving_beside import serving_beside
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
@@ -24,10 +23,11 @@ from tests.web.people import Person, administrator, campaign, fill, rater, serve
 def test_a_stranger_who_asks_for_many_boards_is_told_to_slow_down_and_others_are_not(tmp_path: Path) -> None:
     app = served(tmp_path / "arena", public=True)
     visitor, admin = Person(app), administrator(app)
-    told = [visitor.get(f"/api/board?task=t{n}") for n in range(int(COSTLY.burst) + 20)]
-    codes = {answer.status_code for answer in told}
-    assert codes == {200, 429}
-    assert told[-1].headers["retry-after"]
+    assert visitor.get("/api/board").status_code == 200
+    told = (visitor.get(f"/api/board?task=t{n}") for n in range(2000))  # on a slow machine the limit is further away
+    refused = next(answer for answer in told if answer.status_code != 200)
+    assert refused.status_code == 429
+    assert refused.headers["retry-after"]
     assert visitor.get("/api/me").status_code == 200
     assert admin.get("/api/board").status_code == 200
 
