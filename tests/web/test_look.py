@@ -7,8 +7,11 @@ from urllib.parse import urlencode
 import pytest
 from fastapi import FastAPI
 
-from imarena.core.records import Judgment, Output, Run
+from imarena.core.records import Judgment, Output, Run, Status
+from imarena.ranking import Options
 from imarena.storage import open_workspace
+from imarena.workflows.independence import BY_FILTER, BY_OPTION
+from imarena.workflows.rank import rank_table, with_workspace, workspace_battles
 from tests.web.looked_at import CRITERION, EDITORS, looked_at
 from tests.web.people import Person, administrator
 
@@ -177,3 +180,27 @@ def test_an_item_shows_an_agents_trace(admin: Person) -> None:
     assert admin.get(f"{tried['picture']['tiles_url']}/0/0/0").headers["content-type"] == "image/png"
     assert admin.get(tried["picture"]["url"].replace("/1/", "/2/")).status_code == 404
     assert "sha256" not in admin.get(f"/api/items/{shown['item_id']}").text
+
+
+@pytest.mark.parametrize("source", ["human", "judge", "all"])
+def test_a_board_warns_of_what_rank_warns_of(tmp_path: Path, source: str) -> None:
+    """Pooled judges, people and judges alike, and an agent that a judge drove: the same words, but for where to choose."""
+    root = tmp_path / "arena"
+    app = looked_at(root)
+    with open_workspace(root) as workspace:
+        first = next(iter(workspace.store.records(Output, editor="ash")))
+        driven = Output(item_id=first.item_id, editor="ash", sample=1, image=first.image, params={"driven_by": "oak"})
+        failed = [Output(item_id=first.item_id, editor="birch", turn=1, status=Status.REFUSED)]
+        failed += [Output(item_id=first.item_id, editor="cedar", turn=1, image=first.image)]
+        workspace.store.add([driven, *failed])
+    found = workspace_battles(root, source=source)
+    ranked = rank_table(found.table, Options(rounds=200), known_coverage=found.coverage)
+    told = list(with_workspace(ranked, found).warnings)
+    for ours, theirs in zip(BY_OPTION.values(), BY_FILTER.values(), strict=True):
+        told = [text.replace(ours, theirs) for text in told]
+    assert board(administrator(app), source=source)["warnings"] == told
+    judged = source != "human"
+    assert any("pooled: elm, oak" in text for text in told) == judged
+    assert any("driven by the judge 'oak'" in text for text in told) == judged
+    assert any("count alike" in text for text in told) == (source == "all")
+    assert any("Battles left out: 1 " in text for text in told)

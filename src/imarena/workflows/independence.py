@@ -1,18 +1,28 @@
-"""Who helped to make what: a judge that drives an agent must not be the one that ranks it, or a board says so."""
+"""Whose verdicts stand together on a board, and who helped to make what: what a board has to say beside its figures."""
 
 from collections.abc import Iterable, Mapping
 
 from imarena.core.records import Output, Status
 from imarena.storage import Workspace
 
+BY_OPTION = {"judge": "with --judge", "source": "with --source human or --source judge"}
+"""How one of several is chosen on the command line."""
+BY_FILTER = {"judge": "in the filter “Judge”", "source": "in the filter “Verdicts of”"}
+"""How it is chosen on a page."""
+
 
 def driven_by(workspace: Workspace) -> dict[str, str]:
     """Editors of this workspace whose outputs a judge helped to make, and which judge."""
+    from imarena.storage.codec import from_row
+
     found: dict[str, str] = {}
-    for output in workspace.store.records(Output, status=Status.OK.value):
-        judge = output.params.get("driven_by")
-        if output.editor and isinstance(judge, str):
-            found[output.editor] = judge
+    for row in workspace.store.rows(Output, status=Status.OK.value):
+        if not row["editor"] or '"driven_by"' not in row["body"]:
+            continue  # few outputs are an agent's: the others need not be read
+        output = from_row(Output, row)
+        judge = output.params.get("driven_by") if isinstance(output, Output) else None
+        if isinstance(judge, str):
+            found[row["editor"]] = judge
     return found
 
 
@@ -24,3 +34,24 @@ def self_judged(drivers: Mapping[str, str], judges: Iterable[str]) -> tuple[str,
         for editor, judge in sorted(drivers.items())
         if judge in ranking
     )
+
+
+def verdict_warnings(
+    judges: Iterable[str],
+    drivers: Mapping[str, str],
+    *,
+    people: bool,
+    weighed: bool = False,
+    choose: Mapping[str, str] = BY_OPTION,
+) -> tuple[str, ...]:
+    """What has to be said of a board that rests on these judges' verdicts, and on people's votes if `people`.
+
+    `weighed`: the method weighs people and judges itself, so that none are simply pooled.
+    """
+    names = sorted(set(judges))
+    told: tuple[str, ...] = ()
+    if people and names and not weighed:
+        told = (f"People's votes and judges' verdicts count alike here. Choose one of them {choose['source']}.",)
+    if len(names) > 1 and not weighed:
+        told = (*told, f"Verdicts of {len(names)} judges are pooled: {', '.join(names)}. Choose one {choose['judge']}.")
+    return (*told, *self_judged(drivers, names))

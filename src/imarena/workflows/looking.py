@@ -18,7 +18,9 @@ from imarena.storage.database import reading
 from imarena.storage.schema import assignments, campaigns, items, judgments, outputs, rankings, votes
 from imarena.workflows.battles import BattleTable, Source, about_whole, battles, dimension_of, part_of
 from imarena.workflows.boards import board
+from imarena.workflows.independence import BY_FILTER, driven_by, verdict_warnings
 from imarena.workflows.shelves import Shelves
+from imarena.workflows.undelivered import failed_outputs
 from imarena.workflows.watching import RunWatch
 
 T = TypeVar("T")
@@ -182,8 +184,17 @@ class Looking:
         if wanted.get("mode") == "single":
             wanted["mode"] = None
         if not wanted:
-            return table
-        return part_of(table, [n for n in range(len(table)) if all(table.columns[k][n] == wanted[k] for k in wanted)])
+            return self._told(table)
+        rows = [n for n in range(len(table)) if all(table.columns[k][n] == wanted[k] for k in wanted)]
+        return self._told(part_of(table, rows))
+
+    def _told(self, table: BattleTable) -> BattleTable:
+        """A table with what `imarena rank` says of the same verdicts, in the words of a page."""
+        judges = {str(name) for name in table.columns["judge"] if name}
+        drivers = self.kept("drivers", lambda: driven_by(self.workspace), light=True) if judges else {}
+        people = "human" in table.columns["source"]
+        told = verdict_warnings(judges, drivers, people=people, choose=BY_FILTER)
+        return replace(table, warnings=(*table.warnings, *told))
 
     def _battles(self, filters: Filters) -> BattleTable:
         source: Source = "judge" if filters.judge else filters.source
@@ -203,10 +214,32 @@ class Looking:
                 why = "No battle is about the whole: choose a dimension."
             return Made(None, matrix, 0, excluded, why)
         try:
-            ranking = _ranked(table, method)
+            ranking = _ranked(self._with_failed(table, filters), method)
         except UserError as error:
             return Made(None, matrix, len(table), excluded, str(error.args[0]))
         return Made(ranking, matrix, ranking.n_battles, dict(ranking.excluded))
+
+    def _with_failed(self, table: BattleTable, filters: Filters) -> BattleTable:
+        """The table with what editors failed to deliver beside it, as `imarena rank` has it: left out, and told."""
+        editors, wanted = {*table.columns["left"], *table.columns["right"]}, wanted_of(filters)
+        if wanted.get("mode") == "single":
+            wanted["mode"] = None
+        everything = self.kept("failed", self._failed, light=True)
+        failed = [
+            row
+            for row in everything
+            if editors >= {row["left"], row["right"]} and all(row[name] == wanted[name] for name in wanted)
+        ]
+        columns = {name: [*column, *(row.get(name) for row in failed)] for name, column in table.columns.items()}
+        statuses = [*[None] * len(table), *(row["status_left"] for row in failed)]
+        return replace(table, columns={**columns, "status_left": statuses})
+
+    def _failed(self) -> list[dict[str, Any]]:
+        """Battles that an editor's failure prevented, each with what its item can be filtered by."""
+        store = self.workspace.store
+        editors = {str(key[0]) for key in store.count(Output, "editor") if key[0] is not None}
+        about = {row["id"]: {name: row[name] for name in ITEM_FILTERS[:-1]} for row in store.rows(Item)}
+        return [{**about[row["item"]], **row} for row in failed_outputs(self.workspace, editors)]
 
     def history(self, filters: Filters, method: str, points: int) -> list[Past]:
         """The board as it stood at up to `points` moments, each with as many more battles as the one before."""

@@ -213,7 +213,8 @@ def workspace_battles(
     from imarena.core.records import Vote
     from imarena.storage import open_workspace
     from imarena.workflows.battles import about_whole, battles
-    from imarena.workflows.independence import driven_by, self_judged
+    from imarena.workflows.independence import driven_by, verdict_warnings
+    from imarena.workflows.undelivered import failed_outputs
 
     if source not in ("auto", "human", "judge", "all"):
         raise UserError(f"No source '{source}'.", hint="Known: auto, human, judge, all.")
@@ -226,7 +227,7 @@ def workspace_battles(
         about = sorted(set(found.columns["dimension"]))
         if dimension is None and not dimensions:
             found = about_whole(found, asked=judge is not None)
-        failed = list(_failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
+        failed = list(failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
         drivers = {} if source == "human" else driven_by(workspace)
     if about and not len(found):
         raise UserError(
@@ -244,12 +245,9 @@ def workspace_battles(
         used = {name: [*column, *(row.get(name) for row in failed)] for name, column in used.items()}
         used["status_left"] = [*[None] * len(found), *(row["status_left"] for row in failed)]
     judges = sorted({str(name) for name in used.get("judge", []) if name})
-    warnings: tuple[str, ...] = ()
-    if len(judges) > 1 and not pooled:
-        warnings = (f"Verdicts of {len(judges)} judges are pooled: {', '.join(judges)}. Choose one with --judge.",)
-    if dimensions and len(about) > 1:
-        warnings = (f"Verdicts about {', '.join(about)} are ranked together.", *warnings)
-    warnings = (*found.warnings, *warnings, *self_judged(drivers, judges))
+    together = (f"Verdicts about {', '.join(about)} are ranked together.",) if dimensions and len(about) > 1 else ()
+    people = "human" in used["source"]
+    warnings = (*found.warnings, *together, *verdict_warnings(judges, drivers, people=people, weighed=pooled))
     return WorkspaceBattles(
         load_battles(used), dict(found.excluded), dict(found.coverage), warnings, _whose(source, judges)
     )
@@ -261,24 +259,6 @@ def _whose(source: str, judges: list[str]) -> str:
     return ("people, " if source == "all" else "") + (
         f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"
     )
-
-
-def _failed_outputs(workspace: Any, editors: set[str]) -> Iterator[dict[str, str]]:
-    """A battle without a winner for every editor that failed where another one delivered."""
-    from imarena.core.records import Output, Status
-
-    slots: dict[tuple[Any, ...], dict[str, str]] = {}
-    for row in workspace.store.rows(Output):
-        if row["editor"] in editors:
-            slot = slots.setdefault((row["item_id"], row["turn"], row["mode"]), {})
-            if slot.get(row["editor"]) != Status.OK.value:
-                slot[row["editor"]] = row["status"]
-    for (item, _, _), statuses in slots.items():
-        delivered = [editor for editor, status in statuses.items() if status == Status.OK.value]
-        for editor, status in statuses.items():
-            if status != Status.OK.value:
-                for other in delivered:
-                    yield {"left": editor, "right": other, "item": item, "status_left": status}
 
 
 def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
