@@ -4,9 +4,10 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 from tests.command import Imarena
-from tests.web.people import Person, administrator, campaign, served
+from tests.web.people import Person, administrator, campaign, rater, served
 
 LINK = {"max_people": 5, "person_param": "PROLIFIC_PID", "name": "Crowd"}
 
@@ -24,12 +25,12 @@ def test_a_lead_sees_who_a_crowd_worker_is_on_the_platform(tmp_path: Path, imare
         person.vote(person.next(one)["task"], preference="left")
         assert "worker" not in person.get("/api/rating/campaigns").text
     raters = admin.get(f"/api/lead/campaigns/{one}/raters").json()["raters"]
-    assert [rater["params"] for rater in raters] == [{"PROLIFIC_PID": f"=worker-{n}"} for n in range(2)]
+    assert [line["params"] for line in raters] == [{"PROLIFIC_PID": f"=worker-{n}"} for n in range(2)]
     table = list(csv.DictReader(io.StringIO(admin.get(f"/api/exports/raters?campaign_id={one}").text)))
-    assert [json.loads(row["params"]) for row in table] == [rater["params"] for rater in raters]
+    assert [json.loads(row["params"]) for row in table] == [line["params"] for line in raters]
     done = imarena("--workspace", str(root), "campaign", "status", "c")
-    for rater in raters:
-        assert f"Crowd · PROLIFIC_PID {rater['params']['PROLIFIC_PID']} ({rater['rater_id']}): 1 votes" in done.out
+    for line in raters:
+        assert f"Crowd · PROLIFIC_PID {line['params']['PROLIFIC_PID']} ({line['rater_id']}): 1 vote\n" in done.out
 
 
 def test_what_was_checked_counts_as_a_raters_work(tmp_path: Path) -> None:
@@ -39,5 +40,34 @@ def test_what_was_checked_counts_as_a_raters_work(tmp_path: Path) -> None:
     for _ in range(2):
         task = admin.next(one)["task"]
         admin.vote(task, checks={check["name"]: True for check in task["checks"]}, decision="accept")
-    (rater,) = admin.get(f"/api/lead/campaigns/{one}/raters").json()["raters"]
-    assert rater["votes"] == 2
+    (line,) = admin.get(f"/api/lead/campaigns/{one}/raters").json()["raters"]
+    assert line["votes"] == 2
+
+
+def test_a_rater_who_had_no_time_to_look_is_marked_and_counted_all_the_same(tmp_path: Path, imarena: Imarena) -> None:
+    """One quick rater alone: there is nobody to be quicker than. Four answers say nothing yet, a fifth does."""
+    root = tmp_path / "arena"
+    app = served(root)
+    admin = administrator(app)
+    one = campaign(admin, raters_per_unit=2)
+    hasty, calm = rater(app, admin, one, name="Hasty"), rater(app, admin, one, name="Calm")
+
+    def told() -> dict[str, Any]:
+        page = admin.get(f"/api/lead/campaigns/{one}/raters").json()
+        assert (page["least_look_s"], page["least_answers"]) == (2.0, 5)
+        return {line["name"]: line for line in page["raters"]}
+
+    for number in range(5):
+        assert told()["Hasty"]["flags"] == [] if number else True
+        hasty.vote(hasty.next(one)["task"], preference="left", time_spent_s=0.8 if number else 30)
+        calm.vote(calm.next(one)["task"], preference="left", time_spent_s=3)
+    assert told()["Hasty"]["flags"] == ["no_time_to_look"]
+    assert (told()["Hasty"]["hasty"], told()["Hasty"]["votes"]) == (4, 5)
+    assert told()["Calm"]["flags"] == []
+    assert admin.get("/api/board?source=human").json()["n_battles"] == 10, "nothing is left out silently"
+    done = imarena("--workspace", str(root), "campaign", "status", "c")
+    assert "Hasty" in done.out
+    assert "5 votes, median 0.8 s; stands out: no time to look (4 under 2 s; they count all the same)\n" in done.out
+    assert "5 votes, median 3.0 s\n" in done.out
+    told_json = json.loads(imarena("--json", "--workspace", str(root), "campaign", "status", "c").out)
+    assert [one["hasty"] for one in told_json["campaigns"][0]["people"]] == [4, 0]

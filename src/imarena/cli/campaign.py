@@ -16,6 +16,8 @@ app = typer.Typer(
 )
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 Many = list[str] | None
+PERSON = ("rater_id", "name", "params", "votes", "active", "median_time_s", "hasty", "flags")
+"""What `campaign status` tells of each rater."""
 
 
 @app.command("create")
@@ -133,6 +135,7 @@ def status(
     from imarena.storage import open_workspace
     from imarena.workflows.campaign_quality import agreement, rater_work
     from imarena.workflows.campaigns import campaigns, get_campaign, progress, progress_json
+    from imarena.workflows.forms import forms
 
     documents = []
     with open_workspace(session(context).workspace) as workspace:
@@ -140,10 +143,8 @@ def status(
         for one in chosen:
             document = progress_json(progress(workspace, one))
             document["agreement"] = agreement(workspace, one)
-            document["people"] = [
-                {name: getattr(work, name) for name in ("rater_id", "name", "params", "votes", "active", "flags")}
-                for work in rater_work(workspace, one)
-            ]
+            document["people"] = [{name: getattr(work, name) for name in PERSON} for work in rater_work(workspace, one)]
+            document["least_look_s"] = forms().pace.least_s.get(one.kind)
             documents.append(document)
 
     def show(console: Any) -> None:
@@ -152,17 +153,29 @@ def status(
             console.print(f"{document['name']} ({document['campaign_id']}, {document['kind']}, {state})", markup=False)
             console.print(
                 f"  {document['votes']:,} of {document['slots']:,} tasks answered, {document['complete_units']:,} of"
-                f" {document['units']:,} units complete, {document['raters']} raters, {document['skipped']} skips"
+                f" {document['units']:,} units complete; raters: {document['raters']}, skips: {document['skipped']}"
             )
             for one in document["agreement"]:
                 alpha = f"{one['alpha']:.3f}" if one["alpha"] is not None else f"undefined ({one['reason']})"
                 console.print(f"  alpha of {one['criterion']}: {alpha}", markup=False)
             for one in document["people"]:
-                flags = f"  {', '.join(one['flags'])}" if one["flags"] else ""
-                paused = "" if one["active"] else ", paused"
-                console.print(f"  {_person(one)}: {one['votes']} votes{paused}{flags}", markup=False)
+                console.print(f"  {_person(one)}: {_work(one, document['least_look_s'])}", markup=False)
 
     emit(context, {"campaigns": documents}, show)
+
+
+def _work(one: dict[str, Any], least_look_s: float | None) -> str:
+    """What a rater did, and why they stand out."""
+    median = one["median_time_s"]
+    told = [f"{one['votes']:,} {'vote' if one['votes'] == 1 else 'votes'}", *([] if one["active"] else ["paused"])]
+    told += [f"median {median:.1f} s"] if median is not None else []
+    flags = [
+        f"no time to look ({one['hasty']:,} under {least_look_s:g} s; they count all the same)"
+        if flag == "no_time_to_look" and least_look_s is not None
+        else flag.replace("_", " ")
+        for flag in one["flags"]
+    ]
+    return ", ".join(told) + (f"; stands out: {', '.join(flags)}" if flags else "")
 
 
 def _person(one: dict[str, Any]) -> str:

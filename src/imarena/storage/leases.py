@@ -162,7 +162,7 @@ _LATE = Prepared(
     .limit(1)
     .with_for_update(skip_locked=True, of=leases)
 )
-_NAMED = Prepared(
+_THEIRS = (
     select(assignments.c.id)
     .outerjoin(leases, leases.c.assignment_id == assignments.c.id)
     .where(
@@ -175,9 +175,9 @@ _NAMED = Prepared(
             for side in (assignments.c.left_id, assignments.c.right_id)
         ),
     )
-    .order_by(assignments.c.seq)
-    .limit(1)
 )
+_NAMED = Prepared(_THEIRS.order_by(assignments.c.seq).limit(1))
+_HOW_MANY = Prepared(_THEIRS.with_only_columns(func.count()))
 _TAKE = Prepared(
     update(leases)
     .where(
@@ -212,6 +212,12 @@ def named_task(connection: Connection, campaign_id: str, rater_id: str) -> str |
     """The first task that was made for this rater elsewhere (routing) and was neither dealt nor answered yet."""
     row: Any = _NAMED(connection, campaign=campaign_id, rater=rater_id).first()
     return None if row is None else str(row[0])
+
+
+def named_tasks(connection: Connection, campaign_id: str, rater_id: str) -> int:
+    """How many tasks there are like that."""
+    row: Any = _HOW_MANY(connection, campaign=campaign_id, rater=rater_id).first()
+    return int(row[0])
 
 
 def take(connection: Connection, lease: Lease, rater_id: str, *, until: str, address: str, now: str) -> bool:

@@ -1,7 +1,5 @@
 """From what workflows give to what goes over the wire."""
 
-from dataclasses import replace
-
 from starlette.concurrency import run_in_threadpool
 
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, Vote
@@ -16,7 +14,6 @@ from imarena.workflows.exploring import Pair
 from imarena.workflows.forms import Question, forms
 from imarena.workflows.looking import Made, Tallied
 from imarena.workflows.objects import expected_objects
-from imarena.workflows.offering import Standing as Place
 from imarena.workflows.picturing import TILE
 from imarena.workflows.voting import TRAINING, Held
 
@@ -153,12 +150,11 @@ def nothing_left(arena: Arena, campaign_id: str, stage: str) -> Next:
     return Next.model_validate({"stage": stage, "task": None, "completion_url": url})
 
 
-def rater_campaign(arena: Arena, campaign_id: str, place: Place, *, leads: bool) -> RaterCampaign | None:
+def rater_campaign(arena: Arena, campaign_id: str, rater_id: str, *, leads: bool) -> RaterCampaign | None:
     """A campaign as one of its raters sees it; leads may take part without an invitation."""
     campaign = arena.voting.shelves.campaign(campaign_id)
     plan = arena.voting.shelves.plan(campaign_id)
-    if place.stage == "not_invited" and leads:
-        place = replace(place, stage="consent" if plan.consent else "open")
+    place, ahead = arena.voting.prospect(campaign_id, rater_id, leads=leads)
     if place.stage == "not_invited":
         return None
     return RaterCampaign(
@@ -171,6 +167,8 @@ def rater_campaign(arena: Arena, campaign_id: str, place: Place, *, leads: bool)
         done=place.done,
         quota=place.quota,
         quota_left=place.quota_left,
+        waiting=ahead.waiting,
+        more_waiting=ahead.more,
         can_undo=place.done + place.practised + place.examined > 0,
     )
 

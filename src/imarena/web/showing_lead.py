@@ -1,7 +1,5 @@
 """From what workflows give to what goes over the wire to leads."""
 
-import statistics
-
 from imarena.web.wire_lead import RaterOut
 from imarena.workflows.campaign_quality import RaterWork
 
@@ -15,7 +13,8 @@ def rater_line(work: RaterWork) -> RaterOut:
         active=work.active,
         votes=work.votes,
         skipped=work.skipped,
-        median_time_s=statistics.median(work.times) if work.times else None,
+        median_time_s=work.median_time_s,
+        hasty=work.hasty,
         test_right=sum(work.tests),
         test_asked=len(work.tests),
         gold_right=sum(work.gold),

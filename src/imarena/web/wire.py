@@ -109,6 +109,10 @@ class RaterCampaign(Wire):
     done: int
     quota: int
     quota_left: int
+    waiting: int
+    """Tasks that there are for this rater now, the one in hand included."""
+    more_waiting: bool
+    """There are more than that."""
     can_undo: bool
 
 

@@ -135,6 +135,8 @@ class RaterOut(Wire):
     votes: int
     skipped: int
     median_time_s: float | None
+    hasty: int
+    """Answers that came sooner than anybody can have looked. They count like any other."""
     test_right: int
     test_asked: int
     gold_right: int
@@ -153,6 +155,10 @@ class RaterPage(Wire):
     """Raters of a campaign."""
 
     raters: list[RaterOut]
+    least_look_s: float
+    """A rater whose median time is under this is marked: it leaves no time to look."""
+    least_answers: int
+    """With fewer answers nobody is marked for it."""
     next_cursor: str | None
 
 

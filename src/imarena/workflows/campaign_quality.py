@@ -18,6 +18,7 @@ from imarena.storage.database import reading
 from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
 from imarena.workflows.ballots import right
 from imarena.workflows.campaign_plan import Plan, plan_of
+from imarena.workflows.forms import forms
 
 LABELS = {"tie": 0.0, "both_bad": 3.0}
 FAST_SHARE = 0.25
@@ -48,12 +49,19 @@ class RaterWork:
     votes: int = 0
     skipped: int = 0
     times: list[float] = field(default_factory=list)
+    hasty: int = 0
+    """Answers that came sooner than anybody can have looked (`pace` in ``forms.yaml``). They count like any other."""
     tests: list[bool] = field(default_factory=list)
     gold: list[bool] = field(default_factory=list)
     repeats: list[bool] = field(default_factory=list)
     sides: list[bool] = field(default_factory=list)
     agreement: float | None = None
     flags: list[str] = field(default_factory=list)
+
+    @property
+    def median_time_s(self) -> float | None:
+        """The time of the middle answer; None where no answer came with one."""
+        return statistics.median(self.times) if self.times else None
 
 
 def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
@@ -246,6 +254,8 @@ def _beside_others(people: dict[str, RaterWork], found: list[Cast]) -> None:
 
 def _flag(people: dict[str, RaterWork], plan: Plan) -> None:
     asked = len(plan.qualification)
+    pace = forms().pace
+    least = pace.least_s.get(plan.kind, 0.0)
     medians = [statistics.median(work.times) for work in people.values() if len(work.times) >= FEW]
     usual = statistics.median(medians) if medians else None
     for work in people.values():
@@ -255,6 +265,9 @@ def _flag(people: dict[str, RaterWork], plan: Plan) -> None:
             work.flags.append("misses_gold")
         if len(work.repeats) >= 3 and sum(work.repeats) < 0.6 * len(work.repeats):
             work.flags.append("contradicts_self")
+        work.hasty = sum(time < least for time in work.times)
+        if len(work.times) >= pace.least_answers and statistics.median(work.times) < least:
+            work.flags.append("no_time_to_look")
         if usual and len(work.times) >= FEW and statistics.median(work.times) < FAST_SHARE * usual:
             work.flags.append("very_fast")
         if len(work.sides) >= 2 * FEW and not 0.2 <= sum(work.sides) / len(work.sides) <= 0.8:

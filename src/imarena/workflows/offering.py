@@ -106,11 +106,11 @@ def next_personal(
     if where.stage in ("practice", "qualification"):
         known = plan.practice if where.stage == "practice" else plan.qualification
         return _unused(connection, campaign, known, where.stage, rater_id)
-    if plan.gold and _chance(campaign.campaign_id, rater_id, where.done, "gold") < plan.gold_rate:
+    if plan.gold and chance(campaign.campaign_id, rater_id, where.done, "gold") < plan.gold_rate:
         gold = _unused(connection, campaign, plan.gold, "gold", rater_id)
         if gold is not None:
             return gold
-    if plan.repeat_rate and _chance(campaign.campaign_id, rater_id, where.done, "repeat") < plan.repeat_rate:
+    if plan.repeat_rate and chance(campaign.campaign_id, rater_id, where.done, "repeat") < plan.repeat_rate:
         return _repeat(connection, shelves, campaign, rater_id)
     return None
 
@@ -131,7 +131,7 @@ def made_for(
     return assignment, True
 
 
-def _chance(campaign_id: str, rater_id: str, done: int, what: str) -> float:
+def chance(campaign_id: str, rater_id: str, done: int, what: str) -> float:
     """A number in [0, 1) that the past decides: asking again does not throw the dice again."""
     return int(sha256_hex(f"{what}:{campaign_id}:{rater_id}:{done}".encode())[:12], 16) / 16**12
 
@@ -159,11 +159,13 @@ def _unused(
 def _repeat(connection: Connection, shelves: Shelves, campaign: Campaign, rater_id: str) -> Assignment | None:
     """A task that the rater answered a while ago, once more, with the sides as chance has it."""
     table = leases_table
-    mine = (table.c.campaign_id == campaign.campaign_id, table.c.rater_id == rater_id, table.c.state == "done")
-    query = select(table.c.assignment_id).where(*mine, table.c.purpose == "vote").order_by(table.c.done_at.desc())
-    for identity in connection.execute(query.offset(REPEAT_GAP).limit(50)).scalars():
+    mine = (table.c.campaign_id == campaign.campaign_id, table.c.rater_id == rater_id, table.c.purpose == "vote")
+    in_hand = select(func.count()).where(*mine, table.c.state.in_(leases.HOLDING))
+    gap = max(0, REPEAT_GAP - int(connection.execute(in_hand).scalar_one()))  # answered by the time this is shown
+    done = select(table.c.assignment_id).where(*mine, table.c.state == "done").order_by(table.c.done_at.desc())
+    for identity in connection.execute(done.offset(gap).limit(50)).scalars():
         first = shelves.assignment(identity)
-        swap = first.right_id is not None and _chance(first.unit, rater_id, 0, "side") < 0.5
+        swap = first.right_id is not None and chance(first.unit, rater_id, 0, "side") < 0.5
         again = first.model_copy(
             update={
                 "left_id": first.right_id if swap else first.left_id,

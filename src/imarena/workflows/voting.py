@@ -23,6 +23,7 @@ from imarena.storage.turns import Turns
 from imarena.workflows.ballots import Answer, feedback_on, read_ballot
 from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Plan
 from imarena.workflows.offering import Standing, made_for, standing, week_ago
+from imarena.workflows.outlook import Outlook, outlook
 from imarena.workflows.shelves import Shelves
 
 _TRIES = 5
@@ -102,6 +103,18 @@ class Voting:
         """Where a rater stands in a campaign."""
         with reading(self.engine) as connection:
             return self.place(connection, campaign_id, rater_id)[1]
+
+    def prospect(self, campaign_id: str, rater_id: str, *, leads: bool = False) -> tuple[Standing, Outlook]:
+        """Where a rater stands, and how much waits for them: counted, and so not told with every task.
+
+        `leads`: may take part without an invitation.
+        """
+        with reading(self.engine) as connection:
+            campaign, where, holds = self.place(connection, campaign_id, rater_id)
+            plan = self.shelves.plan(campaign_id)
+            if where.stage == "not_invited" and leads:
+                where = replace(where, stage="consent" if plan.consent else "open")
+            return where, outlook(connection, campaign, plan, where, rater_id, holds)
 
     def consent(self, campaign_id: str, rater_id: str) -> None:
         """Note that a rater agreed to take part."""

@@ -10,7 +10,7 @@ from imarena.storage.leases import lease_of
 from imarena.workflows.campaign_plan import Plan, unit_of
 from imarena.workflows.campaigns import plan_units, progress
 from imarena.workflows.look_ahead import ahead, give_back
-from imarena.workflows.offering import Standing, _chance
+from imarena.workflows.offering import Standing, chance
 from imarena.workflows.voting import Held, Refusal, Voting
 from tests.contract.web.test_voting import LEFT, desk, expire, held, key
 from tests.web.people import fill
@@ -144,7 +144,7 @@ def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
                 ahead(voting, campaign, rater)
             voting.vote(task.address, rater, key(), LEFT)
     for rater, purposes in orders.items():
-        due = [_chance(campaign, rater, done, "gold") < 0.5 for done in range(len(purposes))]
+        due = [chance(campaign, rater, done, "gold") < 0.5 for done in range(len(purposes))]
         left = 4
         for place, purpose in enumerate(purposes):
             assert purpose == ("gold" if due[place] and left else "vote"), "looking ahead does not change what comes"

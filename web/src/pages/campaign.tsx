@@ -3,7 +3,7 @@ import { useState } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
 import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, SkipReport } from "../api/wire";
+import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/wire";
 import { Meter } from "../parts/fields";
 import { count, figure, share } from "../parts/figures";
 import { Save } from "../parts/save";
@@ -45,7 +45,7 @@ export function CampaignPage({ id }: { id: string }) {
       <Shown loaded={raters}>
         {(found) =>
           found.raters.length ? (
-            <RaterTable raters={found.raters} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
+            <RaterTable page={found} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
           ) : (
             <Empty>{strings.lead.noRaters}</Empty>
           )
@@ -153,40 +153,47 @@ function SkipTable({ found }: { found: SkipReport }) {
   );
 }
 
-function RaterTable({ raters, onActive }: { raters: readonly RaterOut[]; onActive: (rater: string, active: boolean) => void }) {
+const HASTY = "no_time_to_look";
+
+function RaterTable({ page, onActive }: { page: RaterPage; onActive: (rater: string, active: boolean) => void }) {
   const t = strings.lead;
+  const { raters, least_look_s: least } = page;
+  const told = (one: RaterOut, flag: string) => (flag === HASTY ? `${t.flagNames[HASTY]}: ${t.hasty(one.hasty, least)}` : t.flagNames[flag] ?? flag.replaceAll("_", " "));
   const of = (part: number, all: number) => (all ? `${part} / ${all}` : strings.none);
   return (
-    <table>
-      <thead>
-        <tr>
-          {[t.rater, t.votes, t.skipped, t.time, t.test, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
-          <th scope="col"><span className="sr-only">{t.action}</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        {raters.map((one) => (
-          <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
-            <th scope="row">
-              {one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}
-              {Object.entries(one.params).map(([name, value]) => <div key={name} className="muted person">{name} {value}</div>)}
-            </th>
-            <td className="number">{count(one.votes)}</td>
-            <td className="number">{count(one.skipped)}</td>
-            <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>
-            <td className="number">{of(one.test_right, one.test_asked)}</td>
-            <td className="number">{of(one.gold_right, one.gold_asked)}</td>
-            <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
-            <td className="number">{share(one.agreement)}</td>
-            <td className="number">{share(one.left_share)}</td>
-            <td>{one.flags.map((flag) => t.flagNames[flag] ?? flag.replaceAll("_", " ")).join("; ") || strings.none}</td>
-            <td>
-              <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
-                onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
-            </td>
+    <>
+      {raters.some((one) => one.flags.includes(HASTY)) && <p className="warning">{t.pace(least, page.least_answers)}</p>}
+      <table>
+        <thead>
+          <tr>
+            {[t.rater, t.votes, t.skipped, t.time, t.test, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
+            <th scope="col"><span className="sr-only">{t.action}</span></th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {raters.map((one) => (
+            <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
+              <th scope="row">
+                {one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}
+                {Object.entries(one.params).map(([name, value]) => <div key={name} className="muted person">{name} {value}</div>)}
+              </th>
+              <td className="number">{count(one.votes)}</td>
+              <td className="number">{count(one.skipped)}</td>
+              <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>
+              <td className="number">{of(one.test_right, one.test_asked)}</td>
+              <td className="number">{of(one.gold_right, one.gold_asked)}</td>
+              <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
+              <td className="number">{share(one.agreement)}</td>
+              <td className="number">{share(one.left_share)}</td>
+              <td>{one.flags.map((flag) => told(one, flag)).join("; ") || strings.none}</td>
+              <td>
+                <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
+                  onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }

@@ -2,9 +2,11 @@
 import { useEffect } from "react";
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/use";
+import type { RaterCampaign } from "../api/wire";
 import { Meter } from "../parts/fields";
 import { Link } from "../parts/link";
 import { Empty, Shown } from "../parts/state";
+import { leftFor } from "../rate/outlook";
 import { go } from "../router";
 import { useSession } from "../session";
 import { strings } from "../strings";
@@ -16,6 +18,16 @@ export function HomePage() {
     if (away) go(away, { replace: true });
   }, [away]);
   return away ? null : <MyCampaigns />;
+}
+
+/** Stages in which nothing is given out, whatever waits. */
+const ENDED = ["closed", "paused", "on_hold", "not_qualified", "quota"];
+
+/** What waits; the quota only where it ends the work sooner. */
+function outlook(campaign: RaterCampaign): string {
+  const { waiting, more_waiting: more, quota_left: allowed, quota } = campaign;
+  const told = strings.home.waiting(waiting, more);
+  return leftFor(campaign).byQuota ? `${told} · ${strings.home.quota(allowed, quota)}` : told;
 }
 
 function MyCampaigns() {
@@ -34,9 +46,9 @@ function MyCampaigns() {
                 <li key={one.campaign_id} className="card">
                   <h2>{one.name}</h2>
                   <p className="muted">{t.kinds[one.kind]}</p>
-                  <Meter label={t.done(one.done)} value={one.done} most={one.done + one.quota_left} />
-                  <p className="muted">{t.done(one.done)} · {t.left(one.quota_left)}</p>
-                  <Link to={`/rate/${encodeURIComponent(one.campaign_id)}`} className="button primary">
+                  <Meter label={t.done(one.done)} value={one.done} most={one.done + leftFor(one).count} />
+                  <p className="muted">{t.done(one.done)} · {ENDED.includes(one.stage) ? strings.stages[one.stage]?.[0] : outlook(one)}</p>
+                  <Link to={`/rate/${encodeURIComponent(one.campaign_id)}`} className={one.waiting && !ENDED.includes(one.stage) ? "button primary" : "button"}>
                     {one.done ? t.goOn : t.start}
                   </Link>
                 </li>

@@ -8,6 +8,7 @@ import { Empty, Problem, Shown, Waiting } from "../parts/state";
 import { CheckTask } from "../rate/check";
 import { useDesk } from "../rate/desk";
 import { Away } from "../rate/frame";
+import { useNewest } from "../rate/outlook";
 import { PreferenceTask } from "../rate/preference";
 import { RatingTask } from "../rate/rating";
 import { YesNoTask } from "../rate/yesno";
@@ -50,9 +51,10 @@ function Begin({ campaign, reload }: { campaign: RaterCampaign; reload: () => vo
 
 function Work({ campaign }: { campaign: RaterCampaign }) {
   const desk = useDesk(campaign.campaign_id, campaign.can_undo);
+  const newest = useNewest(campaign);
   if (desk.task) {
     const Form = FORMS[desk.task.kind];
-    return <Form key={`${desk.task.address} ${desk.showing}`} campaign={campaign} desk={desk} task={desk.task} />;
+    return <Form key={`${desk.task.address} ${desk.showing}`} campaign={newest} desk={desk} task={desk.task} />;
   }
   if (desk.error) return <main className="narrow"><Problem error={desk.error} retry={desk.next} /></main>;
   if (desk.waiting) return <main className="narrow"><Away error={desk.waiting} /></main>;

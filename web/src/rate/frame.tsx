@@ -12,6 +12,7 @@ import { strings } from "../strings";
 import type { Named } from "../view/stack";
 import type { Desk } from "./desk";
 import { KeyTable } from "./keytable";
+import { leftFor } from "./outlook";
 
 /** An instruction of more characters is set smaller, and can be scrolled with keys where even that is not enough. */
 const LONG = 220;
@@ -30,7 +31,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
   const [help, setHelp] = useState(false);
   const t = strings.vote;
   useKeys({ s: () => setAsking(true), u: desk.undo, "?": () => setHelp(true) });
-  const total = task.done + task.quota_left;
+  const left = leftFor(campaign, task);
   return (
     <main className="task" data-task={task.address} aria-busy={desk.busy}>
       <header className="task-head">
@@ -38,8 +39,12 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
         <span className="task-name">{campaign.name}</span>
         {task.purpose !== "vote" && <span className="badge">{task.purpose === "practice" ? t.practice : t.qualification}</span>}
         <span className="spacer" />
-        <Meter label={t.progress(task.done)} value={task.done} most={total} />
-        <span className="muted">{t.progress(task.done)} · {t.quota(task.quota_left)}</span>
+        <Meter label={t.progress(task.done)} value={task.done} most={task.done + left.count} />
+        {left.byQuota ? (
+          <span className="muted" title={t.quotaWhy(campaign.quota, strings.home.waiting(left.waiting, campaign.more_waiting))}>{t.progress(task.done)} · {t.quota(left.count)}</span>
+        ) : (
+          <span className="muted">{t.progress(task.done)} · {t.toGo(left.count, campaign.more_waiting)}</span>
+        )}
         <button type="button" className="small quiet" onClick={() => setHelp(true)}>{t.help} <Key>?</Key></button>
       </header>
       <section className="instruction" aria-label={t.instruction}>

@@ -36,6 +36,7 @@ from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.campaign_quality import agreement, export_csv, rater_work, skip_reasons
 from imarena.workflows.campaigns import campaigns, progress, progress_json
 from imarena.workflows.campaigns import create_campaign as make_campaign
+from imarena.workflows.forms import forms
 from imarena.workflows.known_tasks import Proposal, from_table, from_votes
 
 router = APIRouter(prefix="/api/lead", tags=["lead"])
@@ -100,9 +101,14 @@ def list_raters(
     """Each rater's work, and who stands out."""
     arena = arena_of(request)
     after = int(cursor) if cursor else 0
-    found = [work for work in rater_work(arena.workspace, arena.voting.campaign(campaign_id)) if work.seq > after]
-    more = str(found[limit - 1].seq) if len(found) > limit else None
-    return RaterPage(raters=[rater_line(work) for work in found[:limit]], next_cursor=more)
+    campaign, pace = arena.voting.campaign(campaign_id), forms().pace
+    found = [work for work in rater_work(arena.workspace, campaign) if work.seq > after]
+    return RaterPage(
+        raters=[rater_line(work) for work in found[:limit]],
+        least_look_s=pace.least_s.get(campaign.kind, 0.0),
+        least_answers=pace.least_answers,
+        next_cursor=str(found[limit - 1].seq) if len(found) > limit else None,
+    )
 
 
 @router.patch("/campaigns/{campaign_id}/raters/{rater_id}")

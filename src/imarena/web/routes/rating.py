@@ -73,8 +73,7 @@ def list_my_campaigns(
         )
         with reading(arena.workspace.store.engine) as connection:
             mine = [(row[0], row[1]) for row in connection.execute(query)]
-    places = ((one, arena.voting.standing(one, rater_id)) for _, one in mine)
-    found = (rater_campaign(arena, one, place, leads=caller.leads) for one, place in places)
+    found = (rater_campaign(arena, one, rater_id, leads=caller.leads) for _, one in mine)
     more = str(mine[-1][0]) if len(mine) == limit else None
     return RaterCampaignPage(campaigns=[campaign for campaign in found if campaign is not None], next_cursor=more)
 

@@ -27,6 +27,17 @@ class Question(BaseModel):
         return max(self.anchors, default=1)
 
 
+class Pace(BaseModel):
+    """How quickly nobody can have looked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    least_answers: int
+    """With fewer answers nothing is said of a rater's pace."""
+    least_s: dict[str, float]
+    """By kind of task: a median under this leaves no time to look."""
+
+
 class Forms(BaseModel):
     """All forms."""
 
@@ -34,6 +45,7 @@ class Forms(BaseModel):
 
     version: int
     questions: dict[str, str]
+    pace: Pace
     criteria: tuple[Question, ...]
     checks: tuple[Question, ...]
 
@@ -47,4 +59,4 @@ def forms() -> Forms:
     return Forms.model_validate(yaml.safe_load(text))
 
 
-__all__ = ["Forms", "Question", "forms"]
+__all__ = ["Forms", "Pace", "Question", "forms"]
