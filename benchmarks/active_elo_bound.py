@@ -60,7 +60,7 @@ def spend(fleet: Campaigns, weights: Weights, budget: int) -> Votes:
         found = correct(ballot(fleet, votes))
         columns = []
         for n, (pool, rng) in enumerate(zip(pools, rngs, strict=True)):
-            belief = Belief(found.theta[n], found.guess[n], float(found.slopes[n, 0]), float(found.dispersion[n]))
+            belief = Belief(found.theta[n], found.covariance[n], float(found.slopes[n, 0]), float(found.dispersion[n]))
             batch = draw(chain([at_most(1), weights], pool, belief), BATCH, pool, rng, by_task=False)
             pool.asked[batch.item, batch.pair] += 1
             columns.append((batch.item, batch.pair, world.ask(batch.item, batch.pair, rng)))

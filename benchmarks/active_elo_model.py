@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.ranking.corrected import PRIORS, Ballot, correct
+from imarena.ranking.corrected_draws import boards
+from imarena.ranking.pairs import ends
 
 Floats = NDArray[np.float64]
 M = 8
 NOISE = 0.6
 """Of one output's quality around its model's strength, in log odds: what no mean over items shows."""
-Z = 1.959964
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,11 @@ def _recovered(truth: Floats, found: Floats) -> tuple[Floats, Floats]:
     return (truth * found).sum(axis=1) / (truth**2).sum(axis=1), same.mean(axis=1)
 
 
-def believed(worlds: int, votes: int, *, bias: float | None = None, models: int = M, seed: int = 2) -> float:
-    """Share of rating differences inside their 95 % intervals; worlds from the prior, or with a spread of bias."""
+def believed(worlds: int, votes: int, *, bias: float | None = None, models: int = M, seed: int = 2) -> Floats:
+    """Share of the differences inside their 95 % intervals, and these intervals' usual width in rating points.
+
+    Worlds are drawn from the prior, or with a spread of bias.
+    """
     rng = np.random.default_rng(seed)
     within = rng.normal(*PRIORS.slope_within, worlds)
     slope = within + rng.normal(0, PRIORS.extra, worlds)
@@ -115,24 +119,27 @@ def believed(worlds: int, votes: int, *, bias: float | None = None, models: int 
     rows, own = np.arange(worlds)[:, None], rng.normal(0, 0.85, (worlds, votes))
     lead = truth[rows, left] - truth[rows, right] + within[:, None] * own
     points = (rng.random(lead.shape) < 1 / (1 + np.exp(-lead))).astype(np.float64)
-    found = correct(Ballot(left, right, points, own, means))
-    one, other = np.triu_indices(models, 1)
-    off = (found.theta[:, one] - found.theta[:, other]) - (truth[:, one] - truth[:, other])
-    each = np.diagonal(found.covariance, axis1=1, axis2=2)
-    error = np.sqrt(each[:, one] + each[:, other] - 2 * found.covariance[:, one, other])
-    return float((np.abs(off) <= Z * error).mean())
+    ballot = Ballot(left, right, points, own, means)
+    found, one, other = correct(ballot), *np.triu_indices(models, 1)
+    inside, wide = [], []
+    for at in range(worlds):
+        drawn = boards(ballot, found, 1000, at=at)
+        low, high = ends(drawn[:, one] - drawn[:, other], 0.95)
+        true = truth[at, one] - truth[at, other]
+        inside.append((low <= true) & (true <= high))
+        wide.append(np.median(high - low))
+    return np.array([np.mean(inside), np.median(wide) * 400 / np.log(10)])
 
 
-def held(worlds: int, votes: int, *, bias: float | None, models: int) -> float:
+def held(worlds: int, votes: int, *, bias: float | None, models: int) -> Floats:
     """The same over many worlds, some hundred at a time: memory stays small."""
     parts = max(worlds * models // 2000, 1)
-    return float(
-        np.mean([believed(worlds // parts, votes, bias=bias, models=models, seed=2 + k) for k in range(parts)])
-    )
+    found = [believed(worlds // parts, votes, bias=bias, models=models, seed=2 + k) for k in range(parts)]
+    return np.asarray(np.mean(found, axis=0))
 
 
 def interval_table(worlds: int = 2000) -> Iterator[str]:
-    """Coverage by number of votes, over the prior and in single kinds of worlds."""
+    """Coverage and width by number of votes, over the prior and in single kinds of worlds."""
     budgets = (50, 100, 200, 400, 1000)
     yield "| worlds | " + " | ".join(f"{votes} votes" for votes in budgets) + " |"
     yield "|---" * (len(budgets) + 1) + "|"
@@ -140,9 +147,8 @@ def interval_table(worlds: int = 2000) -> Iterator[str]:
     kinds += [(f"bias {bias:g}", bias, M) for bias in (0.0, 0.3, 1.0, 2.0, 4.0)]
     kinds += [(f"bias {bias:g}, 21 models", bias, 21) for bias in (0.3, 1.0)]
     for name, bias, models in kinds:
-        cells = [
-            f"{held(worlds if models == M else worlds // 4, votes, bias=bias, models=models):.3f}" for votes in budgets
-        ]
+        many = worlds if models == M else worlds // 4
+        cells = ["{:.3f}, {:.0f}".format(*held(many, votes, bias=bias, models=models)) for votes in budgets]
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 

@@ -94,19 +94,25 @@ def plan(
     _warn_all(context, document["warnings"])
     rows: tuple[tuple[Cell, ...], ...] = (
         ("votes so far", document["votes_so_far"]),
-        ("widest interval now, +-", document["half_width_now"]),
-        (f"votes needed for +-{target:g}, asked evenly (--policy random)", document["votes_needed"]),
-        ("four times in five between", "{} and {}".format(*document["votes_likely"])),
-        ("votes a rater", document["votes_per_rater"]),
-        ("cost", document["cost"]),
-        (f"order of the best {len(document['top'])} is known with", document["top_confidence"]),
-        ("stop asking", "yes" if document["stop"] else "no"),
+        (f"widest interval now, +- points at {level:.0%}", round(document["half_width_now"])),
+        (f"votes needed for +-{target:g}, asked evenly (--policy random)", _number(document["votes_needed"])),
+        ("four times in five between", " and ".join(_number(votes) for votes in document["votes_likely"])),
+        ("votes a rater", _number(document["votes_per_rater"])),
+        (f"cost, at {cost_vote:g} a vote", "" if document["cost"] is None else f"{document['cost']:,.2f}"),
+        ("battles here; votes that can still be had", f"{document['battles']:,}; {document['votes_left']:,}"),
+        (f"chance that the best {len(document['top'])} are in order", document["top_confidence"]),
+        (f"stop asking (that chance is {confidence:g} or more)", "yes" if document["stop"] else "no"),
+    )
+    models: tuple[tuple[Cell, ...], ...] = tuple(
+        (line["model"], round(line["rating"]), round(line["half_width_now"]), _number(line["votes_needed"]))
+        for line in document["by_model"]
     )
     families: tuple[tuple[Cell, ...], ...] = tuple(
         (line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]) for line in document["deferral"]
     )
     deferred = Sheet("Deferral by family", ("family", "pairs", "routed", "rate"), families, 3)
-    sheets = [Sheet("Plan", ("what", "value"), rows, 3), deferred]
+    each = Sheet("By model", ("model", "rating", "now +-", f"votes for +-{target:g}"), models, 0)
+    sheets = [Sheet("Plan", ("what", "value"), rows, 3), each, deferred]
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
 
 
@@ -287,6 +293,10 @@ def report(
     emit(
         context, document, lambda console: console.print(markdown(active_page(document)), markup=False, soft_wrap=True)
     )
+
+
+def _number(votes: int | None) -> str:
+    return "over a million" if votes is None else f"{votes:,}"
 
 
 def _warn_all(context: typer.Context, texts: list[str]) -> None:

@@ -17,11 +17,8 @@ the slope between models came out near 0 or below, and with it a board upside do
 Because the item's own score gap stands in the model, votes that were routed by score do not pull the board: the gap
 tells how the item differs from the usual one. Weights by the inverse probability of routing may be given as well.
 
-Centre and width answer two questions. The centre is the best guess: most judges are mostly right, so that few votes
-move it little. The intervals must hold whatever the judge is. Their prior of the spread rises with it (the one that
-Chung et al. 2013 take against variances of 0); they add how far the answer under each spread is from the centre, and
-stand at the posterior's mean instead of its mode (to second order). By the narrow prior, with few votes and a judge
-that favours models strongly, they held .86 and not .95.
+The centre is the best guess: most judges are mostly right, so that few votes move it little. Intervals are a claim,
+and must hold whatever the judge is: they come from draws of the posterior (`corrected_draws`).
 
 All arrays carry a leading batch dimension B, so that many seeds are fitted at once. n votes, m models.
 """
@@ -53,6 +50,9 @@ class CorrectedOptions:
     """Standard deviation of what the slope between models has beyond that within items."""
     spread: tuple[float, float] = (0.3, 1.0)
     """Median of the spread and the standard deviation of its logarithm: for the centre."""
+    claimed: float = 0.7
+    """For intervals the spread is gamma distributed with shape 2 and this rate: it avoids 0 (Chung et al. 2013) and has
+    an end."""
     dispersion: float = 0.5
     """What is expected of the variance of votes against that of coin flips (ties lower it), worth four votes."""
 
@@ -80,55 +80,65 @@ class Ballot:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One spread: the mode and the mean of the coefficients (B, K), the covariance (B, K, K), the log evidence (B,)."""
+
+    mode: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+    evidence: FloatArray
+
+
+@dataclass(frozen=True)
 class Posterior:
-    """`theta` (B, m) strengths in natural logs; `covariance` (B, m, m) of where the truth may be around them, whatever
-    the judge is; `guess` (B, m, m) the same by the best guess of the judge, for choosing what to ask; `slopes` (B, 2)
-    within and between; `spread` (B,), `dispersion` (B,); `coefficients` (B, m + 2) for a warm start.
+    """`theta` (B, m) strengths in natural logs and `covariance` (B, m, m) around them, by the best guess of the judge:
+    for choosing what to ask, not for claims; `slopes` (B, 2) within and between; `spread` (B,), `dispersion` (B,);
+    `coefficients` (B, m + 2) for a warm start; `parts`, one for each of `SPREADS`.
     """
 
     theta: FloatArray
     covariance: FloatArray
-    guess: FloatArray
     slopes: FloatArray
     spread: FloatArray
     dispersion: FloatArray
     coefficients: FloatArray
+    parts: tuple[Part, ...]
 
 
 def correct(ballot: Ballot, priors: CorrectedOptions = PRIORS) -> Posterior:
-    """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order, and wide intervals."""
+    """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order."""
     batch, n, m = ballot.shape
-    design = _design(ballot)
+    design = design_of(ballot)
     centre = np.zeros((batch, m + 2))
     centre[:, 0] = priors.slope_within[0]
     weight = np.ones((batch, n)) if ballot.weight is None else ballot.weight
     start, phi = centre, np.full(batch, priors.dispersion)
     if n:
-        start, _, _ = _newton(design, ballot.points, weight, _precision(priors, 0.4, m), centre, centre)
+        start, _, _ = _newton(design, ballot.points, weight, precision_of(priors, 0.4, m), centre, centre)
         phi = _dispersion(design, ballot.points, weight, start, priors)
     scaled, found = weight / phi[:, None], []
     for spread in SPREADS:
-        precision = _precision(priors, spread, m)
+        precision = precision_of(priors, spread, m)
         start, curvature, value = _newton(design, ballot.points, scaled, precision, centre, start)
-        found.append(_Part(start, *_mean(design, scaled, precision, start, curvature), value))
-    return _averaged(found, _to_strengths(ballot.means), phi, priors)
+        found.append(Part(start, *_mean(design, scaled, precision, start, curvature), value))
+    return _averaged(found, to_strengths(ballot.means), phi, priors)
 
 
 def refit(ballot: Ballot, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS) -> FloatArray:
     """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion stay as they were."""
     m = ballot.shape[2]
-    precision = np.tile(_precision(priors, 1.0, m), (posterior.spread.size, 1))
+    precision = np.tile(precision_of(priors, 1.0, m), (posterior.spread.size, 1))
     precision[:, 2:] = 1 / posterior.spread[:, None] ** 2
     centre = np.zeros_like(posterior.coefficients)
     centre[:, 0] = priors.slope_within[0]
     scaled = weight / posterior.dispersion[:, None]
     coefficients, _, _ = _newton(
-        _design(ballot), ballot.points, scaled, precision, centre, posterior.coefficients, rounds=3
+        design_of(ballot), ballot.points, scaled, precision, centre, posterior.coefficients, rounds=3
     )
-    return np.asarray((_to_strengths(ballot.means) @ coefficients[..., None])[..., 0])
+    return np.asarray((to_strengths(ballot.means) @ coefficients[..., None])[..., 0])
 
 
-def _design(ballot: Ballot) -> FloatArray:
+def design_of(ballot: Ballot) -> FloatArray:
     """(B, n, m + 2): the slope within, the extra slope between models, the biases."""
     batch, n, m = ballot.shape
     design = np.zeros((batch, n, m + 2))
@@ -142,7 +152,7 @@ def _design(ballot: Ballot) -> FloatArray:
     return design
 
 
-def _to_strengths(means: FloatArray) -> FloatArray:
+def to_strengths(means: FloatArray) -> FloatArray:
     """(B, m, m + 2) coefficients to strengths."""
     batch, m = means.shape
     turn = np.zeros((batch, m, m + 2))
@@ -151,20 +161,10 @@ def _to_strengths(means: FloatArray) -> FloatArray:
     return turn
 
 
-def _precision(priors: CorrectedOptions, spread: float, m: int) -> FloatArray:
+def precision_of(priors: CorrectedOptions, spread: float, m: int) -> FloatArray:
     """(1, m + 2)."""
     slopes = [1 / priors.slope_within[1] ** 2, 1 / priors.extra**2]
     return np.concatenate([slopes, np.full(m, 1 / spread**2)])[None, :]
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One spread: the mode and the mean of the coefficients (B, K), the covariance (B, K, K), the log evidence (B,)."""
-
-    mode: FloatArray
-    mean: FloatArray
-    covariance: FloatArray
-    evidence: FloatArray
 
 
 def _mean(
@@ -226,20 +226,18 @@ def _dispersion(
     return np.asarray(np.clip((coins - ties + priors.dispersion) / (coins + 1.0), LEAST_DISPERSION, 1.0))
 
 
-def _averaged(found: list[_Part], turn: FloatArray, phi: FloatArray, priors: CorrectedOptions) -> Posterior:
-    """The centre by the narrow prior of the spread, the covariance around it by the rising one."""
+def _averaged(found: list[Part], turn: FloatArray, phi: FloatArray, priors: CorrectedOptions) -> Posterior:
     spreads = np.array(SPREADS)
     evidence = np.broadcast_to(np.stack([part.evidence for part in found], axis=1), (len(phi), len(found)))
-    narrow = _shares(evidence - 0.5 * (np.log(spreads / priors.spread[0]) / priors.spread[1]) ** 2)
-    wide = _shares(evidence + 2 * np.log(spreads))  # a density of the spread itself, on a grid even in its logarithm
-    coefficients = (narrow[..., None] * np.stack([part.mode for part in found], axis=1)).sum(axis=1)
+    share = _shares(evidence - 0.5 * (np.log(spreads / priors.spread[0]) / priors.spread[1]) ** 2)
+    coefficients = (share[..., None] * np.stack([part.mode for part in found], axis=1)).sum(axis=1)
     theta = np.asarray((turn @ coefficients[..., None])[..., 0])
     slopes = np.cumsum(coefficients[:, :2], axis=1)  # within; within and extra
-    width, guess = (_around(found, turn, theta, share) for share in (wide, narrow))
-    return Posterior(theta, width, guess, slopes, np.exp(narrow @ np.log(spreads)), phi, coefficients)
+    around = _around(found, turn, theta, share)
+    return Posterior(theta, around, slopes, np.exp(share @ np.log(spreads)), phi, coefficients, tuple(found))
 
 
-def _around(found: list[_Part], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
+def _around(found: list[Part], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
     """(B, m, m) mean square of the strengths less `theta`, over the spreads by their shares (B, S)."""
     total = np.zeros((*theta.shape, theta.shape[1]))
     for place, part in enumerate(found):

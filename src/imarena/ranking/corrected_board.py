@@ -12,7 +12,9 @@ from imarena.ranking.battles import Battles, Codes, FloatArray
 from imarena.ranking.board import Result
 from imarena.ranking.calibrated import fit_calibrated
 from imarena.ranking.corrected import Ballot, Posterior, correct
+from imarena.ranking.corrected_draws import boards
 from imarena.ranking.options import Options
+from imarena.ranking.pairs import ends
 
 LEAST_DRAWS = 1000
 
@@ -46,17 +48,13 @@ def corrected_board(battles: Battles, options: Options, judge: Scale | None = No
         None if weight is None else weight[None],
     )
     found = correct(ballot)
-    return votes, _result(found, options, how)
+    draws = boards(ballot, found, max(options.rounds, LEAST_DRAWS), seed=options.seed)
+    return votes, _result(found, draws, options, how)
 
 
-def _result(found: Posterior, options: Options, how: str) -> Result:
-    m = found.theta.shape[1]
-    centre = np.eye(m) - 1.0 / m
-    covariance = centre @ found.covariance[0] @ centre * options.per_log**2
+def _result(found: Posterior, drawn: FloatArray, options: Options, how: str) -> Result:
     ratings = options.centre + options.per_log * (found.theta[0] - found.theta[0].mean())
-    values, vectors = np.linalg.eigh(covariance)
-    noise = np.random.default_rng(options.seed).standard_normal((max(options.rounds, LEAST_DRAWS), m))
-    draws = ratings + (noise * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    draws = options.centre + options.per_log * (drawn - drawn.mean(axis=1, keepdims=True))
     settings: JsonDict = {
         "base": options.base, "scale": options.scale, "centre": options.centre, "ties": "half a win each",
         "interval": "posterior", "level": options.level, "seed": options.seed, "judge_scores": how,
@@ -68,7 +66,8 @@ def _result(found: Posterior, options: Options, how: str) -> Result:
         "dispersion": float(found.dispersion[0]),
         "bias": [float(value) for value in found.coefficients[0, 2:]],
     }
-    return Result(ratings, draws, settings, details, covariance=covariance)
+    low, high = ends(draws, options.level)  # by another prior than the ratings, which may be outside
+    return Result(ratings, draws, settings, details, interval=(np.minimum(low, ratings), np.maximum(high, ratings)))
 
 
 def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None) -> tuple[FloatArray, FloatArray, str]:

@@ -12,7 +12,7 @@ from imarena.routing.decisive import chance_of_decision
 from imarena.routing.drawing import Batch, draw
 from imarena.routing.gates import DEFERRAL, Gates, gates_for, information, information_paper, prefers_people
 from imarena.routing.pool import Belief, Pool, Standard, standardise
-from imarena.routing.stopping import Need, top_order_confidence, votes_needed
+from imarena.routing.stopping import Forecast, Need, forecast, top_order_confidence
 from imarena.routing.strategies import (
     Strategy,
     at_most,
@@ -30,6 +30,7 @@ __all__ = [
     "Batch",
     "Belief",
     "Curve",
+    "Forecast",
     "GapRow",
     "Gates",
     "Need",
@@ -43,6 +44,7 @@ __all__ = [
     "draw",
     "fair_to_items",
     "fit_curve",
+    "forecast",
     "gated",
     "gates_for",
     "information",
@@ -56,5 +58,4 @@ __all__ = [
     "reliability_points",
     "standardise",
     "top_order_confidence",
-    "votes_needed",
 ]

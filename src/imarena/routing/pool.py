@@ -68,8 +68,9 @@ class Pool:
 
 @dataclass(frozen=True)
 class Belief:
-    """What the ranking thinks now, in natural-log strengths: `theta` (m,), `covariance` (m, m) for what is claimed, and
-    `guess` (m, m) for what is asked next: a best guess may be bolder than a claim. None: the same.
+    """What the ranking thinks now, in natural-log strengths: `theta` (m,) and `covariance` (m, m) for choosing what is
+    asked next, and `boards` (R, m), equally likely ones, for what is claimed: a best guess may be bolder than a claim.
+    None: no claim is made.
 
     `slope_within` turns a standardised item gap into log odds; `dispersion` is the votes' variance against coins.
     """
@@ -80,7 +81,7 @@ class Belief:
     dispersion: float = 1.0
     decisive: FloatArray | None = None
     """(N, P) chance that people decide and do not call it a tie; None: not known."""
-    guess: FloatArray | None = None
+    boards: FloatArray | None = None
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD) -> Fl
     turn[np.arange(pool.left.size), pool.left] = 1.0
     turn[np.arange(pool.left.size), pool.right] = -1.0
     lead = turn @ belief.theta
-    shared = turn @ (belief.covariance if belief.guess is None else belief.guess) @ turn.T
+    shared = turn @ belief.covariance @ turn.T
     decisive = np.ones(pool.left.size)
     if belief.decisive is not None:
         n_open = np.maximum(pool.open.sum(axis=0), 1)

@@ -10,6 +10,7 @@ from imarena.core.ids import content_id
 from imarena.core.records import Campaign, JsonDict
 from imarena.ranking import Options
 from imarena.ranking.corrected import Ballot, correct
+from imarena.ranking.corrected_draws import boards
 from imarena.routing import (
     DEFERRAL,
     Belief,
@@ -17,12 +18,13 @@ from imarena.routing import (
     agreement_table,
     chance_of_decision,
     fit_curve,
+    forecast,
     gates_for,
     standardise,
     top_order_confidence,
-    votes_needed,
 )
 from imarena.routing.calibration import FINE_EDGES, LEAST_PAIRS, TABLE_EDGES, Method
+from imarena.routing.stopping import MOST, Forecast
 from imarena.storage import Workspace
 from imarena.workflows.routing_curves import ALL, record_of
 from imarena.workflows.routing_tables import GOLD, Arena, gold_set, read_arena
@@ -99,6 +101,10 @@ def calibrate(
     }
 
 
+BOARDS = 4000
+"""How many are drawn to say how sure an order is."""
+
+
 def believe(arena: Arena) -> Belief:
     """What the votes outside the gold set, with the judge corrected by them, say now."""
     votes = arena.work
@@ -111,7 +117,7 @@ def believe(arena: Arena) -> Belief:
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
-    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, found.guess[0])
+    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, boards(ballot, found, BOARDS))
 
 
 def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
@@ -172,26 +178,20 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
     belief = believe(arena)
-    per_log = Options().per_log
-    own = belief.slope_within * _own_gap(arena)
-    need = votes_needed(belief, wish.target, per_log=per_log, level=wish.level, cost_vote=wish.cost_vote, own=own)
+    told = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
     chosen = gates or thresholds(arena, None, None, deferral)
     top = min(wish.top, arena.pool.n_models)
     sure = top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
+    wanted = _wanted(arena, belief, told, wish)
     return {
         "judge": arena.judge,
-        "warnings": list(arena.warnings),
+        "warnings": [*arena.warnings, *_plan_warnings(wanted, wish)],
         "items": arena.pool.n_items,
         "models": arena.pool.n_models,
         "votes_so_far": len(arena.votes),
-        "votes_needed": need.votes,
-        "votes_likely": list(need.likely),
+        **wanted,
         "spread": "evenly: route assign --policy random",
-        "votes_per_rater": -(-need.votes // max(wish.raters, 1)),
-        "cost": need.cost,
-        "half_width_now": need.half_width_now,
-        "half_width_then": need.half_width_then,
         "target": wish.target,
         "top": [arena.pool.models[place] for place in order[:top]],
         "top_confidence": sure,
@@ -200,3 +200,56 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
         "delta": chosen.delta,
         "deferral": deferral_by_family(arena, chosen),
     }
+
+
+def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: Wish) -> dict[str, Any]:
+    """The votes for all models and for each of them, and what can be had here."""
+    need = told.needed(wish.target)
+    options = Options()
+    ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
+    each = [
+        {
+            "model": arena.pool.models[place],
+            "rating": float(ratings[place]),
+            "half_width_now": float(told.now[place]),
+            "votes_needed": told.needed(wish.target, np.array([place])).votes,
+        }
+        for place in np.argsort(-belief.theta).tolist()
+    ]
+    battles = int((arena.pool.open & ~arena.gold[:, None]).sum())
+    left = max(battles * wish.raters - len(arena.work), 0)
+    then = told.now if not need.votes else told.typical(MOST if need.votes is None else need.votes)
+    return {
+        "votes_needed": need.votes,
+        "votes_likely": list(need.likely),
+        "votes_per_rater": None if need.votes is None else -(-need.votes // wish.raters),
+        "cost": None if need.votes is None else need.votes * wish.cost_vote,
+        "half_width_now": float(told.now.max()),
+        "half_width_then": float(then.max()),
+        "widest": arena.pool.models[int(np.argmax(then))],
+        "by_model": each,
+        "battles": battles,
+        "votes_left": left,
+        "half_width_left": float(told.typical(left).max()) if left else float(told.now.max()),
+    }
+
+
+def _plan_warnings(wanted: dict[str, Any], wish: Wish) -> list[str]:
+    """What stands between the wish and this arena."""
+    texts = []
+    need, widest = wanted["votes_needed"], wanted["widest"]
+    others = [line["votes_needed"] for line in wanted["by_model"] if line["model"] != widest]
+    rest = MOST if None in others else max(others)
+    if (MOST if need is None else need) > 2 * max(rest, 1):
+        texts.append(
+            f"'{widest}' sets the figure: it wins or loses nearly every battle, so that each vote tells little of how "
+            f"far away it is. All the others reach +-{wish.target:g} with {rest:,} votes."
+        )
+    if (MOST if need is None else need) > wanted["votes_left"]:
+        who = "one rater" if wish.raters == 1 else f"{wish.raters} raters"
+        texts.append(
+            f"{wanted['battles']:,} battles and {who} leave {wanted['votes_left']:,} votes to ask for, which bring "
+            f"about +-{wanted['half_width_left']:.0f}. For +-{wish.target:g} find more --raters, import more items, or "
+            "give a wider --target."
+        )
+    return texts

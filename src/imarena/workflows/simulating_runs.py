@@ -190,7 +190,6 @@ def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:
                 float(found.slopes[index, 0]),
                 float(found.dispersion[index]),
                 decisive,
-                found.guess[index],
             )
         )
     return beliefs

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.ranking.corrected import Ballot, correct
+from imarena.ranking.corrected_draws import boards
 from imarena.routing import (
     Belief,
     Gates,
@@ -16,6 +17,7 @@ from imarena.routing import (
     draw,
     fair_to_items,
     fit_curve,
+    forecast,
     gated,
     gates_for,
     only_with,
@@ -23,7 +25,6 @@ from imarena.routing import (
     ranking_information,
     standardise,
     top_order_confidence,
-    votes_needed,
 )
 
 
@@ -156,28 +157,45 @@ def test_standard_scores() -> None:
 
 
 def test_a_plan_reckons_with_models_that_are_farther_apart_than_they_look() -> None:
-    """Votes of 30 worlds, asked evenly, as many as were promised: the widest interval is near the target."""
+    """Votes of 20 worlds, asked evenly, as many as were promised: the widest interval is near the target."""
     rng, m, per_log = np.random.default_rng(4), 8, 400 / np.log(10)
-    reached, plain = [], []
-    for _ in range(30):
+    reached, inside = [], 0
+    for _ in range(20):
         truth = rng.normal(0, 1.5, m)
         first = _votes(rng, truth, 100)
-        found = correct(first)
-        belief = Belief(found.theta[0], found.covariance[0], 0.4, float(found.dispersion[0]), guess=found.guess[0])
-        need = votes_needed(belief, 80, per_log=per_log)
+        need = forecast(_belief(first), per_log=per_log).needed(120)
+        assert need.votes is not None
+        assert need.likely[0] is not None
+        assert need.likely[1] is not None
         assert need.likely[0] <= need.votes <= need.likely[1]
-        flat = Belief(belief.theta, belief.covariance, 0.4, belief.dispersion, guess=1e-9 * np.eye(m))
-        plain.append(votes_needed(flat, 80, per_log=per_log).votes / need.votes)
-        more = _votes(rng, truth, need.votes)
-        left, right, points = (
-            np.concatenate([getattr(votes, name) for votes in (first, more)], axis=1)
-            for name in ("left", "right", "points")
-        )
-        now = correct(Ballot(left, right, points, np.zeros(points.shape), first.means)).covariance[0]
-        centre = np.eye(m) - 1 / m
-        reached.append(1.96 * per_log * float(np.sqrt(np.diag(centre @ now @ centre)).max()))
-    assert 0.85 * 80 < np.median(reached) < 1.15 * 80
-    assert np.mean(plain) < 0.95
+        widths = []
+        for votes in (need.likely[0], need.votes, need.likely[1]):
+            more = _votes(rng, truth, votes)
+            left, right, points = (
+                np.concatenate([getattr(votes, name) for votes in (first, more)], axis=1)
+                for name in ("left", "right", "points")
+            )
+            both = Ballot(left, right, points, np.zeros(points.shape), first.means)
+            widths.append(float(forecast(_belief(both), per_log=per_log).now.max()))
+        reached.append(widths[1])
+        inside += widths[0] >= 120 >= widths[2]
+    assert 0.85 * 120 < np.median(reached) < 1.15 * 120
+    assert inside >= 11
+
+
+def test_a_model_that_wins_everything_sets_the_figure_alone() -> None:
+    """The others' ratings do not wait for it."""
+    rng = np.random.default_rng(6)
+    told = forecast(_belief(_votes(rng, np.array([6.0, 0.5, 0.2, 0.0, -0.2, -0.5]), 300)), per_log=400 / np.log(10))
+    alone = [told.needed(80, np.array([model])).votes or 0 for model in range(6)]
+    assert int(np.argmax(told.now)) == 0
+    assert alone[0] > 2 * max(alone[1:])
+
+
+def _belief(votes: Ballot) -> Belief:
+    found = correct(votes)
+    drawn = boards(votes, found, 2000)
+    return Belief(found.theta[0], found.covariance[0], 0.4, float(found.dispersion[0]), boards=drawn)
 
 
 def _votes(rng: np.random.Generator, truth: np.ndarray, n: int) -> Ballot:
@@ -188,15 +206,22 @@ def _votes(rng: np.random.Generator, truth: np.ndarray, n: int) -> Ballot:
 
 
 def test_stopping_and_needing() -> None:
-    sure = Belief(np.array([3.0, 2.0, 1.0, 0.0]), np.eye(4) * 1e-6)
+    noise, per_log = np.random.default_rng(0).standard_normal((4000, 4)), 400 / np.log(10)
+    order = np.array([3.0, 2.0, 1.0, 0.0])
+    sure = Belief(order, np.eye(4), boards=order + 1e-3 * noise)
     assert top_order_confidence(sure, 3) == 1.0
-    open_top = Belief(np.zeros(4), np.eye(4))
+    open_top = Belief(np.zeros(4), np.eye(4), boards=noise)
     assert top_order_confidence(open_top, 4) == pytest.approx(1 / 24, abs=0.02)
-    need = votes_needed(open_top, 50, per_log=400 / np.log(10), cost_vote=0.5)
-    assert need.half_width_then <= 50 < need.half_width_now
-    assert need.cost == need.votes * 0.5
-    tighter = votes_needed(open_top, 25, per_log=400 / np.log(10))
-    assert 3.5 * need.votes < tighter.votes < 4.5 * need.votes
-    assert votes_needed(sure, 50, per_log=400 / np.log(10)).votes == 0
+    told = forecast(open_top, per_log=per_log)
+    votes, tighter = (told.needed(target).votes for target in (50, 25))
+    assert votes is not None
+    assert tighter is not None
+    assert told.typical(votes).max() <= 50 < told.now.max()
+    assert told.now == pytest.approx(np.full(4, 1.96 * per_log * np.sqrt(0.75)), rel=0.05)
+    assert 3.5 * votes < tighter < 4.5 * votes
+    assert forecast(sure, per_log=per_log).needed(50).votes == 0
+    assert told.needed(0.01).votes is None
     with pytest.raises(UserError, match="does not exist"):
         top_order_confidence(sure, 9)
+    with pytest.raises(UserError, match="must be above 0"):
+        told.needed(0)
