@@ -179,6 +179,7 @@ export const strings = {
     late: "Stored. The time for this task had passed, but nobody else had taken it.",
     skipped: "Skipped.",
     away: "Your answer is kept, and is sent again by itself. You need not do anything.",
+    full: "Your answer is kept on this page, and is stored by itself when there is room again.",
     notUndone: "The connection was lost, and your last answer was not taken back.",
     notUndoneHint: "Try again.",
     undone: "Your last answer was taken back. Answer again.",

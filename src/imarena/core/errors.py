@@ -46,5 +46,9 @@ class DatabaseFailed(UserError):
     """The database is damaged, closed, busy, full or out of reach: nothing that the program can mend."""
 
 
+class DiskFull(DatabaseFailed):
+    """There is no room for what was to be stored. What was stored before is safe."""
+
+
 class BudgetSpent(ImarenaError):
     """The next call could pass the cost that was allowed: the run stops before it."""

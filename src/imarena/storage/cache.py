@@ -1,5 +1,6 @@
 """Previews and tiles on demand, in a folder with a cap. Everything here can be deleted at any time."""
 
+import errno
 import os
 import secrets
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from stat import S_ISREG
 from imarena.core.ids import sha256_hex
 
 DEFAULT_CAP_BYTES = 2 * 1024**3
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Cache:
@@ -35,9 +37,16 @@ class Cache:
         return data
 
     def _write(self, path: Path, data: bytes) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Keep the bytes. Where there is no room they are made again next time: nothing depends on a cache."""
         part = path.with_suffix(f".{secrets.token_hex(4)}")
-        part.write_bytes(data)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(data)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            part.unlink(missing_ok=True)
+            return
         with suppress(FileNotFoundError):  # another process made room
             part.replace(path)
         self._size = self.size() if self._size is None else self._size + len(data)

@@ -5,19 +5,21 @@ from typing import Any
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from imarena.core.errors import DatabaseFailed
+from imarena.core.errors import DatabaseFailed, DiskFull
 
 _DAMAGED = ("The database {where} is damaged", "Restore a backup with 'imarena restore', or import the data again.")
 _CLOSED = ("The database {where} cannot be opened or written", "Check the rights of the file and of its folder.")
 _BUSY = ("Another process keeps the database {where} busy", "Run the same command again when that one is done.")
 _FULL = ("The disk that holds the database {where} is full", "Make room and run the same command again.")
+_SPENT = ("The database server of {where} has too much to do", "Run the same command again in a while.")
 _DISK = ("The disk that holds the database {where} failed", "Check the disk, then run 'imarena verify'.")
 
 _SQLITE = {3: _CLOSED, 5: _BUSY, 6: _BUSY, 8: _CLOSED, 10: _DISK, 11: _DAMAGED, 13: _FULL, 14: _CLOSED, 26: _DAMAGED}
 """By SQLite's primary result code."""
 
 _AWAY = ("08", "28", "3D", "57P")
-"""PostgreSQL's classes of states: connection, sign-in, no such database, server going down. Full: 53."""
+"""PostgreSQL's classes of states: connection, sign-in, no such database, server going down. Out of something: 53."""
+_NO_ROOM = "53100"
 
 _UNREACHABLE = ("The database {where} cannot be reached", "Is the server running, and is the address right?")
 
@@ -38,7 +40,8 @@ def tell_failures(engine: Engine) -> None:
         if words is not None:
             message, hint = words
             reason = " ".join(str(context.original_exception).split())
-            raise DatabaseFailed(f"{message.format(where=where)}: {reason}.", hint=hint)
+            kind = DiskFull if words is _FULL else DatabaseFailed
+            raise kind(f"{message.format(where=where)}: {reason}.", hint=hint)
 
     event.listen(engine, "handle_error", told)
 
@@ -50,6 +53,8 @@ def _words(error: DBAPIError | None, original: BaseException) -> tuple[str, str]
     state = getattr(original, "sqlstate", None) or ""
     if not isinstance(error, OperationalError | InterfaceError):
         return None
-    if state.startswith("53"):
+    if state == _NO_ROOM:
         return _FULL
+    if state.startswith("53"):  # connections or memory
+        return _SPENT
     return _UNREACHABLE if not state or state.startswith(_AWAY) else None

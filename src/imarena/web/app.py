@@ -27,6 +27,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "The request is not valid."},
     429: {"model": Problem, "description": "Too many requests."},
     503: {"model": Problem, "description": "The database is away; try again after the time that the header tells."},
+    507: {"model": Problem, "description": "The server's disk is full; nothing was stored, and nothing is lost."},
 }
 
 

@@ -20,7 +20,7 @@ from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.keys import presented
 from imarena.web.limits import ANYBODY, COSTLY, INVITED, SIGN_IN, SIGNED_IN
-from imarena.web.problems import answer, away, log
+from imarena.web.problems import answer, away, failed, log
 
 MOST_BYTES = 1_000_000
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -131,7 +131,7 @@ class Gate:
         except (DatabaseFailed, PoolTimeout) as error:
             log.error("%s %s failed: %s", scope["method"], scope["path"], error)
             # the pages themselves need no database: they come, say what is wrong and ask again
-            refusal = away() if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
+            refusal = failed(error) if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
         if refusal is None and scope["path"].startswith(COSTLY_PATHS):
             await self._in_line(scope, receive, dressed)
         else:

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
-from imarena.core.errors import DatabaseFailed, ImarenaError, StoreError, UserError
+from imarena.core.errors import DatabaseFailed, DiskFull, ImarenaError, StoreError, UserError
 from imarena.web.wire import Problem
 from imarena.workflows.ballots import BadBallot
 from imarena.workflows.exploring import Hidden, NotThere
@@ -18,6 +18,8 @@ from imarena.workflows.voting import Refusal
 log = logging.getLogger("imarena.web")
 RETRY_AFTER_S = 2
 """A database that restarts is usually back within seconds."""
+RETRY_FULL_S = 5
+"""Somebody has to make room first."""
 _STATUS = {"no_task": 404, "no_campaign": 404, "not_invited": 403}
 
 
@@ -60,9 +62,26 @@ def away() -> JSONResponse:
     return told
 
 
+def full() -> JSONResponse:
+    """There is no room for what was to be stored. The same request may be sent again once there is."""
+    told = answer(
+        507,
+        "disk_full",
+        "The arena's disk is full: nothing more can be stored just now.",
+        "Nothing that was stored before is lost. Please tell the lead of the arena: room has to be made on the server.",
+    )
+    told.headers["retry-after"] = str(RETRY_FULL_S)
+    return told
+
+
+def failed(error: Exception) -> JSONResponse:
+    """What is told of a database that did not do what it was asked to."""
+    return full() if isinstance(error, DiskFull) else away()
+
+
 def _away(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed: %s", request.method, request.scope.get("path"), error)
-    return away()
+    return failed(error)
 
 
 def _gone(request: Request, error: Exception) -> JSONResponse:

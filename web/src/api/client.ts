@@ -20,9 +20,9 @@ export class ApiError extends Error {
     return 1000 * Math.max(this.retryAfterS, 2);
   }
 
-  /** Will it pass by itself? The connection, the server or its database is away, or asks for a pause. */
+  /** Will it pass by itself? The connection, the server or its database is away, asks for a pause, or has no room left. */
   get passing(): boolean {
-    return this.code === "offline" || [429, 502, 503, 504].includes(this.status);
+    return this.code === "offline" || [429, 502, 503, 504, 507].includes(this.status);
   }
 }
 

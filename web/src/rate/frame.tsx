@@ -69,11 +69,14 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
   );
 }
 
+/** The status of a server without room on its disk: waiting alone does not help, somebody has to know. */
+const FULL = 507;
+
 /** The server or its database is away: what was answered is kept and sent again by itself. */
 export function Away({ error }: { error: ApiError }) {
   return (
     <div className="warning away" role="alert">
-      <strong>{error.message}</strong> {strings.vote.away}
+      <strong>{error.message}</strong> {error.status === FULL ? `${error.hint} ${strings.vote.full}` : strings.vote.away}
     </div>
   );
 }
