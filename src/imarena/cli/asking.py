@@ -274,7 +274,8 @@ def _show(console: Console, reports: list[Any], dry_run: bool) -> None:
         counts = ", ".join(f"{number:,} {status}" for status, number in sorted(report.judgments.items())) or "none new"
         cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
         took = f"; {duration(report.seconds)}" if report.seconds >= 1 else ""
-        console.print(f"{report.judge}: {counts}; {report.done_before:,} done before{cost}{took}", markup=False)
+        again = f" ({report.shared:,} more by the same pixels)" if report.shared else ""
+        console.print(f"{report.judge}: {counts}{again}; {report.done_before:,} done before{cost}{took}", markup=False)
         for error, number in report.errors.most_common(3):
             console.print(f"  {number:,} x {error}", markup=False, highlight=False)
         if report.stopped:

@@ -4,15 +4,19 @@ With ``--json`` one JSON document goes to stdout and nothing else. Progress and 
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
+
+UNBOUNDED = 4096
+"""Columns where there is no edge: tables are as wide as what stands in them."""
 
 
 class Exit(IntEnum):
@@ -40,13 +44,20 @@ def session(context: typer.Context) -> Session:
 
 
 def stdout() -> Console:
-    """For results that people read."""
-    return Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    """For results that people read. A pipe or a file has no width: nothing is wrapped there, unless COLUMNS asks."""
+    return _console(sys.stdout)
 
 
 def stderr() -> Console:
     """For progress, warnings and errors."""
-    return Console(file=sys.stderr, highlight=False)
+    return _console(sys.stderr)
+
+
+def _console(file: TextIO) -> Console:
+    if file.isatty():
+        return Console(file=file, highlight=False)
+    width = None if os.environ.get("COLUMNS", "").isdigit() else UNBOUNDED
+    return Console(file=file, highlight=False, soft_wrap=True, width=width)
 
 
 def emit(context: typer.Context, document: Any, show: Callable[[Console], None]) -> None:

@@ -23,14 +23,14 @@ def _show(console: Console, found: WorkspaceStatus) -> None:
     for name, number in found.totals.items():
         if number:
             totals.add_row(name, f"{number:,}")
-    totals.add_row("images", f"{found.images:,} ({found.image_bytes / 1e6:,.1f} MB)")
+    totals.add_row("different images", f"{found.images:,} ({found.image_bytes / 1e6:,.1f} MB)")
     console.print(totals)
     if found.items:
         _counts(console, "items by data set", found.items)
     if found.outputs:
-        _nested(console, "outputs by editor", found.outputs, found.outputs_without_pixels)
+        _outputs(console, found)
     if found.judgments:
-        _nested(console, "judgments by judge", found.judgments, {})
+        _nested(console, "judgments by judge", found.judgments)
     if found.votes:
         _counts(console, "votes by rater", found.votes)
     if found.missing:
@@ -55,13 +55,25 @@ def _counts(console: Console, title: str, counts: dict[str, int]) -> None:
     console.print(table)
 
 
-def _nested(console: Console, title: str, counts: dict[str, dict[str, int]], without: dict[str, int]) -> None:
-    states = sorted({state for row in counts.values() for state in row}, key=lambda state: (state != "ok", state))
+def _outputs(console: Console, found: WorkspaceStatus) -> None:
+    """What each editor was asked for and gave. The words stand last: they fold where a terminal is narrow."""
+    without = found.outputs_without_pixels
     extra = ["no pixels"] if without else []
-    table = Table(title, *states, *extra, box=None)
+    table = Table("outputs by editor", "ok", "asked for", "coverage", "attempts", *extra, "without one", box=None)
+    for name, row in found.outputs.items():
+        made, asked = row.get("ok", 0), sum(row.values())
+        failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
+        cells = [f"{made:,}", f"{asked:,}", f"{made / asked:.0%}", f"{found.attempts[name]:,}"]
+        table.add_row(_plain(name), *cells, *([f"{without.get(name, 0):,}"] if extra else []), failed)
+    table.columns[0].overflow = "fold"
+    console.print(table)
+
+
+def _nested(console: Console, title: str, counts: dict[str, dict[str, int]]) -> None:
+    states = sorted({state for row in counts.values() for state in row}, key=lambda state: (state != "ok", state))
+    table = Table(title, *states, box=None)
     for name, row in counts.items():
-        cells = [f"{row[state]:,}" if state in row else "" for state in states]
-        table.add_row(_plain(name), *cells, *([f"{without[name]:,}" if name in without else ""] if extra else []))
+        table.add_row(_plain(name), *(f"{row[state]:,}" if state in row else "" for state in states))
     console.print(table)
 
 

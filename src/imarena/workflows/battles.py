@@ -11,6 +11,7 @@ from typing import Any, Literal
 from imarena.core.records import Assignment, Item, Mode, Order, Outcome, Output, Status, Vote
 from imarena.storage import Workspace
 from imarena.workflows.live import live_judgments
+from imarena.workflows.slots import slots_of
 
 Source = Literal["human", "judge", "all"]
 NOT_WORK = ("gold", "practice", "qualification", "repeat")
@@ -32,7 +33,7 @@ class BattleTable:
     columns: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in COLUMNS})
     excluded: Counter[str] = field(default_factory=Counter)
     coverage: dict[str, float] = field(default_factory=dict)
-    """Share of the items asked of an editor for which it gave an output."""
+    """Share of what was asked of an editor for which it gave an output."""
     times: list[str] = field(default_factory=list)
     """When each battle was decided, as stored: the last of what it was made from."""
     warnings: tuple[str, ...] = ()
@@ -60,17 +61,9 @@ class _Context:
     def __init__(self, workspace: Workspace) -> None:
         self.items = {row["id"]: row for row in workspace.store.rows(Item)}
         self.outputs: dict[str, _Shown] = {}
-        asked: dict[str, set[tuple[str, int, str]]] = defaultdict(set)
-        given: dict[str, set[tuple[str, int, str]]] = defaultdict(set)
         for row in workspace.store.rows(Output):
             self.outputs[row["id"]] = _Shown(row["editor"], row["turn"], row["mode"])
-            if row["editor"] is None:
-                continue
-            slot = (row["item_id"], row["turn"], row["mode"])
-            asked[row["editor"]].add(slot)
-            if row["status"] == Status.OK.value:
-                given[row["editor"]].add(slot)
-        self.coverage = {editor: len(given[editor]) / len(slots) for editor, slots in asked.items()}
+        self.coverage = slots_of(workspace).coverage()
 
     def about(self, item_id: str, output_id: str) -> dict[str, Any]:
         item = self.items[item_id]

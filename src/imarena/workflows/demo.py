@@ -153,7 +153,7 @@ def _truth(workspace: Workspace, items: list[Item]) -> tuple[Section, dict[str, 
 def _tally(workspace: Workspace) -> dict[str, dict[str, int]]:
     from imarena.core.records import Judgment
 
-    outputs = {str(key[0]): n for key, n in workspace.store.count(Output, "status").items()}
+    outputs = {str(key[0]): n for key, n in workspace.store.count(Output, "status", status=Status.OK.value).items()}
     scores = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status", right_id=None).items()}
     every = {str(key[0]): n for key, n in workspace.store.count(Judgment, "status").items()}
     battles = {state: (n - scores.get(state, 0)) // 2 for state, n in every.items()}

@@ -31,6 +31,8 @@ class JudgeReport:
 
     judge: str
     judgments: Counter[str] = field(default_factory=Counter)
+    stored: Counter[str] = field(default_factory=Counter)
+    """Judgments that were written, by status: one answer counts for every output with the same pixels."""
     done_before: int = 0
     unfit: Counter[str] = field(default_factory=Counter)
     """Cases that the judge cannot be shown, by reason. They are not asked and not missing."""
@@ -48,9 +50,15 @@ class JudgeReport:
         """Cases of this run that have no verdict yet."""
         return self.planned - self.judgments[Status.OK.value]
 
-    def add(self, verdict: Verdict) -> None:
-        """Count a verdict or a failure."""
+    @property
+    def shared(self) -> int:
+        """Judgments of this run's answers beyond one each: of outputs with the same pixels."""
+        return self.stored[Status.OK.value] - self.judgments[Status.OK.value]
+
+    def add(self, verdict: Verdict, twins: int = 0) -> None:
+        """Count a verdict or a failure; `twins` more outputs have the same pixels."""
         self.judgments[verdict.status.value] += 1
+        self.stored[verdict.status.value] += 1 + twins
         if verdict.status is not Status.OK:
             self.errors[f"{verdict.status.value}: {verdict.error}"[:ERROR_LENGTH]] += 1
         self.cost_usd += verdict.usage.cost_usd or 0.0
@@ -60,6 +68,7 @@ class JudgeReport:
     def merge(self, later: "JudgeReport") -> None:
         """Add a later round of the same run."""
         self.judgments.update(later.judgments)
+        self.stored.update(later.stored)
         self.unfit.update(later.unfit)
         self.errors.update(later.errors)
         for name in ("done_before", "planned", "cost_usd", "input_tokens", "output_tokens", "seconds"):
@@ -69,8 +78,8 @@ class JudgeReport:
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
         counts = {
-            "judgments": dict(self.judgments), "unfit": dict(self.unfit), "missing": self.missing,
-            "errors": dict(self.errors.most_common(ERRORS_TOLD)),
+            "judgments": dict(self.judgments), "stored": dict(self.stored), "unfit": dict(self.unfit),
+            "missing": self.missing, "errors": dict(self.errors.most_common(ERRORS_TOLD)),
         }  # fmt: skip
         return {**self.__dict__, **counts}
 
@@ -112,13 +121,13 @@ def judge_cases(
     with noted(workspace, chosen.command, noting) as ongoing:
         planned = plan_cases(workspace, judge, cases, before)
         report.planned, report.done_before, report.unfit = len(planned.work), planned.answered, planned.unfit
-        ongoing.plan(report.planned)
+        ongoing.plan(planned.to_write)
         workspace.store.add(copies_of(workspace, planned.copies, ongoing.run_id))
         try:
             tally = _run(workspace, judge, planned.work, before, chosen, report, ongoing, progress)
             report.stopped, report.seconds = tally.stopped, tally.seconds
         finally:
-            ongoing.counts = dict(report.judgments)
+            ongoing.counts = dict(report.stored + Counter({Status.OK.value: len(planned.copies)}))
             ongoing.cost_usd = report.cost_usd
             ongoing.partial = report.missing > 0
             if report.missing:
@@ -144,7 +153,7 @@ def _run(
 
     def counted(one: CaseWork, said: Verdict) -> tuple[CaseWork, Verdict]:
         verdict = said if one.case.right is None else comparing(said)
-        report.add(verdict)
+        report.add(verdict, len(one.twins))
         if asking.watch:
             asking.watch(report, sum(report.judgments.values()), report.planned)
         return one, verdict

@@ -54,6 +54,11 @@ class PlannedWork:
         """Cases with an answer from before, copies included: what an estimate and a report call done before."""
         return self.done_before + len(self.copies)
 
+    @property
+    def to_write(self) -> int:
+        """Judgments that the run will write: one for every output that it is about, copies included."""
+        return sum(1 + len(one.twins) for one in self.work) + len(self.copies)
+
 
 def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Identity of a question: who is asked, what words, which pixels in which order, which repeat."""

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from imarena.core.ids import canonical_json
@@ -50,22 +51,39 @@ def misnamed(row: Any) -> bool:
     return card is not None and card.dimension != row["dimension"] == "overall" and row["run_id"] is not None
 
 
+Place = tuple[str, str, str | None, str | None]
+"""Work, left, right and order: copies of a picture share a work, and each has its place."""
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A question without a live ok answer: who was asked about what, and how the newest attempt ended."""
+
+    judge: str
+    dimension: str
+    status: str
+
+
 def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:
     """Questions to judges without a live ok answer: their work to the status of the last attempt."""
-    last: dict[str, str] = {}
+    return {place[0]: one.status for place, one in unanswered_places(workspace, **where).items()}
+
+
+def unanswered_places(workspace: Workspace, **where: Any) -> dict[Place, Unanswered]:
+    """The same for every place that a judgment was asked for."""
+    last: dict[Place, Unanswered] = {}
     replaced: set[str] = set()
     for row in workspace.store.rows(Judgment, status=FAILED, **where):
-        last[row["work_id"]] = row["status"]
+        place = (row["work_id"], row["left_id"], row["right_id"], row["order"])
+        last[place] = Unanswered(row["judge"], row["dimension"], row["status"])
         replaced.add(row["supersedes"])
-    works, ok = list(last), {}
+    works, ok = sorted({place[0] for place in last}), {}
     for start in range(0, len(works), PAGE):
         for row in workspace.store.rows(Judgment, status=Status.OK.value, work_id=works[start : start + PAGE]):
             ok[row["id"]] = row["work_id"]
             replaced.add(row["supersedes"])
-    for identity, work in ok.items():
-        if identity not in replaced:
-            last.pop(work, None)
-    return last
+    answered = {work for identity, work in ok.items() if identity not in replaced}
+    return {place: one for place, one in last.items() if place[0] not in answered}
 
 
 def _who(row: dict[str, Any]) -> tuple[str, str, bool]:

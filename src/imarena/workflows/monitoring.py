@@ -8,6 +8,7 @@ from imarena.core.records import ImageRef, Judgment, Order, Outcome, Status, Vot
 from imarena.storage.codec import from_row
 from imarena.workflows.battles import live_votes
 from imarena.workflows.exploring import fitting, pairs
+from imarena.workflows.live import unanswered_places
 from imarena.workflows.looking import Filters, Looking
 
 GRID = 16
@@ -48,13 +49,14 @@ def _judge_health(looking: Looking, *, released: bool) -> list[Health]:
         health = found.setdefault((judgment.judge, judgment.dimension), Health(judgment.judge, judgment.dimension))
         health.cost_usd += judgment.usage.cost_usd or 0.0
         if judgment.status is not Status.OK:
-            health.failed[judgment.status.value] += 1
             continue
         health.ok += 1
         if judgment.preference is not None and judgment.right_id is not None:
             _count(health, judgment)
             place = (judgment.judge, judgment.dimension, judgment.left_id, judgment.right_id, judgment.repeat)
             orders[place][str(judgment.order)] = judgment.preference.value
+    for one in unanswered_places(looking.workspace).values():  # tried again or not: a question fails once
+        found[one.judge, one.dimension].failed[one.status] += 1
     for place, said in orders.items():
         _compare(found[place[0], place[1]], place, said, people)
     return [found[key] for key in sorted(found)]

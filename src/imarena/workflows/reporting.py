@@ -6,6 +6,7 @@ from pathlib import Path
 
 from imarena.core.errors import ImarenaError
 from imarena.core.ids import content_id
+from imarena.core.plurals import counted
 from imarena.core.protocols import Progress
 from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Status
 from imarena.images import preview
@@ -42,11 +43,7 @@ def report(
     ]
     tell("report", 2, 4)
     sections += [*extra, _words(workspace), _gallery(workspace, folder, gallery)]
-    lead = (
-        f"{stands.totals['item']:,} items, {len(stands.outputs)} editors, {stands.totals['output']:,} outputs,"
-        f" {stands.totals['judgment']:,} judgments, {stands.totals['vote']:,} votes."
-    )
-    page = Page(title or stands.name, lead, tuple(s for s in sections if s is not None), tuple(next_steps))
+    page = Page(title or stands.name, _lead(stands), tuple(s for s in sections if s is not None), tuple(next_steps))
     tell("report", 3, 4)
     write_markdown(page, folder)
     path = write_html(page, folder)
@@ -54,18 +51,39 @@ def report(
     return path
 
 
+def _lead(stands: WorkspaceStatus) -> str:
+    asked = sum(sum(row.values()) for row in stands.outputs.values())
+    made = stands.totals["output"]
+    of = f" of {asked:,} asked for" if asked > made else ""
+    judged = sum(row.get("ok", 0) for row in stands.judgments.values())
+    return (
+        f"{counted(stands.totals['item'], 'item')}, {counted(len(stands.outputs), 'editor')}, "
+        f"{counted(made, 'output')}{of}, {counted(judged, 'judgment')}, {counted(stands.totals['vote'], 'vote')}."
+    )
+
+
 def _overview(stands: WorkspaceStatus) -> Section:
     states = sorted({state for row in stands.outputs.values() for state in row}, key=lambda s: (s != "ok", s))
     rows = tuple(
-        (editor, *(f"{row.get(state, 0):,}" for state in states), f"{row.get('ok', 0) / sum(row.values()):.0%}")
+        (
+            editor,
+            *(f"{row.get(state, 0):,}" for state in states),
+            f"{sum(row.values()):,}",
+            f"{row.get('ok', 0) / sum(row.values()):.0%}",
+            f"{stands.attempts[editor]:,}",
+        )
         for editor, row in stands.outputs.items()
     )
-    outputs = Grid(("editor", *states, "coverage"), rows, "Outputs by editor and status; only ok ones are judged.")
+    outputs = Grid(
+        ("editor", *states, "asked for", "coverage", "attempts"),
+        rows,
+        "What each editor was asked for, by where it stands now, however often it was tried; only ok ones are judged.",
+    )
     kinds = sorted({state for row in stands.judgments.values() for state in row}, key=lambda s: (s != "ok", s))
     judged = Grid(
         ("judge", *kinds),
         tuple((judge, *(f"{row.get(k, 0):,}" for k in kinds)) for judge, row in stands.judgments.items()),
-        "Judgments by judge and status.",
+        "Questions to each judge, by answer or by how the newest attempt ended.",
     )
     return Section("What is here", grids=tuple(grid for grid in (outputs, judged) if grid.rows))
 

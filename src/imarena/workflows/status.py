@@ -24,8 +24,9 @@ from imarena.core.records import (
 from imarena.storage import Workspace, migrate
 from imarena.storage import schema as tables
 from imarena.storage.database import reading
-from imarena.workflows.live import FAILED, unanswered
+from imarena.workflows.live import FAILED, unanswered_places
 from imarena.workflows.scanning import TEXT, flags_of
+from imarena.workflows.slots import UNNAMED, slots_of
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,17 @@ class WorkspaceStatus:
     items: dict[str, int]
     tasks: dict[str, int]
     outputs: dict[str, dict[str, int]]
+    """By editor and standing: every slot once, however often it was tried; a row adds up to what was asked for."""
+    attempts: dict[str, int]
+    """How often each editor was asked."""
+    coverage: dict[str, float]
+    """The share of what each editor was asked for that it gave; boards show the same."""
     outputs_without_pixels: dict[str, int]
     judgments: dict[str, dict[str, int]]
+    """By judge and status: every question once, by its answer or by how its newest attempt ended."""
     votes: dict[str, int]
     totals: dict[str, int]
+    """Records by kind. An `output` is one that is there; attempts that failed are among the `output attempt`s."""
     images: int
     image_bytes: int
     missing: dict[str, int]
@@ -61,19 +69,19 @@ class WorkspaceStatus:
 def status(workspace: Workspace) -> WorkspaceStatus:
     """Count everything. Fast: indexes only, no record is read back."""
     store = workspace.store
-    outputs = store.count(Output, "editor", "status")
-    judgments = Counter(store.count(Judgment, "judge", "status"))
-    judgments.subtract(_replaced(workspace))  # read again by `reparse`: the new reading counts
+    slots = slots_of(workspace)
+    outputs = slots.counts()
+    places = unanswered_places(workspace)
+    left = {place[0]: one.status for place, one in places.items()}
+    judgments = _nest(_answers(workspace) + Counter((one.judge, one.status) for one in places.values()))
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
     runs = list(store.rows(Run, state="running"))
-    totals = {
-        kind.__name__.lower(): store.count(kind).get((), 0)
-        for kind in (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
-    }
-    left = unanswered(workspace)
-    failed = {f"judgments {state}": number for state, number in sorted(Counter(left.values()).items())}
-    missing = _failures("outputs", outputs) | failed
+    kinds = (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
+    totals = {kind.__name__.lower(): store.count(kind).get((), 0) for kind in kinds}
+    tried, totals["output"] = totals["output"], slots.ok.total()
+    if tried > totals["output"]:
+        totals["output attempt"] = tried
     return WorkspaceStatus(
         name=workspace.settings.name,
         root=str(workspace.root.resolve()),
@@ -81,45 +89,44 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         schema=migrate.current(store.engine) or "",
         items={key[0]: n for key, n in sorted(store.count(Item, "dataset").items())},
         tasks={str(key[0] or "(none)"): n for key, n in sorted(store.count(Item, "task").items(), key=str)},
-        outputs=_nest(outputs),
-        outputs_without_pixels={str(key[0] or "(not named)"): n for key, n in sorted(without.items(), key=str)},
-        judgments=_nest(judgments),
+        outputs=outputs,
+        attempts=dict(sorted(slots.attempts.items())),
+        coverage=slots.coverage(),
+        outputs_without_pixels={str(key[0] or UNNAMED): n for key, n in sorted(without.items(), key=str)},
+        judgments=judgments,
         votes={key[0]: n for key, n in sorted(store.count(Vote, "rater_id").items())},
         totals=totals,
         images=len(images),
         image_bytes=sum(row["size_bytes"] for row in images),
-        missing=missing,
+        missing=_failures("outputs", outputs) | _failures("judgments", judgments),
         interrupted=[f"{row['command']} ({row['created_at'][:19]})" for row in runs],
         words=_words(workspace),
         unfinished=_unfinished(workspace, left),
     )
 
 
-def _replaced(workspace: Workspace) -> dict[tuple[Any, ...], int]:
-    """Judgments that a later one replaces, by judge and status."""
+def _answers(workspace: Workspace) -> Counter[tuple[str, str]]:
+    """Ok judgments by judge; one that `reparse` read again counts by its new reading."""
     table = tables.judgments
     later = select(table.c.supersedes).where(table.c.supersedes.is_not(None))
-    query = select(table.c.judge, table.c.status, func.count()).where(table.c.id.in_(later))
+    query = select(table.c.judge, func.count()).where(table.c.status == Status.OK.value, table.c.id.not_in(later))
     with reading(workspace.store.engine) as connection:
-        rows = connection.execute(query.group_by(table.c.judge, table.c.status)).all()
-    return {(judge, state): number for judge, state, number in rows}
+        rows = connection.execute(query.group_by(table.c.judge)).all()
+    return Counter({(judge, Status.OK.value): number for judge, number in rows})
 
 
-def _nest(counts: dict[tuple[Any, ...], int]) -> dict[str, dict[str, int]]:
+def _nest(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
     nested: dict[str, dict[str, int]] = {}
-    for (name, state), number in sorted(counts.items(), key=str):
-        if number:
-            nested.setdefault(str(name or "(not named)"), {})[state] = number
+    for (name, state), number in sorted(counts.items()):
+        nested.setdefault(name, {})[state] = number
     return nested
 
 
-def _failures(what: str, counts: dict[tuple[Any, ...], int]) -> dict[str, int]:
-    failed: dict[str, int] = {}
-    for (_, state), number in counts.items():
-        if state != Status.OK.value:
-            key = f"{what} {state}"
-            failed[key] = failed.get(key, 0) + number
-    return failed
+def _failures(what: str, counts: dict[str, dict[str, int]]) -> dict[str, int]:
+    failed: Counter[str] = Counter()
+    for row in counts.values():
+        failed.update({f"{what} {state}": n for state, n in row.items() if state != Status.OK.value})
+    return dict(sorted(failed.items()))
 
 
 def _unfinished(workspace: Workspace, left: dict[str, str]) -> list[str]:

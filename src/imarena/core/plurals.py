@@ -1,0 +1,24 @@
+"""A number and its noun, in the one form that fits: 1 rater, 2 raters, 3 replies."""
+
+_IRREGULAR = {"person": "people", "is": "are", "was": "were", "has": "have"}
+
+
+def plural(noun: str, number: float) -> str:
+    """The noun as it stands beside this number: `reply` and 2 give `replies`. Only the last word changes."""
+    if number == 1:
+        return noun
+    *before, last = noun.split(" ")
+    return " ".join([*before, _many(last)])
+
+
+def counted(number: int, noun: str) -> str:
+    """Both, with commas in the number: `1 rater`, `1,200 battles`."""
+    return f"{number:,} {plural(noun, number)}"
+
+
+def _many(word: str) -> str:
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")

@@ -1,0 +1,93 @@
+"""Slots: what an editor was asked for (item, turn, mode, sample), and where each stands, however often it was tried."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from sqlalchemy import Select, select
+
+from imarena.core.records import Item, Mode, Output, Status
+from imarena.storage import Workspace
+from imarena.storage import schema as tables
+from imarena.storage.database import reading
+
+NOT_TRIED = "not_tried"
+"""A later turn of a chain whose turn before has no output: asked for, and never begun."""
+UNNAMED = "(not named)"
+PAGE = 500
+
+Slot = tuple[str, int, str, str, int]
+"""Item, turn, editor, mode and sample."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Every slot of a workspace. An ok output makes a slot ok; otherwise it stands as its newest attempt ended."""
+
+    ok: Counter[str] = field(default_factory=Counter)
+    """Slots with an output, by editor."""
+    failed: dict[Slot, str] = field(default_factory=dict)
+    """Slots without one, and why: a status, or `not_tried`."""
+    attempts: Counter[str] = field(default_factory=Counter)
+    """How often each editor was asked, those that failed and were tried again included."""
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Slots by editor and standing, ok first; what stands in a row adds up to what the editor was asked for."""
+        found = {editor: {Status.OK.value: number} if number else {} for editor, number in sorted(self.ok.items())}
+        for (_, _, editor, _, _), state in sorted(self.failed.items()):
+            row = found.setdefault(editor, {})
+            row[state] = row.get(state, 0) + 1
+        return dict(sorted(found.items()))
+
+    def coverage(self) -> dict[str, float]:
+        """The share of what each named editor was asked for that it gave an output for."""
+        return {
+            editor: row.get(Status.OK.value, 0) / sum(row.values())
+            for editor, row in self.counts().items()
+            if editor != UNNAMED
+        }
+
+
+def slots_of(workspace: Workspace) -> Slots:
+    """Read them. Fast: ok outputs are counted in the database, only failures are read."""
+    found = Slots()
+    for (editor, state), number in workspace.store.count(Output, "editor", "status").items():
+        found.attempts[editor or UNNAMED] += number
+        if state == Status.OK.value:
+            found.ok[editor or UNNAMED] += number
+    with reading(workspace.store.engine) as connection:
+        for row in connection.execute(_unfilled()).mappings():
+            # Without an editor's name nothing says that two attempts are at the same: each work is a slot.
+            place = row["item_id"] if row["editor"] else row["work_id"]
+            slot = (place, row["turn"], row["editor"] or UNNAMED, row["mode"], row["sample"])
+            found.failed[slot] = row["status"]
+    found.failed.update(dict.fromkeys(_cut_off(workspace, found.failed), NOT_TRIED))
+    return found
+
+
+def _unfilled() -> Select[tuple[object, ...]]:
+    """Failed attempts at slots that have no ok output, the newest last."""
+    table, other = tables.outputs, tables.outputs.alias()
+    names = ("item_id", "turn", "editor", "mode", "sample")
+    same = [other.c[name] == table.c[name] for name in names]
+    filled = select(other.c.id).where(other.c.status == Status.OK.value, *same).exists()
+    columns = (table.c[name] for name in (*names, "status", "work_id"))
+    return select(*columns).where(table.c.status != Status.OK.value, ~filled).order_by(table.c.seq)
+
+
+def _cut_off(workspace: Workspace, failed: dict[Slot, str]) -> list[Slot]:
+    """Later turns that nobody could try, because the turn before failed."""
+    broken = [slot for slot in failed if slot[3] == Mode.MULTI_TURN.value and slot[2] != UNNAMED]
+    items = sorted({slot[0] for slot in broken})
+    turns: dict[str, int] = {}
+    tried: set[Slot] = set()
+    for start in range(0, len(items), PAGE):
+        page = items[start : start + PAGE]
+        turns |= {item.item_id: len(item.turns) for item in workspace.store.records(Item, id=page)}
+        for row in workspace.store.rows(Output, item_id=page, mode=Mode.MULTI_TURN.value):
+            tried.add((row["item_id"], row["turn"], row["editor"], row["mode"], row["sample"]))
+    later = {
+        (item, turn, editor, mode, sample)
+        for item, first, editor, mode, sample in broken
+        for turn in range(first + 1, turns[item])
+    }
+    return sorted(later - tried)
