@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageOps
 
+from imarena.core.ids import sha256_hex
 from imarena.core.records import Evidence, Item, Mode, Output, Status, Turn
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.editing_advice import ADVICE
@@ -230,6 +231,27 @@ def test_functions_commands_and_folders(imarena: Imarena, tmp_path: Path) -> Non
             (tmp_path / "b.png").write_bytes(workspace.load(output.image))
             inverted = ImageOps.invert(Image.open(tmp_path / "a.png").convert("RGB"))
             assert inverted.tobytes() == Image.open(tmp_path / "b.png").convert("RGB").tobytes()
+
+
+def test_a_changed_file_of_a_folder_is_told_and_taken_under_another_name(imarena: Imarena, tmp_path: Path) -> None:
+    root, finished = filled(tmp_path / "w", 2), tmp_path / "finished"
+    finished.mkdir()
+    for number in range(2):
+        (finished / f"item-000{number}.png").write_bytes(png(50 + number))
+    words = ("-w", root, "edit", "-e", f"folder:{finished}")
+    assert "differ" not in imarena(*words).err
+    (before,) = outputs(root, image_sha256=sha256_hex(png(51)))
+    assert "differ" not in imarena(*words).err
+    (finished / "item-0001.png").write_bytes(png(99))
+    told = imarena(*words).err
+    assert "1 file in the folder differs from what was taken before (item-0001)" in told
+    assert "--as finished-2" in told
+    assert outputs(root, item_id=before.item_id) == [before]
+    assert "differ" not in imarena(*words, "--as", "finished-2").err
+    old, new = outputs(root, item_id=before.item_id)
+    assert old == before
+    assert new.image is not None
+    assert new.image.sha256 == sha256_hex(png(99))
 
 
 def test_commands_of_a_workspace_need_trust(imarena: Imarena, tmp_path: Path) -> None:

@@ -48,17 +48,16 @@ class FolderEditor:
         return await asyncio.to_thread(self._found, request)
 
     def _found(self, request: EditRequest) -> EditResult:
-        key, dataset = str(request.params.get("key", "")), str(request.params.get("dataset", ""))
-        turn = request.params.get("turn", 0)
-        number = str(turn + 1) if isinstance(turn, int) else "1"
-        names = [f"{key}/{number}"] if request.params.get("turns", 1) != 1 else []
-        names += [key, f"{dataset}/{key}"] if not names or number == "1" else []
-        for stem in names:
-            for suffix in ("", *TYPES):
-                path = self._inside(stem + suffix)
-                if path is not None:
-                    return EditResult(Status.OK, path.read_bytes(), cost_usd=None)
-        return EditResult(Status.MISSING_OUTPUT, error=f"No picture called '{names[0]}' is in {self.root.name}.")
+        path = self.file_of(request.params)
+        if path is None:
+            name = _names(request.params)[0]
+            return EditResult(Status.MISSING_OUTPUT, error=f"No picture called '{name}' is in {self.root.name}.")
+        return EditResult(Status.OK, path.read_bytes(), cost_usd=None)
+
+    def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:
+        """The picture of the item that is named by `key`, `dataset`, `turn` and `turns`; None where there is none."""
+        found = (self._inside(stem + suffix) for stem in _names(named) for suffix in ("", *TYPES))
+        return next((path for path in found if path is not None), None)
 
     def _inside(self, name: str) -> Path | None:
         """A plain file below the root; keys come from data sets, so a path that leads out is no file of ours."""
@@ -71,6 +70,14 @@ class FolderEditor:
             return None
         inside = real.is_relative_to(self.root) and real.is_file() and real.suffix.lower() in TYPES
         return real if inside and real.stat().st_size <= MAX_BYTES else None
+
+
+def _names(named: Mapping[str, JsonValue]) -> list[str]:
+    """What its file may be called, without the type."""
+    key, dataset, turn = str(named.get("key", "")), str(named.get("dataset", "")), named.get("turn", 0)
+    number = str(turn + 1) if isinstance(turn, int) else "1"
+    names = [f"{key}/{number}"] if named.get("turns", 1) != 1 else []
+    return names + ([key, f"{dataset}/{key}"] if not names or number == "1" else [])
 
 
 def make(name: str, options: Mapping[str, JsonValue]) -> FolderEditor:

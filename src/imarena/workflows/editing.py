@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from imarena.core.errors import InvalidImage, StoreError
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Progress, Resumable
-from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Record, Status, Trace
+from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
 from imarena.engine import Plan, run_async
 from imarena.images import check
 from imarena.storage import Workspace
-from imarena.workflows.editing_plan import EditReport, EditSettings, EditWork, Known, missing
+from imarena.workflows.editing_plan import EditReport, EditSettings, EditWork, Known, missing, named_in_folder
 from imarena.workflows.editing_sheet import ContactSheet
 from imarena.workflows.editing_steps import StepJournal
 from imarena.workflows.exhibits import instruction_of, request_of
@@ -161,10 +161,7 @@ class _Run:
     def _request(self, work: EditWork) -> EditRequest:
         request = request_of(self.workspace, work.item, work.turn, work.mode, work.parent, work.seed)
         if getattr(work.editor, "needs_key", False):
-            named: JsonDict = {
-                "key": work.item.key, "dataset": work.item.dataset, "turn": work.turn,
-                "turns": len(work.item.turns) if work.mode is Mode.MULTI_TURN else 1,
-            }  # fmt: skip
+            named = named_in_folder(work.item, work.mode, work.turn)
             request = replace(request, params={**request.params, **named})
         if self.settings.wrap and getattr(work.editor, "wrappable", True):
             from imarena.editors.task_words import wrapped

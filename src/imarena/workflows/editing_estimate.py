@@ -1,18 +1,21 @@
 """What an edit run will take before it starts: edits, dollars, time, and what each figure rests on."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from statistics import median
 from typing import Any
 
+from imarena.core.ids import sha256_hex
+from imarena.core.plurals import counted
 from imarena.core.protocols import Editor
-from imarena.core.records import Item, Mode, Output, Status
+from imarena.core.records import ImageRef, Item, Mode, Output, Status
+from imarena.editors.folder import FolderEditor
 from imarena.editors.prices import age
 from imarena.storage import Workspace
 from imarena.workflows.editing_asides import Place, asides
-from imarena.workflows.editing_plan import EditSettings, has_turn
+from imarena.workflows.editing_plan import EditSettings, has_turn, named_in_folder
 from imarena.workflows.editing_variants import made_alike
 
 ENOUGH = 5
@@ -21,6 +24,11 @@ _OTHERS = (
     "{:,} of those done before were made with other options or by another version, and stay as they are: "
     "--as NAME makes new ones under a name of their own, so that the two can be compared."
 )
+_CHANGED = (
+    "{} in the folder differ{} from what was taken before ({}). What is stored stays, with what was said about it, and "
+    "the new pictures are not taken under this name: --as {}-2 takes the folder as it is now, beside the old one."
+)
+_KEYS_TOLD = 3
 _Slot = tuple[str, int, str | None, str, int]
 
 
@@ -68,16 +76,49 @@ def estimate_edits(
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
     named = {editor.name: editor for editor in editors}
     done: dict[_Slot, bool] = {}
+    stored: dict[_Slot, ImageRef] = {}
     for output in workspace.store.records(Output, editor=list(named)):
         seen, alike = past[output.editor or ""], made_alike(output, named[output.editor or ""])
         if output.cost_usd is not None and alike and not _says_nothing(output):
             seen.costs.append(output.cost_usd)
         if output.status is Status.OK:
             seen.ok += alike
-            done[(output.item_id, output.turn, output.editor, output.mode.value, output.sample)] = alike
+            slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
+            done[slot] = alike
+            if output.image is not None:
+                stored[slot] = output.image
             if output.latency_s is not None:
                 seen.latencies.append(output.latency_s)
-    return [_estimate(editor, items, settings, past[editor.name], done) for editor in editors]
+    made = [_estimate(editor, items, settings, past[editor.name], done) for editor in editors]
+    return [_told_of_files(one, editor, items, stored) for one, editor in zip(made, editors, strict=True)]
+
+
+def _told_of_files(
+    found: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[_Slot, ImageRef]
+) -> EditEstimate:
+    """With a word on files that are no longer those that were taken: a rerun does not take them by itself."""
+    if not isinstance(editor, FolderEditor):
+        return found
+    keys = changed_files(editor, items, {slot: image for slot, image in stored.items() if slot[2] == editor.name})
+    if not keys:
+        return found
+    which = ", ".join(keys[:_KEYS_TOLD]) + (", ..." if len(keys) > _KEYS_TOLD else "")
+    told = _CHANGED.format(counted(len(keys), "file"), "s" if len(keys) == 1 else "", which, editor.name)
+    return replace(found, notice=" ".join(filter(None, [found.notice, told])))
+
+
+def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[_Slot, ImageRef]) -> list[str]:
+    """Keys of the items whose stored output is another picture than the folder's file now."""
+    known = {item.item_id: item for item in items}
+    changed = []
+    for (item_id, turn, _, mode, _), image in stored.items():
+        item = known.get(item_id)
+        path = None if item is None else editor.file_of(named_in_folder(item, Mode(mode), turn))
+        if item is None or path is None:
+            continue
+        if path.stat().st_size != image.size_bytes or sha256_hex(path.read_bytes()) != image.sha256:
+            changed.append(item.key if mode != Mode.MULTI_TURN.value else f"{item.key}/{turn + 1}")
+    return changed
 
 
 def _says_nothing(output: Output) -> bool:

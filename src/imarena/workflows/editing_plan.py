@@ -138,6 +138,12 @@ def has_turn(item: Item, mode: Mode, turn: int) -> bool:
     return last > 0 and turn <= last
 
 
+def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
+    """What an editor that hands out files is told of an item; no other editor gets to see it."""
+    turns = len(item.turns) if mode is Mode.MULTI_TURN else 1
+    return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns}
+
+
 def add_studio(workspace: Workspace, keys: tuple[str, ...] | None = None) -> None:
     """Put the bundled benchmark's items (all of them, or these) into the workspace; what is there stays."""
     from imarena.datasets.studio import DATASET, studio_items
