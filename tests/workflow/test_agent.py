@@ -1,5 +1,6 @@
 """The agent in the arena: edited, judged and ranked offline beside nine other editors; its trace is stored."""
 
+import re
 from pathlib import Path
 from statistics import mean
 
@@ -140,3 +141,24 @@ def test_one_picture_from_the_command_line(imarena: Imarena, tmp_path: Path) -> 
         said = imarena("-w", "w", "agent", words, "cup.jpg", *unknown, code=2).err
         assert str(unknown[-1]).partition("=")[0] in said
         assert "Known" in said or "takes" in said
+
+
+def test_one_picture_needs_no_workspace_and_may_stand_first(imarena: Imarena, tmp_path: Path) -> None:
+    from imarena.studio.photos import photo_bytes
+
+    (tmp_path / "cup.jpg").write_bytes(photo_bytes("coffee"))
+    (tmp_path / "agent-output-steps").mkdir()
+    for old in ("1.jpg", "4.jpg", "notes.txt"):
+        (tmp_path / "agent-output-steps" / old).write_bytes(b"of an earlier run")
+    said = imarena("agent", "cup.jpg", "Make the cup blue. Turn it into black and white.", "--steps", 2).out
+    assert "ok: agent-output.jpg" in said
+    assert re.search(r"chosen: the picture of edit [12], score \d+\b(?!\.)", said)
+    assert not re.search(r"score \d+\.", said)
+    assert "The judge does not call it a success: not done yet" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["agent-output-steps", "agent-output.jpg", "cup.jpg"]
+    kept = sorted(path.name for path in (tmp_path / "agent-output-steps").iterdir())
+    assert kept == ["1.jpg", "2.jpg", "notes.txt"]
+    assert "stands behind the words" in imarena("agent", "Make it brighter.", code=3).out
+    assert "--workspace DIR" in imarena("agent", "Brighter.", "cup.jpg", "--mind", "gemini", code=2).err
+    assert "imarena init" in imarena("-w", "w", "agent", "Brighter.", "cup.jpg", code=2).err
+    assert "no.jpg cannot be read" in imarena("agent", "no.jpg", "Make it brighter.", code=2).err

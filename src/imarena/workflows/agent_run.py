@@ -1,17 +1,22 @@
 """agent: one picture and one instruction through CV-Agent, with the trace of every step."""
 
 import asyncio
-from contextlib import AsyncExitStack
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core.errors import InvalidImage, UserError
+from imarena.core.errors import InvalidImage, UnknownName, UserError
 from imarena.core.protocols import EditRequest, EditResult, Resumable
 from imarena.core.records import Status
 from imarena.images import SUFFIXES, check, media_type_of
-from imarena.storage import Workspace
+from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
 from imarena.workflows.editing_steps import StepJournal
 from imarena.workflows.editor_wiring import Wish, wire_editors
+
+_STEP = re.compile(rf"\d+({'|'.join(re.escape(suffix) for suffix in SUFFIXES.values())})")
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,21 @@ class AgentRun:
     result: EditResult
     output: Path | None
     steps: tuple[Path, ...]
+
+
+@contextmanager
+def workspace_for(root: Path) -> Iterator[Workspace]:
+    """The workspace that was named or stands here; where there is none and none was named, one for this run only."""
+    if root != Path() or is_workspace(root):
+        with open_workspace(root) as workspace:
+            yield workspace
+        return
+    with tempfile.TemporaryDirectory(prefix="imarena-agent-") as folder, init_workspace(Path(folder)) as workspace:
+        try:
+            yield workspace
+        except UnknownName as error:
+            told = "No workspace was named: the tables of an imarena.toml are known with --workspace DIR."
+            raise UnknownName(str(error.args[0]), hint=f"{error.hint} {told}".strip()) from error
 
 
 def run_agent(
@@ -72,6 +92,9 @@ def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple
         return ()
     folder = output.with_name(f"{output.stem}-steps")
     folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():  # of an earlier run, which may have made more
+        if _STEP.fullmatch(old.name):
+            old.unlink()
     paths = []
     for step in made:
         data = workspace.blobs.get(str(step["image_sha256"]))
