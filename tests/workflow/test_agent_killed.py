@@ -61,10 +61,13 @@ def _is_edit(step: Evidence) -> bool:
 def test_at_a_cost_limit_nothing_that_was_paid_is_lost(imarena: Imarena, tmp_path: Path) -> None:
     root = filled(tmp_path / "w", 3, instruction="Make the picture {n} brighter.")
     words = ("-w", root, "--json", "edit", "-e", "agent:openai", "-o", "steps=4", *FOREVER, "--concurrency", 2)
-    spent = []
+    spent: list[float] = []
     with pictures_server() as server:
         add_editors(root, server.root, {"openai": TABLES["openai"]})
         for limit in (0.20, 0.20, 0.20):  # five of the twelve steps each
+            planned = imarena(*words, "--dry-run").json["estimates"][0]
+            assert planned["cost_usd"] == pytest.approx(12 * 0.04 - sum(spent))  # what is paid for is not to be paid
+            assert ("steps that are paid for" in planned["basis"]) == bool(spent)
             done = imarena(*words, "--max-cost-usd", limit, code=None).json["report"]
             spent.append(done["cost_usd"])
             assert done["cost_usd"] <= limit + 1e-9

@@ -9,13 +9,14 @@ from typing import Any
 
 from imarena.core.ids import sha256_hex
 from imarena.core.plurals import counted
-from imarena.core.protocols import Editor
+from imarena.core.protocols import Editor, Resumable
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.editors.folder import FolderEditor
 from imarena.editors.prices import age
 from imarena.storage import Workspace
 from imarena.workflows.editing_asides import Place, asides
-from imarena.workflows.editing_plan import EditSettings, has_turn, named_in_folder
+from imarena.workflows.editing_plan import EditSettings, EditWork, has_turn, named_in_folder
+from imarena.workflows.editing_steps import paid_before, steps_of
 from imarena.workflows.editing_variants import made_alike
 
 ENOUGH = 5
@@ -75,7 +76,7 @@ def estimate_edits(
     """Count what is missing; price by what earlier edits did cost, else by the stated price."""
     past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
     named = {editor.name: editor for editor in editors}
-    done: dict[_Slot, bool] = {}
+    done: dict[_Slot, tuple[bool, Output]] = {}
     stored: dict[_Slot, ImageRef] = {}
     for output in workspace.store.records(Output, editor=list(named)):
         seen, alike = past[output.editor or ""], made_alike(output, named[output.editor or ""])
@@ -84,12 +85,13 @@ def estimate_edits(
         if output.status is Status.OK:
             seen.ok += alike
             slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
-            done[slot] = alike
+            done[slot] = (alike, output)
             if output.image is not None:
                 stored[slot] = output.image
             if output.latency_s is not None:
                 seen.latencies.append(output.latency_s)
-    made = [_estimate(editor, items, settings, past[editor.name], done) for editor in editors]
+    paid = paid_before(workspace) if any(isinstance(editor, Resumable) for editor in editors) else {}
+    made = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
     return [_told_of_files(one, editor, items, stored) for one, editor in zip(made, editors, strict=True)]
 
 
@@ -131,9 +133,11 @@ def _estimate(
     items: Sequence[Item],
     settings: EditSettings,
     past: _Past,
-    done: dict[_Slot, bool],
+    done: dict[_Slot, tuple[bool, Output]],
+    paid: dict[str, float],
 ) -> EditEstimate:
     places: list[Place] = []
+    begun: list[float] = []
     before = other = 0
     for item in items:
         for mode in settings.modes:
@@ -145,7 +149,9 @@ def _estimate(
                     before += slot in done
                     if slot not in done:
                         places.append(Place(item, Mode(mode), turn))
-                    other += not done.get(slot, True)
+                        if paid:
+                            begun.append(paid.get(_steps(places[-1], editor, sample, settings, done), 0.0))
+                    other += slot in done and not done[slot][0]
     new = len(places)
     cost, basis, as_of = _price(editor, past)
     total = None if cost is None else cost * new
@@ -153,10 +159,23 @@ def _estimate(
     if more is not None:
         basis += "; " + more.told
         total = None if total is None or more.cost_usd is None else total + more.cost_usd
+    if total is not None and any(begun):
+        less = sum(min(one, total / new) for one in begun)
+        total, basis = total - less, f"{basis}; less {less:.4f} USD for steps that are paid for"
     seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
     told = None if as_of is None else as_of.isoformat()
     notices = [str(getattr(_asked(editor), "notice", "")), _OTHERS.format(other) if other else ""]
     return EditEstimate(editor.name, new, before, total, seconds, basis, told, " ".join(filter(None, notices)))
+
+
+def _steps(
+    place: Place, editor: Editor, sample: int, settings: EditSettings, done: dict[_Slot, tuple[bool, Output]]
+) -> str:
+    """The name under which an agent's steps for a place stand, if it was begun."""
+    item, turn, many = place.item, place.turn, place.mode is Mode.MULTI_TURN
+    above = done.get((item.item_id, turn - 1, editor.name, place.mode.value, sample)) if many else None
+    seed = None if settings.seed is None else settings.seed + sample
+    return steps_of(EditWork(item, editor, turn, place.mode, sample, above[1] if above else None, 0, seed))
 
 
 def _asked(editor: Editor) -> object:

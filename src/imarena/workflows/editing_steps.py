@@ -1,6 +1,7 @@
 """The journal of an agent's steps in the workspace: every answer it paid for is stored before the next is asked for."""
 
 import secrets
+from collections import defaultdict
 
 from imarena.core.errors import StoreError
 from imarena.core.ids import canonical_json, sha256_hex
@@ -11,6 +12,7 @@ from imarena.storage import Workspace
 from imarena.workflows.editing_plan import EditWork
 
 KIND = "agent_step"
+PAID = "cost_usd"
 
 
 class StepJournal:
@@ -30,9 +32,7 @@ class StepJournal:
     @classmethod
     def of(cls, workspace: Workspace, work: EditWork) -> "StepJournal":
         """The journal of one output."""
-        parent = work.parent.output_id if work.parent else None
-        place = [work.item.item_id, work.turn, work.mode.value, work.sample, work.seed, parent]
-        return cls(workspace, _hash(work.editor, place), work.attempt)
+        return cls(workspace, steps_of(work), work.attempt)
 
     @classmethod
     def fresh(cls, workspace: Workspace, editor: Editor) -> "StepJournal":
@@ -57,7 +57,7 @@ class StepJournal:
         self.paid_usd += noted.cost_usd
         sha256 = None if noted.image is None else self._keep(noted.image)
         params: JsonDict = {"call": call, **({} if noted.ok else {"attempt": self._attempt})}
-        value: JsonDict = {**noted.value, **({"picture": True} if sha256 else {})}
+        value: JsonDict = {**noted.value, PAID: noted.cost_usd, **({"picture": True} if sha256 else {})}
         self._workspace.store.add(
             [
                 Evidence(
@@ -86,6 +86,22 @@ class StepJournal:
                 if found.params.get("attempt", self._attempt) == self._attempt:
                     self._held[str(found.params["call"])] = found
         return self._held
+
+
+def steps_of(work: EditWork) -> str:
+    """Under which name the steps of one output stand."""
+    parent = work.parent.output_id if work.parent else None
+    place: list[object] = [work.item.item_id, work.turn, work.mode.value, work.sample, work.seed, parent]
+    return _hash(work.editor, place)
+
+
+def paid_before(workspace: Workspace) -> dict[str, float]:
+    """What the good answers that are held cost, by the work that they belong to: none of them is paid for again."""
+    paid: dict[str, float] = defaultdict(float)
+    for found in workspace.store.records(Evidence, kind=KIND):
+        cost = found.value.get(PAID) if isinstance(found.value, dict) and "attempt" not in found.params else None
+        paid[found.image_sha256] += cost if isinstance(cost, float | int) else 0.0
+    return paid
 
 
 def _hash(editor: Editor, place: list[object]) -> str:
