@@ -82,11 +82,26 @@ def test_filters_go_along_to_every_view_and_to_the_battles(keeper: Page, hall: S
 def test_the_history_of_ratings(keeper: Page, hall: Stage, shot: Shot) -> None:
     keeper.goto(f"{hall.address}/board?view=history&source=human")
     expect(keeper.locator(".history polyline")).to_have_count(4)
-    labels = keeper.locator(".history text")
+    labels = keeper.locator(".history .series text")
     tops = sorted(float(labels.nth(n).get_attribute("y") or 0) for n in range(4))
     assert all(later - earlier >= 13 for earlier, later in pairwise(tops)), "labels do not overlap"
     assert keeper.locator("tbody tr").count() == 6
+    newest = hall.get("/api/board/history?source=human")["points"][-1]
+    for name in ("Battles decided", "Rating (Elo points)"):
+        expect(keeper.locator(".history svg").get_by_text(name, exact=True)).to_be_visible()
+    axis = [float(text.replace(",", "")) for text in keeper.locator(".history .grid text").all_text_contents()]
+    ratings, battles = axis[: axis.index(0)], axis[axis.index(0) :]
+    assert len(ratings) >= 3
+    assert ratings == sorted(ratings)
+    assert newest["n_battles"] / 2 < battles[-1] <= newest["n_battles"], "battles are counted from none to all"
+    keeper.locator(".history circle").last.hover()
+    tip = keeper.locator(".tip")
+    expect(tip).to_contain_text(f"{newest['n_battles']} battles")
+    best = newest["ratings"][0]
+    expect(tip.locator("tr").first).to_contain_text(f"{best['model']}{best['rating']:.0f}")
     shot(keeper, "history")
+    keeper.locator("h1").hover()
+    expect(tip).to_have_count(0)
 
 
 def test_the_issues_of_one_editor(keeper: Page, hall: Stage, shot: Shot) -> None:
