@@ -96,7 +96,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, init_workspace(Path(folder) / "arena") as workspace:
         timed("fill", lambda: fill(workspace, given.items, given.models, given.votes), told)
         arena = timed("read the workspace", lambda: read_arena(workspace, "robot"), told)
-        belief = timed("belief from votes and scores", lambda: believe(arena), told)
+        belief = timed("belief from votes and scores", lambda: believe(arena, claims=True), told)
         rng = np.random.default_rng(0)
         gated, told_most = Request(given.batch, "two-gate"), Request(given.batch)
         timed("draw a batch by two gates", lambda: draw_batch(workspace, arena, belief, gated, rng), told)
@@ -105,7 +105,7 @@ def main() -> None:
         board = Options(matrices=False)
         timed("rank again, corrected, whole", lambda: rerank(workspace, "robot", options=board), told)
         arena = read_arena(workspace, "robot")
-        timed("rank again, corrected, without reading", lambda: believe(arena), told)
+        timed("rank again, corrected, without reading", lambda: believe(arena, claims=True), told)
     print(json.dumps({**told, "peak_mb": round(memory_mb())}))
 
 

@@ -96,7 +96,7 @@ def plan(
         ("votes so far", document["votes_so_far"]),
         (f"widest interval now, +- points at {level:.0%}", round(document["half_width_now"])),
         (f"votes needed for +-{target:g}, asked evenly (--policy random)", _number(document["votes_needed"])),
-        ("four times in five between", " and ".join(_number(votes) for votes in document["votes_likely"])),
+        ("likely between", " and ".join(_number(votes) for votes in document["votes_likely"])),
         ("votes a rater", _number(document["votes_per_rater"])),
         (f"cost, at {cost_vote:g} a vote", "" if document["cost"] is None else f"{document['cost']:,.2f}"),
         ("battles here; votes that can still be had", f"{document['battles']:,}; {document['votes_left']:,}"),

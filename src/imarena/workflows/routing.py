@@ -105,8 +105,8 @@ BOARDS = 4000
 """How many are drawn to say how sure an order is."""
 
 
-def believe(arena: Arena) -> Belief:
-    """What the votes outside the gold set, with the judge corrected by them, say now."""
+def believe(arena: Arena, *, claims: bool) -> Belief:
+    """What the votes outside the gold set, with the judge corrected by them, say now. `claims`: with drawn boards."""
     votes = arena.work
     standard = standardise(arena.pool.scores)
     left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
@@ -117,7 +117,8 @@ def believe(arena: Arena) -> Belief:
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
-    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, boards(ballot, found, BOARDS))
+    drawn = boards(ballot, found, BOARDS) if claims else None
+    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, drawn)
 
 
 def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
@@ -177,7 +178,7 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
-    belief = believe(arena)
+    belief = believe(arena, claims=True)
     told = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
     chosen = gates or thresholds(arena, None, None, deferral)
     top = min(wish.top, arena.pool.n_models)

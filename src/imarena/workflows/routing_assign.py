@@ -78,7 +78,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     check_confidence(request.confidence)
     _check_raters(workspace, request.raters)
     arena = read_arena(workspace, judge)
-    belief = believe(arena)
+    belief = believe(arena, claims=request.stop_top > 0)
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
         told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
