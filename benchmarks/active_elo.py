@@ -194,6 +194,7 @@ def tables(folder: Path, seeds: int) -> Iterator[str]:
         yield from full_table(name, found)
     yield _printed("active_elo_bound", "--data", str(folder.absolute()), "--seeds", str(seeds))
     yield _printed("active_elo_model")
+    yield _printed("active_elo_plans")
 
 
 def _printed(module: str, *arguments: str) -> str:
