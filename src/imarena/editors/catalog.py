@@ -38,7 +38,7 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "studio": Kind("imarena.editors.local:make_studio", "nothing", "Eight habits of known quality.", "habit"),
+    "studio": Kind("imarena.editors.local:make_studio", "nothing", "Eight known habits; bundled items only.", "habit"),
     "classical": Kind("imarena.editors.local:make_classical", "nothing", "Classical operations, no model."),
     "folder": Kind("imarena.editors.local:make_folder", "nothing", "Outputs that were made elsewhere.", "path"),
     "command": Kind("imarena.editors.local:make_command", "trust", "A program: an argument list.", "argv"),

@@ -30,6 +30,10 @@ RECIPES: dict[str, Callable[[Work], recipes.Made]] = {
 }
 QUALITY_ORDER = tuple(name for name in RECIPES if name != "flaky")
 """From the best to the worst. What `flaky` is worth depends on how missing outputs count."""
+STRANGER = (
+    "This editor draws the bundled 'studio' items only, and this picture with these words is none of them; "
+    "for pictures of your own use another editor, such as classical (`imarena edit --list` shows all)."
+)
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,10 @@ class StudioEditor:
         return EditResult(status=Status.OK, image=made, latency_s=spent, cost_usd=0.0)
 
     def _made(self, request: EditRequest) -> recipes.Made:
-        work = work_for(request, salt=sha256_hex(self.habit.encode())[:8])
+        drawn = recipes.new_image if self.habit == "new-image" else None
+        work = work_for(request, sha256_hex(self.habit.encode())[:8], drawn)
         if work is None:
-            return Failed(Status.REFUSED, "This built-in editor only knows the bundled 'studio' benchmark.")
+            return Failed(Status.REFUSED, STRANGER)
         return RECIPES[self.habit](work)
 
 

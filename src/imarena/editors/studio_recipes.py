@@ -107,7 +107,7 @@ def returns_input(work: Work) -> Made:
     return work.request.references[0] if work.request.references else work.encode(work.given)
 
 
-def new_image(work: Work) -> Made:
+def new_image(work: Work) -> bytes:
     """Draws another picture that has little to do with the source."""
     rng = work.rng
     places = [

@@ -1,6 +1,7 @@
 """What a built-in editor works on: the pixels it was given, and the scene behind them."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,11 +9,13 @@ import numpy.typing as npt
 
 from imarena.core.protocols import EditRequest
 from imarena.core.records import Status
-from imarena.studio import Asked, Scene, asked, is_photo, picture, render
+from imarena.studio import SHOWN, Asked, Scene, alike, asked, asked_by_words, is_photo, picture, render
 from imarena.studio.canvases import Pixels, change_mask, decoded, laid_over
 from imarena.studio.render import encoded
 
 Floats = npt.NDArray[np.float32]
+TRIES = 5
+"""How many tries back an editor knows a picture of its own."""
 
 
 @dataclass(frozen=True)
@@ -79,15 +82,37 @@ class Work:
         return encoded(np.asarray(pixels, np.uint8), photo=is_photo(self.after))
 
 
-def work_for(request: EditRequest, salt: str) -> Work | None:
-    """The request, understood; None where it is not about the benchmark."""
+def work_for(request: EditRequest, salt: str, drawn: Callable[[Work], bytes] | None = None) -> Work | None:
+    """The request, understood; None where it is not about the benchmark.
+
+    `drawn` makes the pictures of an editor that draws something else than the entry: one of its own, of the turn or
+    the try before, is a source as good as the entry's.
+    """
     try:
         found = asked(request.instruction, request.sources)
+        if found is None and drawn is not None and request.sources:
+            found = _drawn_before(request, salt, drawn)
     except OSError:  # the source is not a picture
         return None
-    if found is None:
-        return None
+    return None if found is None else _work(request, found, salt)
+
+
+def _work(request: EditRequest, found: Asked, salt: str) -> Work | None:
     after = found.entry.scene_after(found.last)
-    if after is None:
-        return None
-    return Work(request, found, found.entry.scene_after(found.first), after, salt)
+    return None if after is None else Work(request, found, found.entry.scene_after(found.first), after, salt)
+
+
+def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[Work], bytes]) -> Asked | None:
+    source = decoded(request.sources[0])
+    for found in asked_by_words(request.instruction, request.sources):
+        for first, seed in ((found.first - 1, request.seed), *((found.first, seed) for seed in _earlier(request.seed))):
+            before = Asked(found.entry, first, first + 1) if first < found.first else found
+            work = _work(replace(request, seed=seed), before, salt) if first >= 0 else None
+            if work is not None and alike(source, decoded(drawn(work))) >= SHOWN:
+                return found
+    return None
+
+
+def _earlier(seed: int | None) -> list[int | None]:
+    """Seeds of the tries before: an agent adds a thousand for each."""
+    return [seed] if seed is None else [seed - 1000 * tries for tries in range(TRIES)]

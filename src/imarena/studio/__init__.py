@@ -6,12 +6,13 @@ from imarena.studio.entry import Entry, Step
 from imarena.studio.generate import random_scene
 from imarena.studio.oracle import Truth, true_quality
 from imarena.studio.photos import Photo, photo_of, photos
-from imarena.studio.recognise import Asked, asked
+from imarena.studio.recognise import SHOWN, Asked, alike, asked, asked_by_words
 from imarena.studio.render import Rendered, Seen, is_photo, picture, render
 from imarena.studio.scene import Effect, Scene, Thing, View
 
 __all__ = [
     "DEMO_KEYS",
+    "SHOWN",
     "Asked",
     "Edit",
     "Effect",
@@ -24,8 +25,10 @@ __all__ = [
     "Thing",
     "Truth",
     "View",
+    "alike",
     "apply",
     "asked",
+    "asked_by_words",
     "entries",
     "entry_of",
     "is_photo",

@@ -14,6 +14,7 @@ from imarena.core.errors import UnknownName, UserError
 from imarena.core.protocols import Editor, Judge
 from imarena.core.settings import Settings
 from imarena.editors.catalog import EDITORS, KINDS, Ports
+from imarena.editors.classical import OPERATIONS
 from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards
 from imarena.editors.prices import PRICE_FIELDS
 from imarena.editors.studio import RECIPES
@@ -173,10 +174,8 @@ class EditorWiring:
         if chosen in ("", "builtin"):
             return RuleMind(), ()
         if chosen not in self._settings.endpoints:
-            known = list(self._settings.endpoints)
-            raise UnknownName(
-                f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: builtin, {known}."
-            )
+            known = ", ".join(["builtin", *self._settings.endpoints])
+            raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
         from imarena.clients import read_endpoint
 
         found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
@@ -225,8 +224,9 @@ def wire_editors(
 def editor_names(settings: Settings) -> dict[str, str]:
     """Names that `--editor` takes, with a word about each."""
     named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
-    named |= {f"studio-{habit}": "the bundled benchmark's editor" for habit in RECIPES}
+    named |= {f"studio-{habit}": "draws the bundled items only" for habit in RECIPES}
     named["classical"] = KINDS["classical"].about
+    named |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
     named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}
     named |= {"agent:EDITOR": "CV-Agent around an editor", "best-of-4:EDITOR": "the judge's choice of four"}
     named |= {card.name: _about(card) for card in model_cards().values() if card.adapter}
@@ -268,7 +268,14 @@ def _shown(kind: str, rest: str) -> str:
 
 
 def _near(name: str, tables: list[str]) -> str:
-    known = [*tables, *(f"studio-{habit}" for habit in RECIPES), "classical", *model_cards(), *_STAGED]
+    known = [
+        *tables,
+        *(f"studio-{habit}" for habit in RECIPES),
+        "classical",
+        *(f"classical-{one}" for one in OPERATIONS),
+        *model_cards(),
+        *_STAGED,
+    ]
     near = difflib.get_close_matches(name, known, n=1)
     listed = "`imarena edit --list` shows what there is."
     return f"Did you mean '{near[0]}'? {listed}" if near else listed

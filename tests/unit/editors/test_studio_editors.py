@@ -12,6 +12,7 @@ from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Mode, Status
 from imarena.editors.studio import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
 from imarena.studio import DEMO_KEYS, entry_of, picture, true_quality
+from imarena.studio.render import encoded
 
 KEYS = list(DEMO_KEYS)
 
@@ -123,6 +124,30 @@ def test_strangers_are_refused() -> None:
         assert "studio" in made.error
     with pytest.raises(UnknownName, match="excat"):
         studio_editor("excat")
+
+
+@pytest.mark.parametrize("habit", RECIPES)
+def test_a_picture_from_elsewhere_is_refused_whatever_the_words(habit: str) -> None:
+    drawing = np.full((400, 600, 3), (205, 190, 170), np.uint8)
+    drawing[240:] = (140, 100, 60)
+    drawing[180:300, 200:300] = (200, 30, 30)
+    for words in ("Make it night.", "Switch the lamp on.", "Remove the purple box."):
+        made = asyncio.run(studio_editor(habit).edit(EditRequest(instruction=words, sources=(encoded(drawing),))))
+        assert made.status is Status.REFUSED
+        assert "bundled 'studio' items only" in made.error
+
+
+@pytest.mark.parametrize("habit", QUALITY_ORDER)
+def test_each_editor_goes_on_from_its_own_pictures(habit: str) -> None:
+    entry = entry_of("edival-16")
+    assert entry.scene is not None
+    source = picture(entry.scene)
+    for step in entry.steps:
+        made = asyncio.run(studio_editor(habit).edit(EditRequest(step.instruction, (source,), seed=42)))
+        assert made.image is not None
+        source = made.image
+        again = EditRequest(step.instruction, (source,), seed=1042)  # the same order once more, as an agent asks
+        assert asyncio.run(studio_editor(habit).edit(again)).status is Status.OK
 
 
 def test_there_are_eight() -> None:

@@ -4,6 +4,7 @@ from collections import Counter
 from importlib.resources import files
 from io import BytesIO
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -14,6 +15,7 @@ from imarena.core.records import ImageRef, Item
 from imarena.datasets.studio import DEMO_KEYS, studio_items
 from imarena.datasets.taxonomy import load_taxonomy as load
 from imarena.studio import asked, entries, entry_of, is_photo, photo_of, photos, picture, render, true_quality
+from imarena.studio.canvases import decoded
 from imarena.studio.photos import LICENCE_ADDRESSES, photo_bytes
 from imarena.studio.render import encoded
 
@@ -190,3 +192,42 @@ def test_recognition_survives_wrapping_joining_and_rewriting() -> None:
     assert asked("do something nice", ()) is None
     stranger = np.full((300, 300, 3), (0, 255, 0), np.uint8)
     assert asked("do something nice", (encoded(stranger),)) is None
+
+
+def plain_drawing(key: str) -> bytes:
+    """What somebody else might draw: an entry's broad colours in a few flat fields, whose thumbnails lie near."""
+    scene = entry_of(key).scene
+    assert scene is not None
+    fields = cv2.resize(render(scene).pixels, (4, 6), interpolation=cv2.INTER_AREA)
+    return encoded(np.asarray(cv2.resize(fields, (640, 512), interpolation=cv2.INTER_NEAREST), np.uint8))
+
+
+@pytest.mark.parametrize("words", ["make it night", "Switch the lamp on.", "Remove the blue bench."])
+@pytest.mark.parametrize("key", ["cv-functional-state-change-1", "edival-09", "cv-object-insertion-1"])
+def test_a_plain_drawing_is_no_scene_of_ours(words: str, key: str) -> None:
+    assert asked(words, (plain_drawing(key),)) is None
+
+
+def worn(data: bytes, how: str) -> bytes:
+    pixels = decoded(data)
+    if how == "small":
+        return encoded(np.asarray(cv2.resize(pixels, None, fx=0.3, fy=0.3, interpolation=cv2.INTER_AREA), np.uint8))
+    if how == "noise":
+        noise = np.random.default_rng(0).normal(0, 30, pixels.shape)
+        return encoded(np.asarray(np.clip(pixels + noise, 0, 255), np.uint8))
+    sink = BytesIO()
+    Image.fromarray(pixels).save(sink, "JPEG", quality=25)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("how", ["small", "noise", "jpeg"])
+@pytest.mark.parametrize("words", ["do something nice", ""])
+def test_own_pictures_are_known_however_worn(how: str, words: str) -> None:
+    for key in ("edival-16", "cv-low-light-enhancement-1", "cv-ui-recovery-1", "photo-flower"):
+        entry = entry_of(key)
+        for turn in range(len(entry.steps) + 1):
+            scene = entry.scene_after(turn)
+            assert scene is not None
+            found = asked(words or entry.steps[0].instruction, (worn(picture(scene), how),))
+            assert found is not None
+            assert found.entry.key == key
