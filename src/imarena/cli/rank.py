@@ -11,7 +11,7 @@ from imarena.cli.console import emit, session, warn
 from imarena.core.errors import UserError
 
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
-Voters = Annotated[str, typer.Option("--source", help="Workspace: human, judge, all, or auto (people if they voted).")]
+Voters = Annotated[str, typer.Option("--source", help="Workspace: people, judge, all, or auto (people if they voted).")]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
 Dimension = Annotated[
     str | None, typer.Option("--dimension", help="Workspace: battles about this dimension; without it the whole.")

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from imarena.core.plurals import counted, plural
 from imarena.core.records import Ranking
 from imarena.core.records.ranking import Standing
 
@@ -33,7 +34,7 @@ def show_board(ranking: Ranking, console: Console) -> None:
     title = " ".join(f"{key} {value}" for key, value in ranking.scope.items())
     table = Table(title=Text(title) if title else None, box=None, pad_edge=False, header_style="bold")
     if not console.is_terminal:
-        console.width = PAGE_WIDTH
+        console.width = max(PAGE_WIDTH, console.width)
     rows = [tuple(_printable(cell) for cell in _cells(standing)) for standing in ranking.models]
     kept = _fitting(rows, console.width)
     for place in kept:
@@ -43,6 +44,10 @@ def show_board(ranking: Ranking, console: Console) -> None:
         table.add_row(*(Text(row[place]) for place in kept))
     console.print(table)
     console.print(Text(made_by(ranking), style="dim"))
+    if ranking.settings.get("beside"):
+        console.print(
+            Text(f"Made from the verdicts of {ranking.settings['verdicts']}; also here: {ranking.settings['beside']}.")
+        )
 
 
 def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
@@ -59,11 +64,11 @@ def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 def made_by(ranking: Ranking) -> str:
     """One line: method, number of battles, kind of interval, seed, and what was left out."""
     settings = ranking.settings
-    parts = [ranking.method, f"{ranking.n_battles} battles"]
+    parts = [ranking.method, counted(ranking.n_battles, "battle")]
     if settings.get("verdicts"):  # of a workspace, where people may have voted or not
         parts.append(f"verdicts of {settings['verdicts']}")
     if settings.get("interval") == "bootstrap":
-        parts.append(f"{settings['rounds']} rounds over {settings['cluster']}s, seed {settings['seed']}")
+        parts.append(f"{settings['rounds']} rounds over {plural(str(settings['cluster']), 2)}, seed {settings['seed']}")
     elif settings.get("interval") == "sandwich":
         parts.append(f"sandwich interval over {settings['cluster']}s")
     left_out = [f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number]

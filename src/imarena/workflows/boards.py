@@ -7,6 +7,7 @@ from imarena.core.records import Judgment, Ranking, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.battles import WHOLE, BattleTable, battles, one_dimension, part_of
+from imarena.workflows.evidence import absent
 from imarena.workflows.independence import driven_by, self_judged
 from imarena.workflows.rank import load_battles, rank_table
 
@@ -42,8 +43,11 @@ def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
     for judge, dimension in sorted(judged, key=lambda key: (*_whole_first(key[1])[:1], *key)):
         table = battles(workspace, source="judge", judge=judge, dimension=dimension)
         for title, part in _kinds(judge, dimension, _told(table, dimension)):
-            if len({*part.columns["left"], *part.columns["right"]}) > 1:
-                made.append(_warned(board(title, part, chosen), self_judged(drivers, [judge])))
+            ranked = {*part.columns["left"], *part.columns["right"]}
+            if len(ranked) > 1:
+                command = "battle" if part.columns["score_left"][0] is None else "judge"
+                lacking = absent(workspace, ranked, "judge", judge, workspace.root, command)
+                made.append(_warned(board(title, part, chosen), (*self_judged(drivers, [judge]), *lacking)))
     return made
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted, plural
 from imarena.core.records import Ranking
 from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles
 
@@ -98,7 +99,9 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
     if by not in table.column_names:
         raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
     keys = table[by].cast(pa.string())
-    homeless = (f"{keys.null_count} battles have no {by} and stand on no board.",) if keys.null_count else ()
+    lost = keys.null_count
+    told = f"{counted(lost, 'battle')} {plural('has', lost)} no {by} and {plural('stands', lost)} on no board."
+    homeless = (told,) if lost else ()
     for value in sorted(value for value in pc.unique(keys).to_pylist() if value is not None):
         part = table.filter(pc.fill_null(pc.equal(keys, value), False))
         scope = {by: value}
@@ -184,6 +187,8 @@ class WorkspaceBattles:
     warnings: tuple[str, ...]
     verdicts: str
     """Whose: people's, or which judges'."""
+    beside: str = ""
+    """What else there is to rank by, and the option that shows it."""
 
 
 def _judge_called(workspace: Any, name: str) -> str:
@@ -210,34 +215,30 @@ def workspace_battles(
     `source` auto: people where they voted, else judges; with `pooled` (methods that weigh sources) all of them.
     Without a `dimension` only verdicts about the whole count, unless `dimensions` asks for all of them together.
     """
-    from imarena.core.records import Vote
     from imarena.storage import open_workspace
-    from imarena.workflows.battles import about_whole, battles
+    from imarena.workflows.battles import about_whole
+    from imarena.workflows.evidence import absent, evidence_of, few_votes, nothing_to_rank, read_source
     from imarena.workflows.independence import driven_by, verdict_warnings
     from imarena.workflows.undelivered import failed_outputs
 
-    if source not in ("auto", "human", "judge", "all"):
-        raise UserError(f"No source '{source}'.", hint="Known: auto, human, judge, all.")
+    asked = read_source(source)
     with open_workspace(folder) as workspace:
-        if source == "auto":
-            voted = workspace.store.count(Vote).get((), 0) > 0
-            source = "all" if pooled else "human" if voted and judge is None else "judge"
         named = None if judge is None else _judge_called(workspace, judge)
-        found = battles(workspace, source=source, judge=named, dimension=dimension, once=True)  # type: ignore[arg-type]
+        there = evidence_of(workspace)
+        source, found = _chosen(workspace, asked, named, dimension, there, pooled=pooled)
         about = sorted(set(found.columns["dimension"]))
         if dimension is None and not dimensions:
             found = about_whole(found, asked=judge is not None)
-        failed = list(failed_outputs(workspace, {*found.columns["left"], *found.columns["right"]}))
+        ranked = {*found.columns["left"], *found.columns["right"]}
+        failed = list(failed_outputs(workspace, ranked))
         drivers = {} if source == "human" else driven_by(workspace)
-    if about and not len(found):
+        if not about:
+            raise nothing_to_rank(workspace, source, named)
+        warned = few_votes(there, source, chosen=asked != "auto") + absent(workspace, ranked, source, named, folder)
+    if not len(found):
         raise UserError(
             f"No verdict of source '{source}' is about the whole; there are some about {', '.join(about)}.",
             hint="Choose one with --dimension; `--method davidson --balanced` ranks by all of them together.",
-        )
-    if not len(found):
-        raise UserError(
-            f"No battles of source '{source}' in this workspace.",
-            hint="Run judge or battle, import votes, or use --from.",
         )
     used = {name: column for name, column in found.columns.items() if any(value is not None for value in column)}
     if failed:  # --missing says whether these are left out or lost
@@ -247,10 +248,27 @@ def workspace_battles(
     judges = sorted({str(name) for name in used.get("judge", []) if name})
     together = (f"Verdicts about {', '.join(about)} are ranked together.",) if dimensions and len(about) > 1 else ()
     people = "human" in used["source"]
-    warnings = (*found.warnings, *together, *verdict_warnings(judges, drivers, people=people, weighed=pooled))
-    return WorkspaceBattles(
-        load_battles(used), dict(found.excluded), dict(found.coverage), warnings, _whose(source, judges)
-    )
+    about_them = verdict_warnings(judges, drivers, people=people, weighed=pooled)
+    warnings = (*warned, *found.warnings, *together, *about_them)
+    whose, beside = _whose(source, judges), there.beside(source, named)
+    return WorkspaceBattles(load_battles(used), dict(found.excluded), dict(found.coverage), warnings, whose, beside)
+
+
+def _chosen(
+    workspace: Any, source: str, judge: str | None, dimension: str | None, there: Any, *, pooled: bool
+) -> tuple[str, Any]:
+    """The source that counts, and its battles. `auto`: people where they voted, else judges."""
+    from imarena.workflows.battles import battles
+
+    if source == "auto":
+        source = "all" if pooled else "human" if there.votes and judge is None else "judge"
+        rated = dimension is not None and judge is None and not pooled
+        if rated:  # people may have rated this criterion without choosing between two
+            found = battles(workspace, source="human", dimension=dimension, once=True)
+            if len(found):
+                return "human", found
+            source = "judge"
+    return source, battles(workspace, source=source, judge=judge, dimension=dimension, once=True)  # type: ignore[arg-type]
 
 
 def _whose(source: str, judges: list[str]) -> str:
@@ -264,7 +282,7 @@ def _whose(source: str, judges: list[str]) -> str:
 def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
     """Put the workspace's own exclusions and warnings on a board, and whose verdicts it rests on."""
     excluded = {**ranking.excluded, **found.excluded}
-    settings = {**ranking.settings, "verdicts": found.verdicts}
+    settings = {**ranking.settings, "verdicts": found.verdicts, **({"beside": found.beside} if found.beside else {})}
     warnings = (*found.warnings, *ranking.warnings)
     return ranking.model_copy(update={"excluded": excluded, "warnings": warnings, "settings": settings})
 

@@ -1,0 +1,116 @@
+"""What `rank` says beside a board: what it is made from, what else there is, and who is not on it."""
+
+from pathlib import Path
+
+import pytest
+
+from imarena.core.records import Item, Judgment, Output, Rater, Status
+from imarena.storage import Workspace, init_workspace, open_workspace
+from imarena.workflows.boards import boards
+from imarena.workflows.evidence import FEW_VOTES
+from tests.command import ROOT, Imarena
+from tests.samples import item, judgment, kept, vote
+from tests.small_arena import make_arena, write_folders
+
+EDITORS = ("alpha", "beta", "new")
+
+
+def _shown(workspace: Workspace, count: int) -> list[tuple[Item, dict[str, Output]]]:
+    """Items with an output of each editor, all of them different pictures."""
+    made = []
+    for number in range(count):
+        one = item(f"item-{number}")
+        seeds = enumerate(EDITORS, 10 * number)
+        outputs = {name: Output(item_id=one.item_id, editor=name, image=kept(workspace, seed)) for seed, name in seeds}
+        workspace.store.add([one, *outputs.values()])
+        made.append((one, outputs))
+    return made
+
+
+@pytest.fixture
+def arena(tmp_path: Path) -> Path:
+    """Two editors with scores of one judge, and a third with outputs that nobody has looked at."""
+    root = tmp_path / "w"
+    with init_workspace(root) as workspace:
+        for number, (_, outputs) in enumerate(_shown(workspace, 4)):
+            for name, score in (("alpha", 700.0), ("beta", 400.0 + number)):
+                said = judgment(outputs[name], None, f"{name}-{number}")
+                workspace.store.add([said.model_copy(update={"judge": "mood/some-model", "score": score})])
+    return root
+
+
+def _vote(root: Path, count: int) -> None:
+    with open_workspace(root) as workspace:
+        rater = Rater(rater_id="ann", role="rater")
+        outputs = {(one.item_id, one.editor): one for one in workspace.store.records(Output)}
+        items = [one.item_id for one in workspace.store.records(Item)]
+        workspace.store.add([rater])
+        for number in range(count):
+            at = items[number % len(items)]
+            workspace.store.add([vote(rater, outputs[at, "alpha"], outputs[at, "beta"], key=str(number))])
+
+
+def test_an_editor_that_is_not_on_the_board_is_named_with_the_command_that_adds_it(
+    imarena: Imarena, arena: Path
+) -> None:
+    told = imarena("-w", "w", "rank", "--rounds", 20).err
+    assert "new has outputs and is not on this board. To add: `imarena -w w judge --judge mood --editors new`." in told
+    with open_workspace(arena) as workspace:
+        (made,) = boards(workspace)
+    assert any("new has outputs and is not on this board" in words for words in made.ranking.warnings)
+
+
+def test_a_board_says_what_it_is_made_from_and_what_else_there_is(imarena: Imarena, arena: Path) -> None:
+    before = imarena("-w", "w", "rank", "--rounds", 20)
+    assert "also here" not in before.out
+    _vote(arena, 1)
+    ended = imarena("-w", "w", "rank", "--rounds", 20)
+    assert (
+        "Made from the verdicts of people; also here: 8 verdicts of judge mood/some-model (--source judge)."
+        in ended.out
+    )
+    assert "made from 1 vote of people alone" in ended.err
+    assert "`imarena -w w campaign create NAME` asks people" in ended.err
+    judged = imarena("-w", "w", "rank", "--rounds", 20, "--source", "judges")
+    assert "also here: 1 vote of people (--source people)." in judged.out
+    asked = imarena("-w", "w", "--json", "rank", "--rounds", 20, "--source", "people").json
+    assert (asked["settings"]["verdicts"], asked["n_battles"]) == ("people", 1)
+    assert not any("alone" in words for words in asked["warnings"]), "who asked for the votes knows"
+    assert "human (or people)" in imarena("-w", "w", "rank", "--source", "peple", code=2).err
+
+
+def test_many_votes_need_no_warning(imarena: Imarena, arena: Path) -> None:
+    _vote(arena, FEW_VOTES)
+    assert "says little" not in imarena("-w", "w", "rank", "--rounds", 20).err
+
+
+def test_a_judge_without_one_usable_answer_is_told(imarena: Imarena, tmp_path: Path) -> None:
+    with init_workspace(tmp_path / "w") as workspace:
+        for number, (_, outputs) in enumerate(_shown(workspace, 2)):
+            said = judgment(outputs["alpha"], None, str(number))
+            refused: Judgment = said.model_copy(update={"status": Status.REFUSED, "score": None, "attempt": 0})
+            again = refused.model_copy(update={"attempt": 1})
+            workspace.store.add([refused, again])
+    told = imarena("-w", "w", "rank", code=2).err
+    assert "test-judge was asked 2 questions without one usable answer (2 refused)" in told
+    assert "again" in told
+
+
+def test_the_readme_leads_a_new_model_onto_both_boards(imarena: Imarena, tmp_path: Path) -> None:
+    make_arena(tmp_path / "imarena-demo", items=2, habits=("exact", "artefacts"))
+    write_folders(tmp_path / "imarena-demo", tmp_path / "made")
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "made" / "outputs" / "studio-exact").rename(tmp_path / "outputs" / "new")
+    for verb in ("judge", "battle"):
+        imarena("-w", "imarena-demo", verb)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = text[text.index("**A new model for an arena") : text.index("**A benchmark from the field**")]
+    commands = [line.split("#")[0].split()[1:] for line in told.splitlines() if line.startswith("    imarena ")]
+    assert [words[2] for words in commands] == ["edit", "judge", "battle", "rank", "report"]
+    board = [imarena(*words) for words in commands][3]
+    assert " new " in board.out
+    assert "not on this board" not in board.err
+    page = (tmp_path / "imarena-demo" / "report" / "report.md").read_text(encoding="utf-8")
+    boards_of = [part for part in page.split("## ") if part.startswith("Leaderboard: builtin")]
+    assert len(boards_of) == 2
+    assert all("| new |" in part for part in boards_of)
