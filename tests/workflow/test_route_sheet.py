@@ -1,18 +1,20 @@
 """The sheet of assignments: nothing is stored where it cannot be written, and no vote is lost in it."""
 
 import csv
+import hashlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from imarena.core.errors import UserError
-from imarena.core.records import Assignment, Campaign, Item, Judgment, Origin, Output, Turn, Vote
+from imarena.core.records import Assignment, Campaign, ImageRef, Item, Judgment, Origin, Output, Turn, Vote
 from imarena.storage import Workspace
 from imarena.workflows.routing import Wish, plan
 from imarena.workflows.routing_assign import Request, assign
 from imarena.workflows.routing_ingest import ingest
 from imarena.workflows.routing_sheet import sheet
+from tests.samples import png
 
 ODD = ("make it\u2028red", "make it\x0bred", "make it\x85red", "make it\nred", 'make it "red", please', "=red")
 """Words with characters that end a line somewhere, and ones that a spreadsheet reads otherwise."""
@@ -64,6 +66,34 @@ def test_a_sheet_that_a_spreadsheet_saved_is_read(arena: Workspace, tmp_path: Pa
         csv.writer(file, delimiter=delimiter).writerows(rows)
     assert ingest(arena, path) == {"new": 12, "same": 0, "waiting": 0, "refused": []}
     assert {vote.preference for vote in arena.store.records(Vote)} == {"left"}
+
+
+def test_pictures_lie_beside_the_sheet_and_tell_nobody_whose_they_are(workspace: Workspace, tmp_path: Path) -> None:
+    """Sources, left and right as files that any tool can show."""
+
+    def kept(seed: int) -> ImageRef:
+        data = png(seed)
+        name = hashlib.sha256(data).hexdigest()
+        return workspace.keep(ImageRef(sha256=name, size_bytes=len(data), media_type="image/png"), data)
+
+    item = Item(dataset="d", key="i", turns=(Turn(instruction="paint it"),), sources=(kept(8), kept(9)))
+    outputs = [Output(item_id=item.item_id, editor=name, image=kept(n)) for n, name in enumerate("ab")]
+    workspace.store.add([item])
+    workspace.store.add(outputs)
+    workspace.store.add(
+        Judgment(work_id=f"w{n}", judge="robot", item_id=item.item_id, left_id=o.output_id, score=5.0)
+        for n, o in enumerate(outputs)
+    )
+    path = tmp_path / "sheet.csv"
+    assign(workspace, None, Request(1, raters=("ann",), repeats=0), path)
+    with path.open(newline="", encoding="utf-8") as file:
+        row = next(csv.DictReader(file))
+    named = [*row["source_images"].split(), row["left_image"], row["right_image"]]
+    assert len(set(named)) == 4
+    shown = [hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in named]
+    assert shown[:2] == [image.sha256 for image in item.sources]
+    assert set(shown[2:]) == {output.image.sha256 for output in outputs if output.image}
+    assert not [one for one in (tmp_path / "sheet-images").iterdir() if one.name.startswith(".")]
 
 
 def test_every_row_is_read_whatever_the_words_hold(arena: Workspace, tmp_path: Path) -> None:

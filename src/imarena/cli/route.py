@@ -8,6 +8,7 @@ import typer
 from imarena.cli.console import Exit, emit, session, warn
 from imarena.cli.sheet import Cell, Sheet, show_sheets
 from imarena.core.errors import UserError
+from imarena.core.plurals import plural
 
 app = typer.Typer(
     add_completion=False,
@@ -165,6 +166,8 @@ def assign(
                 f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
                 f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
             )
+        if out is not None:
+            told += f"\nThe sheet: {out}; its pictures: {out.with_name(out.stem + '-images')}"
     emit(context, document, lambda console: console.print(told, markup=False))
 
 
@@ -315,7 +318,8 @@ def _board_sheet(name: str, ranking: Any) -> Sheet:
     gold = ranking.details.get("gold")
     told = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
     scope = "".join(f", {key} {value}" for key, value in ranking.scope.items())
-    title = f"{name}{scope}: {ranking.n_battles} battles{told}"
+    level = f", {ranking.settings['level']:.0%} intervals" if "level" in ranking.settings else ""
+    title = f"{name}{scope}: {ranking.n_battles} {plural('battle', ranking.n_battles)}{level}{told}"
     return Sheet(title, ("rank", "model", "rating", "low", "high", "battles"), rows, 1)
 
 

@@ -1,6 +1,10 @@
-"""Route: the sheet of assignments that any rating tool can serve. It never takes the place of votes not yet read."""
+"""Route: the sheet of assignments that any rating tool can serve, and its pictures in a folder beside it.
+
+It never takes the place of votes not yet read.
+"""
 
 import csv
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +13,8 @@ from typing import Any
 from sqlalchemy import select
 
 from imarena.core.errors import UserError
-from imarena.core.records import Assignment, Item, Output, Rater, Vote
+from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
+from imarena.images import SUFFIXES
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
@@ -17,7 +22,14 @@ from imarena.workflows.campaign_quality import safe_cell
 from imarena.workflows.campaigns import get_campaign
 from imarena.workflows.routing_ingest import unread
 
-COLUMNS = ("assignment", "rater", "item", "turn", "instruction", "left_image", "right_image", "winner")
+COLUMNS = (
+    "assignment", "rater", "item", "turn", "instruction", "source_images", "left_image", "right_image", "winner",
+)  # fmt: skip
+
+
+def pictures_of(path: Path) -> Path:
+    """The folder of a sheet's pictures."""
+    return path.with_name(f"{path.stem}-images")
 
 
 @contextmanager
@@ -38,7 +50,7 @@ def sheet_at(workspace: Workspace, made: Sequence[Assignment], path: Path | None
         )
     part = path.with_name(f".{path.name}.part")
     try:
-        _write(workspace, made, part)
+        _write(workspace, made, part, pictures_of(path))
         yield
         part.replace(path)
     finally:
@@ -70,16 +82,35 @@ def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str]
     return {"campaign": found.campaign_id, "assignments": len(waiting), "file": str(path)}
 
 
-def _write(workspace: Workspace, made: Sequence[Assignment], path: Path) -> None:
-    """Blinded; `winner` is left empty for left, right, tie or both_bad."""
+def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder: Path) -> None:
+    """Blinded; `winner` is left empty for left, right, tie or both_bad. Pictures are named from the sheet's place."""
     items = {item.item_id: item for item in workspace.store.records(Item, id=sorted({one.item_id for one in made}))}
     shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side})
-    images = {row["id"]: row["image_sha256"] or row["id"] for row in workspace.store.rows(Output, id=shown)}
+    outputs = {output.output_id: output for output in workspace.store.records(Output, id=shown)}
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for one in made:
-            turns = items[one.item_id].turns
+            turns, sources = items[one.item_id].turns, items[one.item_id].sources
             text = turns[one.turn].instruction if one.turn < len(turns) else ""
-            sides = [images.get(side or "", "") for side in (one.left_id, one.right_id)]
-            writer.writerow((one.assignment_id, one.rater_id or "", one.item_id, one.turn, safe_cell(text), *sides, ""))
+            pictures = [" ".join(_placed(workspace, image, folder) for image in sources)]
+            for side in (one.left_id, one.right_id):
+                output = outputs.get(side or "")
+                image = None if output is None else output.image
+                pictures.append(_placed(workspace, image, folder) if image else side or "")
+            about = one.assignment_id, one.rater_id or "", one.item_id, one.turn, safe_cell(text)
+            writer.writerow((*about, *pictures, ""))
+
+
+def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
+    """The picture's file in `folder`, as the sheet names it; its hash where there are no pixels here."""
+    held, name = workspace.blobs.path(image.sha256), f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
+    place = folder / name
+    if not place.exists():
+        if not held.exists():
+            return image.sha256
+        folder.mkdir(exist_ok=True)
+        part = folder / f".{name}.part"
+        shutil.copyfile(held, part)
+        part.replace(place)
+    return f"{folder.name}/{name}"
