@@ -78,7 +78,7 @@ def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
             f" {done.judgments} scores and {done.battles} battles by the builtin judge."
         )
         for title, value in done.tau.items():
-            console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f}")
+            console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f} (1: the same)")
         console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:", markup=False)
         for line in steps:
             console.print(f"  {line}", markup=False)

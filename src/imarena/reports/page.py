@@ -25,6 +25,10 @@ class Picture:
     file: str
     caption: str
     note: str = ""
+    dark: str = ""
+    """The same for a dark page; without one, a plot stands on a light card there."""
+    scale: int = 1
+    """Pixels of the file for each pixel of the page."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Exhibit:
     title: str
     instruction: str
     pictures: tuple[Picture, ...]
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

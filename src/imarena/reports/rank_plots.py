@@ -11,6 +11,22 @@ LABEL_LIMIT = 260
 _SAVING: dict[str, dict[str, Any]] = {"png": {"scale_factor": 2}, "svg": {}, "html": {"inline": True}}
 """How each form is saved; the HTML carries its scripts inside, so that it opens without a network."""
 FORMS = tuple(_SAVING)
+METHODS = {
+    "bt": "Bradley-Terry", "davidson": "Davidson", "elo": "Elo", "active-elo": "Active Elo", "mixture": "mixture",
+    "corrected": "corrected by people's votes",
+}  # fmt: skip
+"""What people call the methods of `imarena rank`."""
+_WORDS = {"labelFontSize": 12, "titleFontSize": 12}
+_PAGE: dict[str, Any] = {"axis": _WORDS, "legend": _WORDS}
+_LIGHT, _LINES = {"labelColor": "#c9d1d9", "titleColor": "#e6edf3"}, "#6e7681"
+_DARK: dict[str, Any] = {
+    "background": "transparent",
+    "title": {"color": "#e6edf3"},
+    "axis": {**_WORDS, **_LIGHT, "gridColor": "#30363d", "domainColor": _LINES, "tickColor": _LINES},
+    "legend": {**_WORDS, **_LIGHT},
+    "view": {"stroke": "#30363d"},
+}
+"""For a dark page: it shines through, and words and lines are light."""
 
 
 def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
@@ -32,6 +48,14 @@ def save_plots(ranking: Ranking, folder: Path) -> list[Path]:
     return saved
 
 
+def save_pair(chart: Any, folder: Path, name: str) -> tuple[str, str]:
+    """Write a chart as two PNG files, for light pages and for dark ones; gives the names of both."""
+    light, dark = f"{name}.png", f"{name}-dark.png"
+    chart.configure(**_PAGE).save(str(folder / light), **_SAVING["png"])
+    chart.configure(**_DARK).save(str(folder / dark), **_SAVING["png"])
+    return light, dark
+
+
 def ratings_chart(ranking: Ranking) -> Any:
     """A point for each model with its interval, best on top."""
     import altair as alt
@@ -49,9 +73,13 @@ def ratings_chart(ranking: Ranking) -> Any:
     title = f"rating, {level:.0%} interval" if isinstance(level, float) else "rating"
     scale = alt.Scale(zero=False, nice=True, padding=12)
     lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, color="#8aa4c8")
-    points = base.mark_circle(size=70, opacity=1, color="#1f4e8c").encode(x=alt.X("rating:Q", title=title, scale=scale))
-    spans = lines.encode(x=alt.X("low:Q", scale=scale, title=title), x2="high:Q")
-    return (spans + points).properties(width=520, height={"step": 20}, title=_title(ranking))
+    points = base.mark_circle(size=70, opacity=1, color="#3b78c4").encode(
+        x=alt.X("rating:Q", title=title, scale=scale, axis=alt.Axis(labelFlush=False, tickCount=8))
+    )
+    spans = lines.encode(
+        x=alt.X("low:Q", scale=scale, title=title, axis=alt.Axis(labelFlush=False, tickCount=8)), x2="high:Q"
+    )
+    return (spans + points).properties(width=470, height={"step": 22}, title=_title(ranking))
 
 
 def wins_chart(ranking: Ranking) -> Any:
@@ -74,13 +102,13 @@ def wins_chart(ranking: Ranking) -> Any:
         x=alt.X("column:N", sort=names, title="against", axis=axis),
         y=alt.Y("row:N", sort=names, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False)),
     )
-    colour = alt.Color("share:Q", scale=alt.Scale(scheme="purpleorange", domain=[0, 1]), title="share of wins")
+    colour = alt.Color("share:Q", scale=alt.Scale(scheme="purpleorange", domain=[0, 1]), title="share of points")
     cells = base.mark_rect().encode(color=colour, tooltip=["row:N", "column:N", alt.Tooltip("share:Q", format=".1%")])
     chart: Any = cells
     if len(names) <= 20:
         shade = alt.condition("abs(datum.share - 0.5) > 0.3", alt.value("white"), alt.value("#222"))
-        chart = cells + base.mark_text(fontSize=9).encode(text=alt.Text("share:Q", format=".0%"), color=shade)
-    size = {"step": 30 if len(names) <= 20 else 16}
+        chart = cells + base.mark_text(fontSize=10).encode(text=alt.Text("share:Q", format=".0%"), color=shade)
+    size = {"step": 32 if len(names) <= 20 else 16}
     return chart.properties(width=size, height=size, title=_title(ranking))
 
 
@@ -92,7 +120,8 @@ def _data(rows: list[dict[str, Any]]) -> Any:
 
 def _title(ranking: Ranking) -> list[str]:
     scope = _shown(", ".join(f"{key} {value}" for key, value in ranking.scope.items()))
-    return [*([scope] if scope else []), f"{ranking.method}, {ranking.n_battles} battles"]
+    method = METHODS.get(ranking.method, ranking.method)
+    return [*([scope] if scope else []), f"{method}, {ranking.n_battles:,} battles"]
 
 
 def _names(models: list[str]) -> list[str]:

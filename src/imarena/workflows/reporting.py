@@ -1,23 +1,19 @@
 """report: a workspace as a folder that opens in a browser."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from imarena.core.errors import ImarenaError
-from imarena.core.ids import content_id
 from imarena.core.plurals import counted
 from imarena.core.protocols import Progress
-from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Status
-from imarena.images import preview
-from imarena.reports.page import Exhibit, Grid, Page, Picture, Section, write_html, write_markdown
-from imarena.reports.rank_plots import ratings_chart, wins_chart
+from imarena.core.records import Ranking
+from imarena.reports.page import Grid, Page, Picture, Section, write_html, write_markdown
+from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_chart
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, boards
+from imarena.workflows.report_gallery import gallery_section
 from imarena.workflows.scanning_findings import findings
 from imarena.workflows.status import WorkspaceStatus, status
 
-THUMBNAIL_PX = 320
 GALLERY_ITEMS = 12
 WORDS_TOLD = 50
 
@@ -30,9 +26,13 @@ def report(
     extra: Sequence[Section] = (),
     next_steps: Sequence[str] = (),
     gallery: int = GALLERY_ITEMS,
+    truth: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Write the report; returns the page. `extra` sections come before the gallery."""
+    """Write the report; returns the page. `extra` sections come before the gallery, which shows `gallery` items.
+
+    `truth` is the known quality (0..1) of outputs by id; without it, that of the bundled items shown is worked out.
+    """
     tell = progress or (lambda *_: None)
     stands = status(workspace)
     made = boards(workspace)
@@ -42,7 +42,7 @@ def report(
         *(_board_section(board, folder, index) for index, board in enumerate(made)),
     ]
     tell("report", 2, 4)
-    sections += [*extra, _words(workspace), _gallery(workspace, folder, gallery)]
+    sections += [*extra, _words(workspace), gallery_section(workspace, folder, gallery, truth)]
     page = Page(title or stands.name, _lead(stands), tuple(s for s in sections if s is not None), tuple(next_steps))
     tell("report", 3, 4)
     write_markdown(page, folder)
@@ -98,11 +98,10 @@ def _board_section(board: Board, folder: Path, index: int) -> Section:
     ):
         chart = draw(ranking)
         if chart is not None:
-            file = f"board-{index + 1}-{name}.png"
-            chart.save(str(folder / file), scale_factor=2)
-            plots.append(Picture(file, caption))
+            light, dark = save_pair(chart, folder, f"board-{index + 1}-{name}")
+            plots.append(Picture(light, caption, dark=dark, scale=2))
     excluded = ", ".join(f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number)
-    text = [f"{ranking.n_battles:,} battles; method {ranking.method}."]
+    text = [f"{ranking.n_battles:,} battles; method {METHODS.get(ranking.method, ranking.method)}."]
     if excluded:
         text.append(f"Left out: {excluded}.")
     return Section(
@@ -146,72 +145,10 @@ def _words(workspace: Workspace) -> Section | None:
     rows = tuple((one.item, one.editor, one.kinds, one.text, one.excuse) for one in found.found[:WORDS_TOLD])
     more = (f"The first {WORDS_TOLD} of {len(found.found):,} are listed.",) if len(found.found) > WORDS_TOLD else ()
     brought = {one.image for one in found.found if one.output_id is not None and not one.excuse}
-    warned = (f"{len(brought):,} outputs hold such words that neither source nor instruction has.",) if brought else ()
+    warned = (
+        (f"Such words that neither source nor instruction has: in {counted(len(brought), 'output')}.",)
+        if brought
+        else ()
+    )
     grid = Grid(("item", "editor", "trick", "words", "excuse"), rows)
     return Section("Words that address a judge", (found.in_words(), *more), warned, grids=(grid,) if rows else ())
-
-
-def _gallery(workspace: Workspace, folder: Path, count: int) -> Section | None:
-    """Some items with every editor's output, chosen by a fixed draw over the tasks."""
-    outputs: dict[str, list[Output]] = defaultdict(list)
-    for output in workspace.store.records(Output):
-        outputs[output.item_id].append(output)
-    items = [item for item in workspace.store.records(Item) if item.item_id in outputs]
-    scores = _scores(workspace)
-    chosen = _spread(items, count)
-    pictures = folder / "images"
-    exhibits = tuple(_exhibit(workspace, item, outputs[item.item_id], scores, pictures) for item in chosen)
-    if not exhibits:
-        return None
-    note = f"{len(exhibits)} of {len(items)} items; scores are the judges' own."
-    return Section("Gallery", (note,), exhibits=exhibits)
-
-
-def _scores(workspace: Workspace) -> dict[str, str]:
-    """Each output's pointwise scores, in words."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in workspace.store.rows(Judgment, status=Status.OK.value, right_id=None):
-        if row["score"] is not None:
-            found[row["left_id"]][row["judge"]] = f"{row['judge']} {row['score']:.0f}"
-    return {output_id: ", ".join(said.values()) for output_id, said in found.items()}
-
-
-def _spread(items: list[Item], count: int) -> list[Item]:
-    """Items from as many tasks as possible, by a draw that depends on nothing but the items."""
-    by_task: dict[str, list[Item]] = defaultdict(list)
-    for item in sorted(items, key=lambda item: content_id("gallery", item.item_id)):
-        by_task[item.task or ""].append(item)
-    chosen: list[Item] = []
-    while by_task and len(chosen) < count:
-        for task in sorted(by_task):
-            chosen.append(by_task[task].pop(0))
-            if not by_task[task]:
-                del by_task[task]
-    return chosen[:count]
-
-
-def _exhibit(
-    workspace: Workspace, item: Item, outputs: Iterable[Output], scores: dict[str, str], folder: Path
-) -> Exhibit:
-    shown = [Picture(_thumbnail(workspace, image, folder), "source") for image in item.sources]
-    shown += [Picture(_thumbnail(workspace, image, folder), "reference") for image in item.references]
-    many = len(item.turns) > 1
-    for output in sorted(outputs, key=lambda o: (o.editor or "", o.mode.value, o.turn)):
-        name = output.editor or "(not named)"
-        if many:
-            name += f", turn {output.turn + 1}" if output.mode.value == "multi_turn" else ", all at once"
-        if output.image is not None:
-            shown.append(Picture(_thumbnail(workspace, output.image, folder), name, scores.get(output.output_id, "")))
-    instruction = " / ".join(turn.instruction for turn in item.turns)
-    return Exhibit(" · ".join(part for part in (item.key, item.task, item.topic) if part), instruction, tuple(shown))
-
-
-def _thumbnail(workspace: Workspace, image: ImageRef, folder: Path) -> str:
-    file = folder / f"{image.sha256[:20]}.jpg"
-    if not file.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            file.write_bytes(preview(workspace.load(image), THUMBNAIL_PX).data)
-        except ImarenaError:
-            return ""  # withdrawn or missing: `verify` tells
-    return f"{folder.name}/{file.name}"

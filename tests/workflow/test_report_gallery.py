@@ -1,0 +1,82 @@
+"""The report's gallery says where a judge errs against the known truth, and plots suit light and dark pages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from imarena.core.records import Item, Judgment, Mode, Output, Status
+from imarena.editors.studio import studio_editor
+from imarena.storage import Workspace, init_workspace
+from imarena.workflows.editing import EditSettings, edit_items
+from imarena.workflows.editing_plan import add_studio
+from imarena.workflows.report_gallery import gallery_section
+from imarena.workflows.reporting import report
+
+KEYS = ("world-tie-cg", "world-srie-cg", "edival-03")
+HABITS = ("exact", "returns-input", "new-image")
+SCORES = {"world-tie-cg": (900, 400, 400), "world-srie-cg": (300, 900, 100), "edival-03": (900, 500, 300)}
+"""What the judge gives exact, returns-input and new-image: all right, one pair the wrong way round, all right."""
+
+
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    with init_workspace(tmp_path_factory.mktemp("gallery") / "w") as workspace:
+        add_studio(workspace, KEYS)
+        items = list(workspace.store.records(Item))
+        modes = (Mode.SINGLE, Mode.MULTI_TURN, Mode.COMPLEX)
+        edit_items(workspace, items, [studio_editor(habit) for habit in HABITS], EditSettings(modes=modes))
+        keys = {item.item_id: item.key for item in items}
+        outputs = list(workspace.store.records(Output))
+        workspace.store.add(
+            Judgment(
+                work_id=output.output_id, judge="robot", item_id=output.item_id, turn=output.turn,
+                left_id=output.output_id,
+                score=SCORES[keys[output.item_id]][HABITS.index(str(output.editor).removeprefix("studio-"))],
+            )
+            for output in outputs
+        )  # fmt: skip
+        failed = Output(
+            item_id=next(item for item, key in keys.items() if key == "world-tie-cg"),
+            editor="studio-flaky", status=Status.TIMEOUT, error="No answer within 60 s.",
+        )  # fmt: skip
+        workspace.store.add([failed])
+        yield workspace
+
+
+def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -> None:
+    section = gallery_section(arena, tmp_path, 12)
+    assert section is not None
+    shown = {exhibit.title.split(" ")[0]: exhibit for exhibit in section.exhibits}
+    right, wrong, chain = (" ".join(shown[key].remarks) for key in KEYS)
+    assert "robot does not err here: of 3 clearly different pairs it has 2 the right way round, 1 alike" in right
+    assert "No picture by studio-flaky (timeout)." in right
+    assert "robot errs here: it gives studio-returns-input 900 and studio-exact 300" in wrong
+    assert "2 the right way round and 1 the wrong way round" in wrong
+    assert "robot does not err here" in chain
+    assert section.exhibits[-1] is shown["world-srie-cg"]  # most errors last
+    names = [picture.caption for picture in shown["world-srie-cg"].pictures]
+    assert names[2:] == ["studio-exact", "studio-returns-input", "studio-new-image"]  # the best first
+    assert [picture.note for picture in shown["world-srie-cg"].pictures][2] == "robot 300, true 1.00"
+    turns = {picture.caption for picture in shown["edival-03"].pictures}
+    assert {"studio-exact, turn by turn", "studio-exact, all at once"} <= turns
+    assert "the wrong way round" in section.text[1]
+
+
+def test_without_a_known_truth_nothing_is_said_of_it(arena: Workspace, tmp_path: Path) -> None:
+    section = gallery_section(arena, tmp_path, 12, {})
+    assert section is not None
+    assert len(section.text) == 1
+    assert not any("true" in picture.note for exhibit in section.exhibits for picture in exhibit.pictures)
+    assert not any("err" in remark for exhibit in section.exhibits for remark in exhibit.remarks)
+
+
+def test_plots_are_drawn_for_light_and_for_dark_pages(arena: Workspace, tmp_path: Path) -> None:
+    page = report(arena, tmp_path / "report", gallery=1).read_text()
+    assert 'srcset="board-1-ratings-dark.png 2x" media="(prefers-color-scheme: dark)"' in page
+    assert "Bradley-Terry" in page
+    with Image.open(tmp_path / "report" / "board-1-ratings-dark.png") as dark:
+        assert dark.convert("RGBA").getpixel((0, 0)) == (0, 0, 0, 0)  # the page shines through
+    with Image.open(tmp_path / "report" / "board-1-ratings.png") as light:
+        assert light.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255)
