@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.workflows.agree import agree
+from imarena.workflows.agree_votes import votes_as_ratings
 from imarena.workflows.columns import RatingColumns, ratings_from_file
 from tests.command import run
 
@@ -154,3 +155,18 @@ def test_mistakes_exit_with_2_and_say_what_to_do(tmp_path: Path) -> None:
         assert done.code == 2
         assert words in " ".join(done.err.split())
         assert "Traceback" not in done.err
+
+
+def test_votes_on_pairs_are_read_whichever_side_the_models_stood_on(tmp_path: Path) -> None:
+    rows = ["item,left,right,winner,rater"]
+    for number in range(6):
+        rows += [f"i{number},a,b,left,ann", f"i{number},b,a,{'right' if number < 5 else 'tie'},bob"]
+    table = tmp_path / "votes.csv"
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (group,) = agree(votes_as_ratings(table), rounds=0).groups
+    assert (group.n_units, group.n_raters) == (6, 2)
+    assert group.pairwise_agreement.value == pytest.approx(5 / 6)
+    assert "Krippendorff's alpha" in run("agree", "--from", str(table), "--rounds", "0").out
+    table.write_text("left,right,winner\na,b,left\n", encoding="utf-8")
+    with pytest.raises(UserError, match="without a column 'item'"):
+        votes_as_ratings(table)

@@ -147,3 +147,9 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
             _, low, high = win_interval(list(random.choice([0.0, 0.5, 1.0], size=40, p=chances)))
             hits += low <= truth <= high
         assert hits / 1000 > 0.92
+
+
+def test_without_items_the_message_says_what_they_are(imarena: Imarena) -> None:
+    told = imarena("compare", "old", "new", code=2).err
+    assert "--items items.csv" in told
+    assert "key (the files are called KEY.png), instruction" in told

@@ -112,7 +112,7 @@ def test_every_call_in_the_pages_is_understood() -> None:
         (" -w arena rank --frm votes.csv", "No such option: --frm"),
         (" rnak", "there is no command 'rnak'"),
         (" campaign creat x", "there is no command 'campaign creat'"),
-        (" compare old new", "Missing option"),
+        (" compare old", "Missing argument"),
         (" judge --repeats many", "Invalid value"),
     ],
 )

@@ -233,6 +233,21 @@ def test_functions_commands_and_folders(imarena: Imarena, tmp_path: Path) -> Non
             assert inverted.tobytes() == Image.open(tmp_path / "b.png").convert("RGB").tobytes()
 
 
+def test_a_misspelt_function_gets_a_hint_and_the_list_names_classical_operations(
+    imarena: Imarena, tmp_path: Path
+) -> None:
+    root = filled(tmp_path / "w", 1)
+    (tmp_path / "mine.py").write_text(FUNCTION)
+    env = {"PYTHONPATH": str(tmp_path)}
+    told = imarena("-w", root, "edit", "-e", "function:mine:invrt", code=2, env=env).err
+    assert "mine has no 'invrt'" in told
+    assert "Did you mean 'invert'? It has: broken, invert, words." in told
+    assert "PYTHONPATH" in imarena("-w", root, "edit", "-e", "function:mien:invert", code=2, env=env).err
+    listed = imarena("-w", root, "edit", "--list").out
+    assert "classical-denoise " in listed
+    assert "Did you mean 'classical-denoise'?" in imarena("-w", root, "edit", "-e", "clasical-denoise", code=2).err
+
+
 def test_a_changed_file_of_a_folder_is_told_and_taken_under_another_name(imarena: Imarena, tmp_path: Path) -> None:
     root, finished = filled(tmp_path / "w", 2), tmp_path / "finished"
     finished.mkdir()

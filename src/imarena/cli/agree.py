@@ -13,7 +13,8 @@ from imarena.core.errors import UserError
 def command(
     context: typer.Context,
     from_file: Annotated[
-        Path | None, typer.Option("--from", help="A ratings table: unit, rater, value; criterion, model, task.")
+        Path | None,
+        typer.Option("--from", help="Ratings: unit, rater, value; or votes: item, left, right, winner, rater."),
     ] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
@@ -59,15 +60,10 @@ def command(
 
 
 def _read(path: Path) -> Any:
+    from imarena.workflows.agree_votes import votes_as_ratings
     from imarena.workflows.columns import is_battle_file, ratings_from_file
 
-    if is_battle_file(path):
-        raise UserError(
-            f"{path} holds votes on pairs, and `agree` reads ratings (unit, rater, value).",
-            hint="How far voters of a campaign agree: imarena campaign status NAME."
-            f" A board from votes: imarena rank --from {path}",
-        )
-    return ratings_from_file(path)
+    return votes_as_ratings(path) if is_battle_file(path) else ratings_from_file(path)
 
 
 def _ratings(root: Path) -> Any:

@@ -16,6 +16,7 @@ from imarena.cli import asking
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.progress import progress
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted
 
 SKIPS_SHOWN = 5
 
@@ -24,7 +25,9 @@ def command(
     context: typer.Context,
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A folder of outputs: <key>.png.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one, for the same items.")],
-    items: Annotated[Path, typer.Option("--items", help="A CSV: key, instruction, source; task and more if you like.")],
+    items: Annotated[
+        Path | None, typer.Option("--items", help="A CSV: key, instruction, source; task and more if you like. Needed.")
+    ] = None,
     judge: Annotated[str, typer.Option("--judge", "-j", help="A judge of the catalog or of imarena.toml.")] = "builtin",
     orders: Annotated[str, typer.Option("--orders", help="both, single or paper-compat.")] = "both",
     report: Annotated[Path, typer.Option("--report", help="Folder of the page with examples.")] = Path(
@@ -52,6 +55,12 @@ def command(
     from imarena.workflows.comparing_page import write_comparison
     from imarena.workflows.sampling import parse_orders
 
+    if items is None:
+        raise UserError(
+            "compare needs to know what was asked for: --items items.csv.",
+            hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
+            "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
+        )
     chosen = asking.Chosen(endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run)
     sides = name_sides(old, new, old_name, new_name)
     with _workspace(session(context).workspace) as workspace:
@@ -128,7 +137,7 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
             console.print(words, style="yellow", markup=False)
     for status, number in found.judgments.items():
         if status != "ok" and number:
-            console.print(f"[yellow]{number:,} judgments ended as {status} and count for neither side.[/]")
+            console.print(f"[yellow]{counted(number, 'judgment')} ended as {status}: for neither side.[/]")
     for skip in found.skips[:SKIPS_SHOWN]:
         console.print(f"[yellow]left out:[/] {escape(str(skip))}")
     if len(found.skips) > SKIPS_SHOWN:

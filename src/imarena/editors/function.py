@@ -5,6 +5,7 @@ status `api_error` with its words.
 """
 
 import asyncio
+import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -67,17 +68,27 @@ def load(path: str) -> Callable[[EditRequest], Any]:
         raise UserError(f"'{path}' does not name a function.", hint="Write it as module:function.")
     try:
         found: Any = import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise UserError(
             f"The function '{path}' cannot be loaded: {error}.",
             hint="Is its folder on PYTHONPATH, or its package installed?",
         ) from error
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise UserError(f"The function '{path}' is not there: {module} has no '{part}'.", hint=_near(found, part))
+        found = getattr(found, part)
     if not callable(found):
         raise UserError(f"'{path}' is not a function.")
     call: Callable[[EditRequest], Any] = found
     return call
+
+
+def _near(place: object, name: str) -> str:
+    """The functions of a module or a class, the nearest name first."""
+    known = [word for word in dir(place) if not word.startswith("_") and callable(getattr(place, word))]
+    near = difflib.get_close_matches(name, known, n=1)
+    meant = f"Did you mean '{near[0]}'? " if near else ""
+    return f"{meant}It has: {', '.join(sorted(known)[:20]) or 'no function'}."
 
 
 def make(name: str, options: Mapping[str, JsonValue]) -> FunctionEditor:

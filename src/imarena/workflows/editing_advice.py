@@ -11,8 +11,9 @@ ADVICE = {
     Status.TIMEOUT: "Raise timeout_s (for queues also template.job_timeout_s), or lower --concurrency.",
     Status.MISSING_OUTPUT: "No picture came. Is it a model that makes pictures? --wrap tells it the task; for a "
     "program, look at what it writes to {output}; for a folder, at the file's name.",
-    Status.INVALID_IMAGE: "What came is no whole picture. Where it happens again, look for a proxy or a time limit "
-    "that cuts replies off, or for an address that answers with something else.",
+    Status.INVALID_IMAGE: "What came is no whole picture. Of a folder: the file is damaged or no picture; put a whole "
+    "one in its place. Of a service: look for a proxy or a time limit that cuts replies off, or for an address that "
+    "answers with something else.",
     Status.UNPARSABLE: 'The reply cannot be used as it is. take = "first" uses the first of several pictures.',
     Status.API_ERROR: "Read the message: a wrong base_url or model, a server that is down, a key, a limit. Mend it, "
     "then run again.",
