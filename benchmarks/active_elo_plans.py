@@ -59,13 +59,13 @@ class Campaign:
         self.pool = Pool(scores, np.ones((ITEMS, MODELS), bool), task, asked)
         self.standard: Standard = standardise(scores)
 
-    def ask(self, votes: int, policy: str = "random", place: int | None = None) -> None:
+    def ask(self, votes: int, policy: str = "random", place: int | None = None, top: int = 0) -> None:
         """Draw battles and hear people."""
         rules = [at_most(4)]
         if place is not None:
             rules.append(only_with([place]))
         if policy == "information":
-            rules.append(ranking_information(self.standard))
+            rules.append(ranking_information(self.standard, top=top))
         batch = draw(chain(rules, self.pool, self.belief(claims=False)), votes, self.pool, self.rng, by_task=False)
         left, right = self.pool.left[batch.pair], self.pool.right[batch.pair]
         lead = self.quality[batch.item, left] - self.quality[batch.item, right] + self.rng.logistic(size=left.size)
@@ -125,20 +125,24 @@ def stop_table(arenas: int) -> Iterator[str]:
     """Stop as soon as the best three are in order at 95 %, looked at after every 100 votes, at most 800."""
     yield "| bias | ties | policy | stopped | in order | votes, median |"
     yield "|---|---|---|---|---|---|"
-    kinds = ((0.6, 0.0, "information"), (0.6, 0.0, "random"), (2.0, 0.0, "information"), (0.6, 1.0, "information"))
-    for bias, ties, policy in kinds:
+    kinds = (
+        (0.6, 0.0, "information", 3), (0.6, 0.0, "information", 0), (0.6, 0.0, "random", 0),
+        (2.0, 0.0, "information", 3), (0.6, 1.0, "information", 3),
+    )  # fmt: skip
+    for bias, ties, policy, top in kinds:
         right, votes = [], []
         for seed in range(arenas):
             one = Campaign(np.random.default_rng([6, seed]), bias=bias, ties=ties)
             for _ in range(8):
-                one.ask(100, policy)
+                one.ask(100, policy, top=top)
                 belief = one.belief()
                 if top_order_confidence(belief, 3) >= 0.95:
                     right.append((np.argsort(-belief.theta)[:3] == np.argsort(-one.truth)[:3]).all())
                     votes.append(len(one.item))
                     break
         told = f"{np.mean(right):.3f} | {np.median(votes):.0f}" if right else "- | -"
-        yield f"| {bias:g} | {'yes' if ties else 'no'} | {policy} | {len(right)} of {arenas} | {told} |"
+        name = f"{policy}, for the best {top}" if top else policy
+        yield f"| {bias:g} | {'yes' if ties else 'no'} | {name} | {len(right)} of {arenas} | {told} |"
 
 
 def place_table(arenas: int) -> Iterator[str]:

@@ -75,17 +75,18 @@ def only_with(models: Sequence[int]) -> Strategy:
 
 
 def ranking_information(
-    standard: Standard | None = None, *, look_ahead: float = LOOK_AHEAD, floor: float = FLOOR
+    standard: Standard | None = None, *, look_ahead: float = LOOK_AHEAD, floor: float = FLOOR, top: int = 0
 ) -> Strategy:
     """Ask where a vote is expected to improve the order of the board most, and on items that tell most.
 
     The worth of a pair is the expected gain in the order of all models (the knowledge gradient of the posterior
-    variances of differences); within a pair, items weigh by p (1 - p) and by the chance that people decide.
+    variances of differences); within a pair, items weigh by p (1 - p) and by the chance that people decide. `top`: only
+    the order of the best so many, among themselves and before the others, is wanted; 0: that of all.
     """
 
     def factor(pool: Pool, belief: Belief) -> FloatArray:
         scaled = standard or standardise(pool.scores)
-        worth = pair_worth(pool, belief, look_ahead)
+        worth = pair_worth(pool, belief, look_ahead, top)
         worth = worth / max(float(worth.sum()), 1e-300)
         lead = belief.theta[pool.left] - belief.theta[pool.right]
         own = scaled.filled[:, pool.left] - scaled.filled[:, pool.right]
@@ -105,8 +106,8 @@ def ranking_information(
     return factor
 
 
-def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD) -> FloatArray:
-    """(P,) expected gain in the order of the board from `look_ahead` votes on a pair."""
+def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD, top: int = 0) -> FloatArray:
+    """(P,) expected gain in the order of the board, or of its `top`, from `look_ahead` votes on a pair."""
     turn = np.zeros((pool.left.size, pool.n_models))
     turn[np.arange(pool.left.size), pool.left] = 1.0
     turn[np.arange(pool.left.size), pool.right] = -1.0
@@ -119,7 +120,9 @@ def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD) -> Fl
     chance = 0.5 + 0.5 * np.tanh(0.5 * lead)
     told = look_ahead * chance * (1 - chance) / belief.dispersion * decisive / max(float(decisive.mean()), 1e-9)
     fall = shared**2 * (told / (1 + told * np.diag(shared)))[:, None]
-    return np.asarray((_gain(lead[None, :], fall) * decisive[None, :]).sum(axis=1))
+    best = np.argsort(-belief.theta)[: top or None]
+    wanted = np.isin(pool.left, best) | np.isin(pool.right, best)
+    return np.asarray((_gain(lead[None, :], fall) * (decisive * wanted)[None, :]).sum(axis=1))
 
 
 def _gain(mean: FloatArray, variance: FloatArray) -> FloatArray:

@@ -157,7 +157,7 @@ def draw_batch(
             raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
         chosen.append(only_with([pool.models.index(name) for name in request.place]))
     if request.policy == "information":
-        chosen.append(ranking_information())
+        chosen.append(ranking_information(top=request.stop_top))
     elif request.policy == "per-cost" and workspace is not None:
         curve = curve_of(calibration_for(workspace, arena.judge))
         chosen.append(

@@ -145,6 +145,15 @@ def test_worth_falls_on_the_pair_whose_order_is_open() -> None:
     assert weights[:, 0].sum() > 3 * weights[:, 5].sum()
 
 
+def test_who_wants_only_the_best_in_order_does_not_ask_about_the_others() -> None:
+    """The first two are close and so are the last two: only the first pair matters for the best one."""
+    pool = pool_of()
+    belief = Belief(np.array([2.0, 1.9, -2.0, -2.1]), np.eye(4) * 0.2)
+    everything, best = pair_worth(pool, belief), pair_worth(pool, belief, top=1)
+    assert everything[5] == pytest.approx(everything[0], rel=0.1)
+    assert best[5] < 0.01 * best[0]
+
+
 def test_standard_scores() -> None:
     scores = np.random.default_rng(0).normal(300, 90, (50, 5))
     scores[3, 2] = np.nan
