@@ -15,6 +15,7 @@ from rich.text import Text
 
 from imarena.cli.console import Exit, emit, session, show_names, stderr
 from imarena.cli.options import pairs
+from imarena.core.plurals import counted
 
 Judges = Annotated[
     list[str] | None,
@@ -186,9 +187,8 @@ def go_on(context: typer.Context, chosen: Chosen, estimates: list[Any]) -> bool:
 def show_estimate(console: Console, found: Any) -> None:
     """One judge's plan in a few lines."""
     most = "at most " if found.at_most else ""
-    console.print(
-        f"[bold]{escape(found.judge)}[/]: {most}{found.new:,} questions to ask, {found.done_before:,} done before"
-    )
+    asked = counted(found.new, "question")
+    console.print(f"[bold]{escape(found.judge)}[/]: {most}{asked} to ask, {found.done_before:,} done before")
     for reason, number in found.unfit.items():
         console.print(f"  [yellow]{number:,} left out:[/] {escape(reason)}")
     if not found.new:

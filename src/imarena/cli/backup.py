@@ -7,6 +7,7 @@ import typer
 
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.progress import progress
+from imarena.core.plurals import counted
 
 
 def command(
@@ -20,11 +21,11 @@ def command(
     with open_workspace(session(context).workspace) as workspace, progress("backup") as tell:
         made = backup(workspace, target, progress=tell)
     document = {"snapshot": str(made.path), "records": made.records, "blobs": made.blobs, "missing": made.missing}
-    note = f" {len(made.missing)} images were missing: run 'imarena verify'." if made.missing else ""
+    note = f" Missing: {counted(len(made.missing), 'image')}: run 'imarena verify'." if made.missing else ""
     emit(
         context,
         document,
-        lambda console: console.print(f"Wrote {made.path} with {made.blobs:,} images.{note}", markup=False),
+        lambda console: console.print(f"Wrote {made.path} with {counted(made.blobs, 'image')}.{note}", markup=False),
     )
     if made.missing:
         raise typer.Exit(Exit.PARTIAL)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, fail, session
+from imarena.core.plurals import counted
 
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 
@@ -122,7 +123,7 @@ def known(
         for one in found.tasks:
             answer = one.known.preference or one.known.ratings or ("yes" if one.known.answer else "no")
             sides = f"{one.left} | {one.right}" if one.right else one.left
-            console.print(f"{one.item}: {sides}: {answer} ({one.votes} votes)", markup=False, soft_wrap=True)
+            console.print(f"{one.item}: {sides}: {answer} ({counted(one.votes, 'vote')})", markup=False, soft_wrap=True)
         for problem in found.problems:
             console.print(problem, markup=False, soft_wrap=True)
         if not found.tasks:

@@ -12,6 +12,7 @@ from imarena.cli.console import Exit, emit, session, stderr
 from imarena.cli.options import pairs
 from imarena.cli.progress import progress
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted, plural
 from imarena.core.records import Mode
 
 _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.COMPLEX}
@@ -77,7 +78,10 @@ def command(
         chosen, unfit = in_modes(found, modes, limit)
         if unfit:
             words = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
-            stderr().print(f"{unfit:,} items {words} are left out: --mode all takes them too.", highlight=False)
+            stderr().print(
+                f"{counted(unfit, 'item')} {words} {plural('is', unfit)} left out: --mode all takes them too.",
+                highlight=False,
+            )
         settings = EditSettings(
             modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet
         )
@@ -122,7 +126,7 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
         known = "free" if found.cost_usd == 0 else f"about {found.cost_usd or 0:,.4f} USD"
         cost = "cost not known" if found.cost_usd is None else known
         took = "" if found.seconds is None else f", about {duration(found.seconds)}"
-        counts = f"{found.new:,} edits to make, {found.done_before:,} done before"
+        counts = f"{counted(found.new, 'edit')} to make, {found.done_before:,} done before"
         console.print(f"[bold]{escape(found.editor)}[/]: {counts}; {cost}{took}")
         console.print("  " + escape(found.basis), style="dim", highlight=False)
         if found.notice:

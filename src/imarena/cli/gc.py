@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, session
+from imarena.core.plurals import counted
 
 
 def command(
@@ -25,5 +26,6 @@ def command(
         "bytes": found.bytes,
     }
     verb = "Removed" if yes else "Would remove (--yes does it)"
-    text = f"{verb}: {len(found.blobs):,} images, {found.leftovers:,} leftovers, {found.bytes / 1e6:,.1f} MB."
+    what = f"{counted(len(found.blobs), 'image')}, {counted(found.leftovers, 'leftover')}"
+    text = f"{verb}: {what}, {found.bytes / 1e6:,.1f} MB."
     emit(context, document, lambda console: console.print(text))

@@ -10,6 +10,7 @@ from rich.markup import escape
 from imarena.cli.console import Exit, emit, fail, session, show_names
 from imarena.cli.options import pairs
 from imarena.cli.progress import progress
+from imarena.core.plurals import counted
 from imarena.workflows.importing import ImportReport
 
 _SHOWN = 20
@@ -64,7 +65,7 @@ def _list(console: Console, known: dict[str, str]) -> None:
 
 def _counted(number: int, name: str) -> str:
     word = {"evidence": "evidence record"}.get(name, name)
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+    return counted(number, word)
 
 
 def _show(console: Console, report: ImportReport) -> None:

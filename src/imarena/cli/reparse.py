@@ -8,6 +8,7 @@ from rich.console import Console
 from imarena.cli.console import emit, session
 from imarena.cli.options import pairs
 from imarena.cli.progress import progress
+from imarena.core.plurals import counted
 
 
 def command(
@@ -29,7 +30,9 @@ def command(
         report = reread(workspace, judge, options=read_values(pairs(option)), progress=tell)
 
     def show(console: Console) -> None:
-        console.print(f"{report.read:,} replies read again, {report.current:,} read by the present parser already")
+        console.print(
+            f"{counted(report.read, 'reply')} read again, {report.current:,} read by the present parser already"
+        )
         for change, number in sorted(report.changed.items()):
             console.print(f"  {change}: {number:,}", markup=False)
         for reason, number in sorted(report.skipped.items()):

@@ -10,6 +10,7 @@ from rich.table import Table
 from imarena.cli.asking import duration
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.progress import progress
+from imarena.core.plurals import counted
 
 SHOWN = 40
 
@@ -30,7 +31,7 @@ def command(context: typer.Context) -> None:
 
     def show(console: Console) -> None:
         took = f"; {duration(report.seconds)}" if report.seconds >= 1 else ""
-        console.print(f"{report.read['ok']:,} pictures read, {report.done_before:,} before{took}")
+        console.print(f"{counted(report.read['ok'], 'picture')} read, {report.done_before:,} before{took}")
         for error, number in report.errors.most_common(3):
             console.print(f"  {number:,} x {error}", markup=False, highlight=False)
         if report.stopped:

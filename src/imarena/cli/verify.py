@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.progress import progress
+from imarena.core.plurals import counted
 
 
 def command(
@@ -28,7 +29,7 @@ def command(
         for finding in findings:
             console.print(f"[red]{finding.kind}[/]  {escape(finding.subject)}  {escape(finding.detail)}")
         how = "deep" if deep else "quick"
-        console.print(f"{how} check: " + (f"{len(findings)} findings" if findings else "clean"))
+        console.print(f"{how} check: " + (counted(len(findings), "finding") if findings else "clean"))
 
     emit(context, {"deep": deep, "clean": not findings, "findings": [f.__dict__ for f in findings]}, show)
     if findings:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted
 from imarena.storage import Workspace
 from imarena.workflows.align import AlignOptions, align
 from imarena.workflows.align_verdicts import align_verdicts
@@ -45,7 +46,10 @@ def align_workspace(
         )
         document["verdicts"] = told.to_json()
     if "scores" not in document and "verdicts" not in document:
-        have = f"{len(ratings)} ratings, {len(votes)} votes, {len(scores)} scores, {len(verdicts)} battles"
+        have = ", ".join((
+            counted(len(ratings), "rating"), counted(len(votes), "vote"), counted(len(scores), "score"),
+            counted(len(verdicts), "battle"),
+        ))  # fmt: skip
         raise UserError(
             f"Nothing of a judge meets anything of people here: {have}.",
             hint=_MEET if len(ratings) or len(votes) else f"{_MEET} {_PEOPLE}",

@@ -9,6 +9,7 @@ from typing import Any
 from imarena.clients import Budget
 from imarena.clients.reachable import need_listener
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted
 from imarena.core.protocols import Judge
 from imarena.core.records import Ranking
 from imarena.judges.orders import OrderPolicy
@@ -101,7 +102,7 @@ def _board(
 ) -> Board:
     board = load_board(workspace, datasets=datasets, editors=editors, tasks=tasks)
     if not board.slots:
-        why = f"{board.hidden:,} outputs came without their pixels" if board.hidden else "there are no ok outputs"
+        why = f"{counted(board.hidden, 'output')} came without pixels" if board.hidden else "there are no ok outputs"
         raise UserError(f"There is nothing to show to a judge: {why}.", hint="Run `imarena edit`, or import outputs.")
     return board
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted, plural
 from imarena.core.protocols import Editor
 from imarena.core.records import JsonDict, Output, Status
 from imarena.storage import Workspace
@@ -35,9 +36,10 @@ def refuse_mixing(workspace: Workspace, editors: Sequence[Editor], settings: Edi
     for name, told in found.items():
         others = {words: number for words, number in told.items() if words}
         if others:
+            number = sum(others.values())
             words = max(others, key=lambda words: others[words])
             raise UserError(
-                f"{sum(others.values()):,} outputs of '{name}' are stored that were made in another way: {words}.",
+                f"{counted(number, 'output')} of '{name}' made in another way {plural('is', number)} stored: {words}.",
                 hint=f"Store the new ones under a name of their own: --as {name}-2. Or go on with --mixed: what is "
                 "stored stays as it is, and only what is missing is made in the new way.",
             )

@@ -9,6 +9,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from imarena.core.ids import content_id
+from imarena.core.plurals import counted
 from imarena.core.protocols import Exhibit, Judge
 from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
 from imarena.storage import Workspace
@@ -302,7 +303,7 @@ def _reply_tokens(wired: Wired) -> int:
 
 def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:
     endpoint = wired.endpoint
-    asked = f"{questions:,} requests"
+    asked = counted(questions, "request")
     if measured:
         each = f"{measured.per_picture:.0f} a picture" if measured.per_picture is not None else (
             f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from imarena.core.plurals import counted, plural
 from imarena.core.records import Evidence, Item, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.exhibits import instruction_of
@@ -64,7 +65,8 @@ class Findings:
     def in_words(self) -> str:
         """One sentence."""
         if not self.read:
-            return f"{self.unread:,} pictures were not read for words that address a judge: run `imarena scan`."
+            unread = f"{counted(self.unread, 'picture')} {plural('was', self.unread)}"
+            return f"{unread} not read for words that address a judge: run `imarena scan`."
         held = len({one.image for one in self.found})
         waiting = f"; {self.unread:,} are not read yet (`imarena scan`)" if self.unread else ""
         return f"{held:,} of {self.read:,} pictures read hold words that address a judge{waiting}."
