@@ -68,7 +68,8 @@ def command(
 
     def show(console: Console) -> None:
         for step in result.steps:
-            console.print(_line(step, result.steps), markup=False)
+            told = {**step, "error": ""} if step.get("error") == result.error else step  # that one stands at the end
+            console.print(_line(told, result.steps), markup=False)
         for line in _end(done, bool(pictures)):
             console.print(line, markup=False)
 

@@ -68,9 +68,14 @@ def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
     return StudioEditor(habit=habit, name=name or f"studio-{habit}")
 
 
+def habit_told(habit: str) -> str:
+    """What an editor with a habit does, in a sentence."""
+    return (RECIPES[habit].__doc__ or "").partition("\n")[0]
+
+
 def studio_editors() -> tuple[StudioEditor, ...]:
     """All eight, in the known order, `flaky` last."""
     return tuple(studio_editor(habit) for habit in RECIPES)
 
 
-__all__ = ["QUALITY_ORDER", "RECIPES", "StudioEditor", "studio_editor", "studio_editors"]
+__all__ = ["QUALITY_ORDER", "RECIPES", "StudioEditor", "habit_told", "studio_editor", "studio_editors"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from imarena.core.protocols import Progress
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.datasets.studio import DATASET, studio_items
-from imarena.editors.studio import QUALITY_ORDER, RECIPES, studio_editors
+from imarena.editors.studio import QUALITY_ORDER, habit_told, studio_editors
 from imarena.judges.catalog import JUDGES
 from imarena.reports.page import Grid, Section
 from imarena.stats import kendall
@@ -154,8 +154,8 @@ def _truth_section(
 
 
 def _with_habit(editor: str, habits: Mapping[str, str]) -> str:
-    """The editor and what it does, by the first sentence of its recipe."""
-    about = (RECIPES[habits[editor]].__doc__ or "").partition("\n")[0] if editor in habits else ""
+    """The editor and what it does."""
+    about = habit_told(habits[editor]) if editor in habits else ""
     return f"{editor}: {about[:1].lower()}{about[1:].rstrip('.')}" if about else editor
 
 

@@ -17,7 +17,7 @@ from imarena.editors.catalog import EDITORS, KINDS, Ports
 from imarena.editors.classical import OPERATIONS
 from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards
 from imarena.editors.prices import PRICE_FIELDS
-from imarena.editors.studio import RECIPES
+from imarena.editors.studio import RECIPES, habit_told
 from imarena.storage import Workspace
 from imarena.workflows.wiring import Door, need_shape, wire_judge
 
@@ -224,7 +224,7 @@ def wire_editors(
 def editor_names(settings: Settings) -> dict[str, str]:
     """Names that `--editor` takes, with a word about each."""
     named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
-    named |= {f"studio-{habit}": "draws the bundled items only" for habit in RECIPES}
+    named |= {f"studio-{habit}": f"bundled items only: {habit_told(habit)}" for habit in RECIPES}
     named["classical"] = KINDS["classical"].about
     named |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
     named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}

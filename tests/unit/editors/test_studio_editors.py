@@ -10,9 +10,11 @@ import pytest
 from imarena.core.errors import UnknownName
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Mode, Status
+from imarena.core.settings import Settings
 from imarena.editors.studio import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
 from imarena.studio import DEMO_KEYS, entry_of, picture, true_quality
 from imarena.studio.render import encoded
+from imarena.workflows.editor_wiring import editor_names
 
 KEYS = list(DEMO_KEYS)
 
@@ -148,6 +150,13 @@ def test_each_editor_goes_on_from_its_own_pictures(habit: str) -> None:
         source = made.image
         again = EditRequest(step.instruction, (source,), seed=1042)  # the same order once more, as an agent asks
         assert asyncio.run(studio_editor(habit).edit(again)).status is Status.OK
+
+
+def test_the_list_tells_each_habit_and_that_they_know_the_bundled_items_only() -> None:
+    named = editor_names(Settings())
+    told = [about for name, about in named.items() if name.startswith("studio-")]
+    assert len(set(told)) == 8
+    assert all(about.startswith("bundled items only: ") and about.endswith(".") for about in told)
 
 
 def test_there_are_eight() -> None:
