@@ -138,7 +138,7 @@ def test_the_estimate_of_a_resume_counts_what_is_left(workspace: Workspace) -> N
         failing = replace(wired.judge, chat=Endpoint(DOWN))
         judge_cases(workspace, failing, cases, parents=board.parents)
         left, tokens = requests()
-        assert left == "1 requests"
+        assert left == "1 request"
         assert 0 < tokens < all_tokens
         judge_cases(workspace, replace(wired.judge, chat=Endpoint()), cases, parents=board.parents)
         cases = list(pointwise_cases(board, repeats=2))

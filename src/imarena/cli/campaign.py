@@ -10,6 +10,7 @@ import typer
 
 from imarena.cli import campaign_change
 from imarena.cli.console import emit, fail, session, stderr
+from imarena.core.plurals import counted
 
 app = typer.Typer(
     add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Rating campaigns: people vote by a link."
@@ -63,7 +64,7 @@ def create(
         document = progress_json(progress(workspace, create_campaign(workspace, plan)))
     here = f"imarena -w {quoted(str(session(context).workspace))}"
     text = (
-        f"{document['campaign_id']}: {document['units']:,} units, {document['slots']:,} tasks.\n"
+        f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
         f"Next: {here} campaign invite {quoted(name)} --name WHO   (a rater's link)\n"
         f"      {here} serve   (so that it can be opened)"
     )

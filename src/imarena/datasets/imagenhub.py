@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.folder import Folder, read_json, read_table
@@ -180,7 +181,7 @@ def _outputs(
         output = Output(item_id=item_id, editor=directory.name, image=image)
         yield shelf.place_output(path.name, output, name, "")
     if left_out:
-        yield Skip(folder.name(directory), "", f"{left_out} outputs belong to items that were left out above")
+        yield Skip(folder.name(directory), "", f"{counted(left_out, 'output')} of items that were left out above")
 
 
 # ---------------------------------------------------------------- ratings

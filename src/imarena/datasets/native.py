@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted
 from imarena.core.protocols import Archive, Importable, Intake, Skip
 from imarena.core.records import ImageRef, Record
 from imarena.core.version import VERSION as SOFTWARE
@@ -114,7 +115,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         file = folder.file(name)
         if not file.is_file():
             if counts.get(kind, 0):
-                yield Skip(name, "", f"the file is not there; the manifest counts {counts[kind]} records")
+                yield Skip(name, "", f"the file is not there; the manifest counts {counted(counts[kind], 'record')}")
             continue
         yield from _read_kind(file, name, counts.get(kind, 0), admission)
 
@@ -147,4 +148,4 @@ def _read_kind(file: Path, name: str, expected: int, admission: Admission) -> It
         except UserError as error:
             yield Skip(name, f"line {number}", str(error).splitlines()[0])
     if seen != expected:
-        yield Skip(name, "", f"the manifest counts {expected} records, the file holds {seen}")
+        yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {seen}")

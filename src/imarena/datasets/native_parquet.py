@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from imarena.core.errors import UserError
+from imarena.core.plurals import counted
 from imarena.core.protocols import Archive, Importable, Intake, Skip
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder
@@ -209,7 +210,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             except UserError as error:
                 yield Skip(name, f"row {number}", str(error).splitlines()[0])
         if seen != expected:
-            yield Skip(name, "", f"the manifest counts {expected} records, the file holds {seen}")
+            yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {seen}")
 
 
 def _rows(folder: Folder, name: str, kind: str, expected: int) -> Iterator[tuple[int, dict[str, Any] | Skip]]:
@@ -219,7 +220,7 @@ def _rows(folder: Folder, name: str, kind: str, expected: int) -> Iterator[tuple
     file = folder.file(name)
     if not file.is_file():
         if expected:
-            yield 0, Skip(name, "", f"the file is not there; the manifest counts {expected} records")
+            yield 0, Skip(name, "", f"the file is not there; the manifest counts {counted(expected, 'record')}")
         return
     try:
         with pq.ParquetFile(file) as table:

@@ -224,7 +224,7 @@ def test_a_lost_file_is_told(name: str, tmp_path: Path, small: MemoryIntake) -> 
     told = [str(skip) for skip in bring_back(name, tmp_path / "out").skips]
     assert told
     assert "vote" in told[0]
-    assert "counts 1 records" in told[0]
+    assert "counts 1 record" in told[0]
 
 
 def test_a_damaged_parquet_file_is_told(tmp_path: Path, small: MemoryIntake) -> None:
