@@ -79,6 +79,20 @@ def test_a_board_says_what_it_is_made_from_and_what_else_there_is(imarena: Imare
     assert "human (or people)" in imarena("-w", "w", "rank", "--source", "peple", code=2).err
 
 
+def test_a_board_of_two_kinds_of_verdicts_says_so(imarena: Imarena, arena: Path) -> None:
+    assert "4 battles (all by scores) ·" in imarena("-w", "w", "rank", "--rounds", 20).out
+    with open_workspace(arena) as workspace:
+        outputs = {(one.item_id, one.editor): one for one in workspace.store.records(Output)}
+        for number, one in enumerate(workspace.store.records(Item)):
+            left, right, new = (outputs[one.item_id, name] for name in EDITORS)
+            said = [judgment(left, right, f"battle-{number}"), judgment(new, None, f"new-{number}")]
+            workspace.store.add([verdict.model_copy(update={"judge": "mood/some-model"}) for verdict in said])
+    ended = imarena("-w", "w", "rank", "--rounds", 20)
+    assert "12 battles (8 by scores) ·" in ended.out
+    told = "new stands here by scores alone, others by direct comparisons too. To compare: "
+    assert f"{told}`imarena -w w battle --judge mood --sampler new-model:new`." in ended.err
+
+
 def test_many_votes_need_no_warning(imarena: Imarena, arena: Path) -> None:
     _vote(arena, FEW_VOTES)
     assert "says little" not in imarena("-w", "w", "rank", "--rounds", 20).err

@@ -64,7 +64,7 @@ def _fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
 def made_by(ranking: Ranking) -> str:
     """One line: method, number of battles, kind of interval, seed, and what was left out."""
     settings = ranking.settings
-    parts = [ranking.method, counted(ranking.n_battles, "battle")]
+    parts = [ranking.method, _battles(ranking)]
     if settings.get("verdicts"):  # of a workspace, where people may have voted or not
         parts.append(f"verdicts of {settings['verdicts']}")
     if settings.get("interval") == "bootstrap":
@@ -75,6 +75,14 @@ def made_by(ranking: Ranking) -> str:
     if left_out:
         parts.append(f"left out: {'; '.join(left_out)}")
     return " · ".join(parts)
+
+
+def _battles(ranking: Ranking) -> str:
+    """How many there are, and how many of them were two scores: a list of battles that were fought has fewer."""
+    number, scored = ranking.n_battles, ranking.settings.get("by_scores")
+    some = isinstance(scored, int) and scored > 0 and not ranking.scope  # of one board of many nothing is known
+    every = "all" if scored == number else f"{scored:,}" if some else ""
+    return counted(number, "battle") + (f" ({every} by scores)" if some else "")
 
 
 def show_comparison(compared: dict[str, Any], console: Console) -> None:

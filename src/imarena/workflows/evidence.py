@@ -10,7 +10,7 @@ from imarena.core.errors import UserError
 from imarena.core.plurals import counted, plural
 from imarena.core.records import Judgment, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.battles import live_votes
+from imarena.workflows.battles import BattleTable, live_votes
 from imarena.workflows.live import unanswered_places
 
 FEW_VOTES = 30
@@ -86,12 +86,40 @@ def absent(
     missing = sorted(str(key[0]) for key, number in made.items() if number > 0 and key[0] and key[0] not in ranked)
     if not missing:
         return ()
-    named = ", ".join(missing[:_TOLD]) + (f" and {len(missing) - _TOLD:,} more" if len(missing) > _TOLD else "")
     verb, what = plural("has", len(missing)), plural("is", len(missing))
-    begin = f"{named} {verb} outputs and {what} not on this board"
+    begin = f"{_listed(missing)} {verb} outputs and {what} not on this board"
     if source == "human":
         return (f"{begin}: nobody has voted on them. `{_call(folder)} campaign create NAME` asks people.",)
     return (f"{begin}. To add: `{_adding(workspace, missing, judge, folder, command)}`.",)
+
+
+def by_scores(table: BattleTable) -> int:
+    """Battles of judges that nobody fought: two scores of one judge, where it did not compare the pair directly."""
+    return sum(score is not None for score in _judged(table))
+
+
+def _judged(table: BattleTable) -> list[float | None]:
+    rows = zip(table.columns["source"], table.columns["score_left"], strict=True)
+    return [score for source, score in rows if source == "judge"]
+
+
+def scored_only(workspace: Workspace, table: BattleTable, judge: str | None, folder: Path) -> tuple[str, ...]:
+    """A warning where some editors stand on a board by scores alone and others by direct comparisons."""
+    if by_scores(table) in (0, len(_judged(table))):
+        return ()
+    rows = zip(*(table.columns[name] for name in ("left", "right", "source", "score_left")), strict=True)
+    fought = {
+        name for left, right, source, score in rows if source != "judge" or score is None for name in (left, right)
+    }
+    only = sorted({*table.columns["left"], *table.columns["right"]} - fought)
+    if not only:
+        return ()
+    begin = f"{_listed(only)} {plural('stands', len(only))} here by scores alone, others by direct comparisons too"
+    return (f"{begin}. To compare: `{_adding(workspace, only, judge, folder, 'battle')}`.",)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:_TOLD]) + (f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else "")
 
 
 def _adding(workspace: Workspace, missing: list[str], judge: str | None, folder: Path, command: str) -> str:

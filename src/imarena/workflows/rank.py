@@ -189,6 +189,8 @@ class WorkspaceBattles:
     """Whose: people's, or which judges'."""
     beside: str = ""
     """What else there is to rank by, and the option that shows it."""
+    by_scores: int = 0
+    """Battles that nobody fought: pairs of scores."""
 
 
 def _judge_called(workspace: Any, name: str) -> str:
@@ -216,15 +218,15 @@ def workspace_battles(
     Without a `dimension` only verdicts about the whole count, unless `dimensions` asks for all of them together.
     """
     from imarena.storage import open_workspace
+    from imarena.workflows import evidence
     from imarena.workflows.battles import about_whole
-    from imarena.workflows.evidence import absent, evidence_of, few_votes, nothing_to_rank, read_source
     from imarena.workflows.independence import driven_by, verdict_warnings
     from imarena.workflows.undelivered import failed_outputs
 
-    asked = read_source(source)
+    asked = evidence.read_source(source)
     with open_workspace(folder) as workspace:
         named = None if judge is None else _judge_called(workspace, judge)
-        there = evidence_of(workspace)
+        there = evidence.evidence_of(workspace)
         source, found = _chosen(workspace, asked, named, dimension, there, pooled=pooled)
         about = sorted(set(found.columns["dimension"]))
         if dimension is None and not dimensions:
@@ -233,25 +235,38 @@ def workspace_battles(
         failed = list(failed_outputs(workspace, ranked))
         drivers = {} if source == "human" else driven_by(workspace)
         if not about:
-            raise nothing_to_rank(workspace, source, named)
-        warned = few_votes(there, source, chosen=asked != "auto") + absent(workspace, ranked, source, named, folder)
+            raise evidence.nothing_to_rank(workspace, source, named)
+        warned = evidence.few_votes(there, source, chosen=asked != "auto")
+        warned += evidence.absent(workspace, ranked, source, named, folder)
+        warned += () if pooled else evidence.scored_only(workspace, found, named, folder)
     if not len(found):
         raise UserError(
             f"No verdict of source '{source}' is about the whole; there are some about {', '.join(about)}.",
             hint="Choose one with --dimension; `--method davidson --balanced` ranks by all of them together.",
         )
+    used = _with_failed(found, failed)
+    judges = sorted({str(name) for name in used.get("judge", []) if name})
+    together = (f"Verdicts about {', '.join(about)} are ranked together.",) if dimensions and len(about) > 1 else ()
+    about_them = verdict_warnings(judges, drivers, people="human" in used["source"], weighed=pooled)
+    return WorkspaceBattles(
+        table=load_battles(used),
+        excluded=dict(found.excluded),
+        coverage=dict(found.coverage),
+        warnings=(*warned, *found.warnings, *together, *about_them),
+        verdicts=_whose(source, judges),
+        beside=there.beside(source, named),
+        by_scores=evidence.by_scores(found),
+    )
+
+
+def _with_failed(found: Any, failed: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The columns that hold something, and what editors failed to deliver: --missing leaves it out or counts it."""
     used = {name: column for name, column in found.columns.items() if any(value is not None for value in column)}
-    if failed:  # --missing says whether these are left out or lost
+    if failed:
         used.setdefault("item", [None] * len(found))
         used = {name: [*column, *(row.get(name) for row in failed)] for name, column in used.items()}
         used["status_left"] = [*[None] * len(found), *(row["status_left"] for row in failed)]
-    judges = sorted({str(name) for name in used.get("judge", []) if name})
-    together = (f"Verdicts about {', '.join(about)} are ranked together.",) if dimensions and len(about) > 1 else ()
-    people = "human" in used["source"]
-    about_them = verdict_warnings(judges, drivers, people=people, weighed=pooled)
-    warnings = (*warned, *found.warnings, *together, *about_them)
-    whose, beside = _whose(source, judges), there.beside(source, named)
-    return WorkspaceBattles(load_battles(used), dict(found.excluded), dict(found.coverage), warnings, whose, beside)
+    return used
 
 
 def _chosen(
@@ -282,7 +297,8 @@ def _whose(source: str, judges: list[str]) -> str:
 def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
     """Put the workspace's own exclusions and warnings on a board, and whose verdicts it rests on."""
     excluded = {**ranking.excluded, **found.excluded}
-    settings = {**ranking.settings, "verdicts": found.verdicts, **({"beside": found.beside} if found.beside else {})}
+    settings = {**ranking.settings, "verdicts": found.verdicts, "by_scores": found.by_scores}
+    settings |= {"beside": found.beside} if found.beside else {}
     warnings = (*found.warnings, *ranking.warnings)
     return ranking.model_copy(update={"excluded": excluded, "warnings": warnings, "settings": settings})
 
