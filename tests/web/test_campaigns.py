@@ -77,6 +77,20 @@ def test_an_item_stays_hidden_while_somebody_may_still_answer(tmp_path: Path) ->
     assert person.get(f"/api/items/{item}").status_code == 200
 
 
+def test_a_vote_that_was_taken_back_is_one_line_of_a_battle(tmp_path: Path) -> None:
+    """Not two: taking back is a record of its own, with nothing in it to show."""
+    app = served(tmp_path / "arena", items=1)
+    admin = administrator(app)
+    one = campaign(admin)
+    person = rater(app, admin, one)
+    person.vote(person.next(one)["task"], preference="tie", comment="a slip")
+    person.vote(person.post(f"/api/rating/campaigns/{one}/undo"), preference="both_bad")
+    (battle,) = admin.get("/api/battles").json()["battles"]
+    votes = admin.get(f"/api/battles/{battle['battle_id']}").json()["votes"]
+    told = [(vote["preference"], vote["comment"], vote["live"]) for vote in votes]
+    assert told == [("tie", "a slip", False), ("both_bad", "", True)]
+
+
 def test_checking_items(tmp_path: Path) -> None:
     app = served(tmp_path / "arena", items=2)
     admin = administrator(app)

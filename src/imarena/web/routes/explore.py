@@ -60,7 +60,7 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     counted = exploring.live(votes)
     numbers: dict[str, int] = {}
     cast = []
-    for vote in votes:
+    for vote in (one for one in votes if not one.retracted):  # taking back says nothing itself: it marks what it took
         number = numbers.setdefault(vote.rater_id, len(numbers) + 1)
         mirrored = vote.left_id != pair.left_id
         cast.append(showing.vote(vote, number, live=vote.vote_id in counted, mirrored=mirrored))
