@@ -71,7 +71,7 @@ export function App() {
     document.title = titleOf(path);
   }, [path]);
   if (bare) return <Suspense fallback={<Waiting />}>{bare}</Suspense>;
-  const page = find(FRAMED, path) ?? <Empty>{strings.errors.page}</Empty>;
+  const page = find(FRAMED, path) ?? <Empty>{strings.errors.page} <Link to="/">{strings.errors.home}</Link></Empty>;
   return <Frame path={path}><Suspense fallback={<Waiting />}>{page}</Suspense></Frame>;
 }
 

@@ -67,6 +67,7 @@ export const strings = {
     offlineHint: "What you filled in is kept. Check the connection and try again.",
     unknown: (status: number) => `The server answered ${status} without a reason.`,
     page: "There is no such page.",
+    home: "Go to the first page",
     broken: "Something in this page failed.",
     brokenHint: "What you filled in is kept. The server may have been brought up to date meanwhile.",
     reload: "Load it again",
@@ -142,6 +143,7 @@ export const strings = {
     actual: "1:1",
     lens: "Magnifier",
     broken: "The picture could not be loaded. Reload the page, or skip with the reason “broken picture”.",
+    noPictures: "This item has no pictures: there is only its instruction.",
     context: "Source and references",
     pair: "Which two",
     divider: "Position of the divider",
@@ -199,6 +201,7 @@ export const strings = {
 
   keys: {
     title: "Keys",
+    touch: "Answer with the buttons under the pictures. Two fingers zoom, one moves; 1:1 shows true pixels and Fit the whole pictures. Skip and Undo stand beside the answers.",
     vote: [["←", "left is better"], ["→", "right is better"], ["T", "tie"], ["B", "both bad"]],
     yesNo: [["Y", "yes"], ["N", "no"]],
     task: [["S", "skip, with a reason"], ["U", "undo the last answer"]],
@@ -449,7 +452,7 @@ export const strings = {
     heat: "Where raters drew boxes",
     heatBoxes: (count: number) => plural(count, "box", "boxes"),
     heatLabels: "Things named most often",
-    noHeat: "No rater has drawn a box or named a thing.",
+    noHeat: "No rater has drawn a box or named a thing. Campaigns of the kind “Rate one picture” ask for both.",
   },
 
   explore: {
@@ -505,7 +508,7 @@ export const strings = {
     counts: "Counts",
     cost: "Cost",
     totals: "In the workspace",
-    records: (name: string, count: number) => (count === 1 ? name : name.replace(/y$/, "ie") + "s"),
+    records: (name: string, count: number) => (count === 1 ? name : name.replace(/([^aeiou])y$/, "$1ie") + "s"),
     failures: "Failures",
     noFailures: "No failures.",
     live: "live",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Cell, Standing } from "../src/api/wire";
 import { keyName } from "../src/keys";
 import { winShare } from "../src/pages/winshare";
-import { duration, tally } from "../src/parts/figures";
+import { duration, missed, tally } from "../src/parts/figures";
 import { spanOf, ticks } from "../src/parts/interval";
 import { match, withQuery } from "../src/router";
 
@@ -47,6 +47,7 @@ describe("figures", () => {
   });
   it("read well", () => {
     expect(tally({ both_bad: 2, left: 0 })).toBe("2 both bad");
+    expect(missed({ "outputs api_error": 2, "judgments timeout": 1, "outputs ok": 0 })).toBe("2 outputs: api error; 1 judgment: timeout");
     expect(duration("2026-01-01T00:00:00Z", "2026-01-01T00:02:05Z")).toBe("2 min 5 s");
   });
 });

@@ -207,7 +207,7 @@ def test_runs_are_told_as_they_go(keeper: Page, hall: Stage, shot: Shot) -> None
     with ThreadPoolExecutor(1) as aside:
         aside.submit(judged).result()
         expect(keeper.get_by_text("3 / 8")).to_be_visible()
-        expect(keeper.get_by_text("1 judgments timeout")).to_be_visible()
+        expect(keeper.get_by_text("1 judgment: timeout")).to_be_visible()
         shot(keeper, "runs")
         aside.submit(ended).result()
     expect(keeper.get_by_text("partial")).to_be_visible()

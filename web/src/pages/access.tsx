@@ -44,8 +44,8 @@ function Tokens({ admin }: { admin: boolean }) {
     <tr key={one.token_id}>
       <th scope="row">{one.name}</th>
       <td>{t.roles[one.role] ?? one.role}</td>
-      <td>{moment(one.created_at)}</td>
-      <td>{moment(one.expires_at)}</td>
+      <td className="number">{moment(one.created_at)}</td>
+      <td className="number">{moment(one.expires_at)}</td>
       <td>{one.last_used_at ? moment(one.last_used_at) : t.never}</td>
       <td><Ended gone={one.revoked ? t.revoked : past(one.expires_at) ? t.expired : ""} name={`${t.revoke} ${one.name}`} text={t.revoke}
         act={() => void calls.revokeToken(one.token_id).then(loaded.reload, failed)} /></td>
@@ -91,8 +91,8 @@ function People({ admin }: { admin: boolean }) {
     <tr key={one.invitation_id}>
       <th scope="row">{one.name || strings.none}</th>
       <td>{t.roles[one.role] ?? one.role}</td>
-      <td>{moment(one.created_at)}</td>
-      <td>{moment(one.expires_at)}</td>
+      <td className="number">{moment(one.created_at)}</td>
+      <td className="number">{moment(one.expires_at)}</td>
       <td>{one.people} / {one.max_people}</td>
       <td><Ended gone={one.revoked ? t.revoked : past(one.expires_at) ? t.expired : ""} name={`${t.revoke} ${one.name}`} text={t.revoke}
         act={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, failed)} /></td>
@@ -126,8 +126,8 @@ function Sessions() {
     <tr key={one.session_id}>
       <th scope="row">{one.name || strings.none}</th>
       <td>{t.roles[one.role] ?? one.role}</td>
-      <td>{moment(one.created_at)}</td>
-      <td>{moment(one.expires_at)}</td>
+      <td className="number">{moment(one.created_at)}</td>
+      <td className="number">{moment(one.expires_at)}</td>
       <td><Ended gone={one.mine ? t.mine : ""} name={`${t.signOut} ${one.name}`} text={t.signOut}
         act={() => void calls.endSession(one.session_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))} /></td>
     </tr>
@@ -157,10 +157,12 @@ function Roles({ roles }: { roles: readonly string[] }) {
 function Table({ heads, rows, nothing }: { heads: readonly string[]; rows: ReactNode[]; nothing: string }) {
   if (!rows.length) return <Empty>{nothing}</Empty>;
   return (
-    <table>
-      <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
-      <tbody>{rows}</tbody>
-    </table>
+    <div className="scroll">
+      <table>
+        <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+        <tbody>{rows}</tbody>
+      </table>
+    </div>
   );
 }
 

@@ -46,22 +46,24 @@ export function BattlesPage() {
 function BattleTable({ battles }: { battles: readonly Battle[] }) {
   const t = strings.explore;
   return (
-    <table>
-      <thead>
-        <tr>{[t.instruction, t.task, t.left, t.right, t.votes, t.judgments].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
-      </thead>
-      <tbody>
-        {battles.map((one) => (
-          <tr key={one.battle_id}>
-            <th scope="row" className="clip"><Link to={`/battles/${one.battle_id}`}>{one.instruction}</Link></th>
-            <td className="word">{one.task ?? strings.none}</td>
-            <td className="name">{one.left}</td>
-            <td className="name">{one.right}</td>
-            <td>{tally(one.votes)}</td>
-            <td>{tally(one.judgments)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div className="scroll">
+      <table>
+        <thead>
+          <tr>{[t.instruction, t.task, t.left, t.right, t.votes, t.judgments].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
+        </thead>
+        <tbody>
+          {battles.map((one) => (
+            <tr key={one.battle_id}>
+              <th scope="row" className="clip"><Link to={`/battles/${one.battle_id}`}>{one.instruction}</Link></th>
+              <td className="word">{one.task ?? strings.none}</td>
+              <td className="name">{one.left}</td>
+              <td className="name">{one.right}</td>
+              <td>{tally(one.votes)}</td>
+              <td>{tally(one.judgments)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -59,6 +59,8 @@ export function BoardPage() {
   );
 }
 
+const digitsOf = (rating: number) => (Math.abs(rating) >= 10 ? 0 : 2);
+
 function Ratings({ board, query }: { board: Board; query: URLSearchParams }) {
   const t = strings.look;
   const span = spanOf(board.standings);
@@ -72,40 +74,45 @@ function Ratings({ board, query }: { board: Board; query: URLSearchParams }) {
       {board.standings.length === 0 ? (
         <Empty>{board.n_battles || Object.keys(chosen(query, VERDICTS)).length ? board.reason || t.noBoard : t.notYet}</Empty>
       ) : (
-        <table className="standings">
-          <thead>
-            <tr>
-              <th scope="col">{t.rank}</th>
-              <th scope="col">{t.model}</th>
-              <th scope="col" className="number">{t.rating}</th>
-              <th scope="col" className="chart">{t.interval}<Axis span={span} /></th>
-              <th scope="col" className="number">{t.battles}</th>
-              <th scope="col" className="number">{t.record}</th>
-              <th scope="col" className="number">{t.coverage}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {board.standings.map((one) => (
-              <tr key={one.model}>
-                <td className="number-left">
-                  <strong>{one.rank}</strong>{" "}
-                  {one.rank_low !== null && one.rank_high !== null && one.rank_low !== one.rank_high && (
-                    <span className="muted">{one.rank_low}–{one.rank_high}</span>
-                  )}
-                </td>
-                <th scope="row" className="name"><Link to={keep("/battles", query, { left: one.model })}>{one.model}</Link></th>
-                <td className="number">{figure(one.rating, Math.abs(one.rating) >= 10 ? 0 : 2)}</td>
-                <td className="chart">
-                  <span className="sr-only">{figure(one.low, 1)} – {figure(one.high, 1)}</span>
-                  <Interval standing={one} span={span} />
-                </td>
-                <td className="number">{count(one.battles)}</td>
-                <td className="number">{count(one.wins)}, {count(one.losses)}, {count(one.ties)}</td>
-                <td className="number">{share(one.coverage)}</td>
+        <div className="scroll">
+          <table className="standings">
+            <thead>
+              <tr>
+                <th scope="col">{t.rank}</th>
+                <th scope="col">{t.model}</th>
+                <th scope="col" className="number">{t.rating}</th>
+                <th scope="col" className="chart">{t.interval}<Axis span={span} /></th>
+                <th scope="col" className="number">{t.battles}</th>
+                <th scope="col" className="number">{t.record}</th>
+                <th scope="col" className="number">{t.coverage}</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {board.standings.map((one) => (
+                <tr key={one.model}>
+                  <td className="number-left">
+                    <strong>{one.rank}</strong>{" "}
+                    {one.rank_low !== null && one.rank_high !== null && one.rank_low !== one.rank_high && (
+                      <span className="muted">{one.rank_low}–{one.rank_high}</span>
+                    )}
+                  </td>
+                  <th scope="row" className="name"><Link to={keep("/battles", query, { left: one.model })}>{one.model}</Link></th>
+                  <td className="number">
+                  {figure(one.rating, digitsOf(one.rating))}
+                  {one.low !== null && one.high !== null && <div className="muted only-narrow" aria-hidden="true">{figure(one.low, digitsOf(one.rating))}–{figure(one.high, digitsOf(one.rating))}</div>}
+                </td>
+                  <td className="chart">
+                    <span className="sr-only">{figure(one.low, 1)} – {figure(one.high, 1)}</span>
+                    <Interval standing={one} span={span} />
+                  </td>
+                  <td className="number">{count(one.battles)}</td>
+                  <td className="number">{count(one.wins)}, {count(one.losses)}, {count(one.ties)}</td>
+                  <td className="number">{share(one.coverage)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
     </>
   );

@@ -99,28 +99,30 @@ function AgreementTable({ found }: { found: AgreementReport }) {
   const t = strings.lead;
   if (!found.criteria.length) return <Empty>{t.noAgreement}</Empty>;
   return (
-    <table>
-      <thead>
-        <tr>{[t.criterion, t.alpha, t.kappa, t.pairwise, t.unitsUsed].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
-      </thead>
-      <tbody>
-        {found.criteria.map((one) => (
-          <tr key={one.criterion}>
-            <th scope="row">{one.criterion}</th>
-            {one.alpha === null && one.reason ? (
-              <td colSpan={3} className="muted">{t.undefinedWhy(one.reason)}</td>
-            ) : (
-              <>
-                <td className="number">{figure(one.alpha, 3)}</td>
-                <td className="number">{figure(one.fleiss_kappa, 3)}</td>
-                <td className="number">{share(one.pairwise_agreement)}</td>
-              </>
-            )}
-            <td className="number">{count(one.n_units)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div className="scroll">
+      <table>
+        <thead>
+          <tr>{[t.criterion, t.alpha, t.kappa, t.pairwise, t.unitsUsed].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
+        </thead>
+        <tbody>
+          {found.criteria.map((one) => (
+            <tr key={one.criterion}>
+              <th scope="row">{one.criterion}</th>
+              {one.alpha === null && one.reason ? (
+                <td colSpan={3} className="muted">{t.undefinedWhy(one.reason)}</td>
+              ) : (
+                <>
+                  <td className="number">{figure(one.alpha, 3)}</td>
+                  <td className="number">{figure(one.fleiss_kappa, 3)}</td>
+                  <td className="number">{share(one.pairwise_agreement)}</td>
+                </>
+              )}
+              <td className="number">{count(one.n_units)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -131,24 +133,26 @@ function SkipTable({ found }: { found: SkipReport }) {
   return (
     <>
       <h2>{t.skips}</h2>
-      <table>
-        <thead><tr>{[t.skipReason, t.skipped, t.skipItems, t.skipWords].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
-        <tbody>
-          {found.reasons.map((one) => (
-            <tr key={one.reason}>
-              <th scope="row">{names[one.reason] ?? one.reason}</th>
-              <td className="number">{count(one.count)}</td>
-              <td>
-                {one.items.slice(0, 5).map((item, index) => (
-                  <span key={item}><Link to={`/items/${encodeURIComponent(item)}`} label={t.skipItem(index + 1, names[one.reason] ?? one.reason)}>{String(index + 1)}</Link> </span>
-                ))}
-                {one.n_items > 5 && <span className="muted">{t.ofItems(one.n_items)}</span>}
-              </td>
-              <td className="muted">{one.words.slice(0, 3).join("; ") || strings.none}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div className="scroll">
+        <table>
+          <thead><tr>{[t.skipReason, t.skipped, t.skipItems, t.skipWords].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+          <tbody>
+            {found.reasons.map((one) => (
+              <tr key={one.reason}>
+                <th scope="row">{names[one.reason] ?? one.reason}</th>
+                <td className="number">{count(one.count)}</td>
+                <td>
+                  {one.items.slice(0, 5).map((item, index) => (
+                    <span key={item}><Link to={`/items/${encodeURIComponent(item)}`} label={t.skipItem(index + 1, names[one.reason] ?? one.reason)}>{String(index + 1)}</Link> </span>
+                  ))}
+                  {one.n_items > 5 && <span className="muted">{t.ofItems(one.n_items)}</span>}
+                </td>
+                <td className="muted wordy">{one.words.slice(0, 3).join("; ") || strings.none}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </>
   );
 }
@@ -163,37 +167,39 @@ function RaterTable({ page, onActive }: { page: RaterPage; onActive: (rater: str
   return (
     <>
       {raters.some((one) => one.flags.includes(HASTY)) && <p className="warning">{t.pace(least, page.least_answers)}</p>}
-      <table>
-        <thead>
-          <tr>
-            {[t.rater, t.votes, t.skipped, t.time, t.test, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
-            <th scope="col"><span className="sr-only">{t.action}</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          {raters.map((one) => (
-            <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
-              <th scope="row">
-                {one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}
-                {Object.entries(one.params).map(([name, value]) => <div key={name} className="muted person">{name} {value}</div>)}
-              </th>
-              <td className="number">{count(one.votes)}</td>
-              <td className="number">{count(one.skipped)}</td>
-              <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>
-              <td className="number">{of(one.test_right, one.test_asked)}</td>
-              <td className="number">{of(one.gold_right, one.gold_asked)}</td>
-              <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
-              <td className="number">{share(one.agreement)}</td>
-              <td className="number">{share(one.left_share)}</td>
-              <td>{one.flags.map((flag) => told(one, flag)).join("; ") || strings.none}</td>
-              <td>
-                <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
-                  onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
-              </td>
+      <div className="scroll">
+        <table>
+          <thead>
+            <tr>
+              {[t.rater, t.votes, t.skipped, t.time, t.test, t.gold, t.repeats, t.withOthers, t.leftShare, t.flags].map((text) => <th key={text} scope="col">{text}</th>)}
+              <th scope="col"><span className="sr-only">{t.action}</span></th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {raters.map((one) => (
+              <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
+                <th scope="row">
+                  {one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}
+                  {Object.entries(one.params).map(([name, value]) => <div key={name} className="muted person">{name} {value}</div>)}
+                </th>
+                <td className="number">{count(one.votes)}</td>
+                <td className="number">{count(one.skipped)}</td>
+                <td className="number">{one.median_time_s === null ? strings.none : t.seconds(one.median_time_s)}</td>
+                <td className="number">{of(one.test_right, one.test_asked)}</td>
+                <td className="number">{of(one.gold_right, one.gold_asked)}</td>
+                <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
+                <td className="number">{share(one.agreement)}</td>
+                <td className="number">{share(one.left_share)}</td>
+                <td className="wordy">{one.flags.map((flag) => told(one, flag)).join("; ") || strings.none}</td>
+                <td>
+                  <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
+                    onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </>
   );
 }

@@ -57,17 +57,19 @@ function Bars({ found }: { found: HeadToHead }) {
         <span className="swatch left" /> {t.wins(found.left)} <span className="swatch tie" /> {t.ties}
         <span className="swatch bad" /> {t.bothBad} <span className="swatch right" /> {t.wins(found.right)}
       </p>
-      <table className="duel">
-        <tbody>
-          {met.map(([task, cell]) => (
-            <tr key={task}>
-              <th scope="row">{task}</th>
-              <td><Bar cell={cell} /></td>
-              <td className="number">{cell.wins} : {cell.losses}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <div className="scroll">
+        <table className="duel">
+          <tbody>
+            {met.map(([task, cell]) => (
+              <tr key={task}>
+                <th scope="row">{task}</th>
+                <td><Bar cell={cell} /></td>
+                <td className="number">{cell.wins} : {cell.losses}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </>
   );
 }

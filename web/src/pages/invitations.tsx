@@ -49,31 +49,33 @@ export function Invitations({ campaignId }: { campaignId: string }) {
       <Shown loaded={loaded}>
         {({ invitations }) =>
           invitations.length ? (
-            <table>
-              <thead>
-                <tr>
-                  {[t.inviteName, t.expires, t.used].map((text) => <th key={text} scope="col">{text}</th>)}
-                  <th scope="col"><span className="sr-only">{t.action}</span></th>
-                </tr>
-              </thead>
-              <tbody>
-                {invitations.map((one) => (
-                  <tr key={one.invitation_id}>
-                    <th scope="row">{one.name || one.rater_id || strings.none}{one.rater_id && <> <span className="badge" title={t.raterHint}>{one.rater_id}</span></>}</th>
-                    <td>{moment(one.expires_at)}</td>
-                    <td>{one.people} / {one.max_people}</td>
-                    <td>
-                      {one.revoked || Date.parse(one.expires_at) < Date.now() ? <span className="badge">{one.revoked ? t.revoked : t.expired}</span> : (
-                        <button type="button" className="small" aria-label={one.name ? `${t.revoke}: ${one.name}` : t.revoke}
-                          onClick={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))}>
-                          {t.revoke}
-                        </button>
-                      )}
-                    </td>
+            <div className="scroll">
+              <table>
+                <thead>
+                  <tr>
+                    {[t.inviteName, t.expires, t.used].map((text) => <th key={text} scope="col">{text}</th>)}
+                    <th scope="col"><span className="sr-only">{t.action}</span></th>
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {invitations.map((one) => (
+                    <tr key={one.invitation_id}>
+                      <th scope="row">{one.name || one.rater_id || strings.none}{one.rater_id && <> <span className="badge" title={t.raterHint}>{one.rater_id}</span></>}</th>
+                      <td className="number">{moment(one.expires_at)}</td>
+                      <td>{one.people} / {one.max_people}</td>
+                      <td>
+                        {one.revoked || Date.parse(one.expires_at) < Date.now() ? <span className="badge">{one.revoked ? t.revoked : t.expired}</span> : (
+                          <button type="button" className="small" aria-label={one.name ? `${t.revoke}: ${one.name}` : t.revoke}
+                            onClick={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))}>
+                            {t.revoke}
+                          </button>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           ) : (
             <Empty>{t.noInvitations}</Empty>
           )

@@ -20,24 +20,26 @@ export function JudgesPage() {
       <Shown loaded={loaded}>
         {(pages) =>
           pages.some((page) => page.judges.length) ? (
-            <table>
-              <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
-              <tbody>
-                {pages.flatMap((page) => page.judges).map((one) => (
-                  <tr key={`${one.judge} ${one.dimension}`}>
-                    <th scope="row">{one.judge}</th>
-                    <td>{one.dimension}</td>
-                    <td className="number">{count(one.ok)}</td>
-                    <td>{tally(one.failed)}</td>
-                    <td>{share(one.order_agreement)} <span className="muted">{t.pairs(one.both_orders)}</span></td>
-                    <td>{share(one.first_share)}</td>
-                    <td>{share(one.tie_share)}</td>
-                    <td>{share(one.with_people)} {one.people_pairs > 0 && <span className="muted">{t.pairs(one.people_pairs)}</span>}</td>
-                    <td className="number">{one.cost_usd === null ? strings.none : dollars(one.cost_usd)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <div className="scroll">
+              <table>
+                <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+                <tbody>
+                  {pages.flatMap((page) => page.judges).map((one) => (
+                    <tr key={`${one.judge} ${one.dimension}`}>
+                      <th scope="row">{one.judge}</th>
+                      <td>{one.dimension}</td>
+                      <td className="number">{count(one.ok)}</td>
+                      <td>{tally(one.failed)}</td>
+                      <td>{share(one.order_agreement)} <span className="muted">{t.pairs(one.both_orders)}</span></td>
+                      <td>{share(one.first_share)}</td>
+                      <td>{share(one.tie_share)}</td>
+                      <td>{share(one.with_people)} {one.people_pairs > 0 && <span className="muted">{t.pairs(one.people_pairs)}</span>}</td>
+                      <td className="number">{one.cost_usd === null ? strings.none : dollars(one.cost_usd)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           ) : (
             <Empty>{t.nothing}</Empty>
           )

@@ -30,27 +30,29 @@ export function LeadPage() {
       <Shown loaded={loaded}>
         {({ campaigns }) =>
           campaigns.length ? (
-            <table>
-              <thead>
-                <tr>
-                  {[t.name, t.kind, t.state, t.progress, t.votes, t.raters, t.held, t.skipped].map((text) => <th key={text} scope="col">{text}</th>)}
-                </tr>
-              </thead>
-              <tbody>
-                {campaigns.map((one) => (
-                  <tr key={one.campaign_id}>
-                    <th scope="row"><Link to={`/lead/${encodeURIComponent(one.campaign_id)}`}>{one.name}</Link></th>
-                    <td>{strings.home.kinds[one.kind]}</td>
-                    <td><StateBadge campaign={one} /></td>
-                    <td><Meter label={t.progress} value={one.votes} most={one.slots} /></td>
-                    <td className="number">{count(one.votes)} / {count(one.slots)}</td>
-                    <td className="number">{one.raters}</td>
-                    <td className="number">{one.held}</td>
-                    <td className="number">{one.skipped}</td>
+            <div className="scroll">
+              <table>
+                <thead>
+                  <tr>
+                    {[t.name, t.kind, t.state, t.progress, t.votes, t.raters, t.held, t.skipped].map((text) => <th key={text} scope="col">{text}</th>)}
                   </tr>
-                ))}
-              </tbody>
-            </table>
+                </thead>
+                <tbody>
+                  {campaigns.map((one) => (
+                    <tr key={one.campaign_id}>
+                      <th scope="row"><Link to={`/lead/${encodeURIComponent(one.campaign_id)}`}>{one.name}</Link></th>
+                      <td>{strings.home.kinds[one.kind]}</td>
+                      <td><StateBadge campaign={one} /></td>
+                      <td><Meter label={t.progress} value={one.votes} most={one.slots} /></td>
+                      <td className="number">{count(one.votes)} / {count(one.slots)}</td>
+                      <td className="number">{one.raters}</td>
+                      <td className="number">{one.held}</td>
+                      <td className="number">{one.skipped}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
           ) : (
             <Empty>{t.nothing}</Empty>
           )

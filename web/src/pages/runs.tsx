@@ -6,7 +6,7 @@ import { useStream } from "../api/stream";
 import { useEvery } from "../api/use";
 import type { RunOut, RunPage } from "../api/wire";
 import { Meter } from "../parts/fields";
-import { count, dollars, duration, moment, tally } from "../parts/figures";
+import { count, dollars, duration, missed, moment, tally } from "../parts/figures";
 import { Save } from "../parts/save";
 import { Empty, Shown } from "../parts/state";
 import { strings } from "../strings";
@@ -53,28 +53,30 @@ function Runs({ page, runs }: { page: RunPage; runs: readonly RunOut[] }) {
         <div className="tile"><strong>{dollars(cost)}</strong><span>{t.allCost}</span></div>
       </div>
       <h2>{t.failures}</h2>
-      {Object.keys(page.failures).length ? <p className="warning">{tally(page.failures)}</p> : <p className="muted">{t.noFailures}</p>}
+      {Object.keys(page.failures).length ? <p className="warning">{missed(page.failures)}</p> : <p className="muted">{t.noFailures}</p>}
       <h2>{t.title}</h2>
       {runs.length === 0 ? (
         <Empty>{t.nothing}</Empty>
       ) : (
-        <table>
-          <thead>
-            <tr>{[t.command, t.state, t.started, t.took, t.counts, t.cost].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
-          </thead>
-          <tbody>
-            {runs.map((run) => (
-              <tr key={run.run_id}>
-                <th scope="row">{run.command}</th>
-                <td><span className={`badge state-${run.state}`}>{run.state}</span></td>
-                <td>{moment(run.created_at)}</td>
-                <td>{duration(run.created_at, run.finished_at)}</td>
-                <td><Done run={run} /></td>
-                <td className="number">{dollars(run.cost_usd)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <div className="scroll">
+          <table>
+            <thead>
+              <tr>{[t.command, t.state, t.started, t.took, t.counts, t.cost].map((text) => <th key={text} scope="col">{text}</th>)}</tr>
+            </thead>
+            <tbody>
+              {runs.map((run) => (
+                <tr key={run.run_id}>
+                  <th scope="row">{run.command}</th>
+                  <td><span className={`badge state-${run.state}`}>{run.state}</span></td>
+                  <td className="number">{moment(run.created_at)}</td>
+                  <td className="number">{duration(run.created_at, run.finished_at)}</td>
+                  <td className="wordy"><Done run={run} /></td>
+                  <td className="number">{dollars(run.cost_usd)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
     </>
   );

@@ -120,21 +120,23 @@ export function History({ campaign }: { campaign: CampaignOut }) {
   };
   if (!campaign.history.length) return <Empty>{t.noHistory}</Empty>;
   return (
-    <table className="changes">
-      <thead><tr>{[t.when, t.who, t.what, t.from, t.to].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
-      <tbody>
-        {campaign.history.flatMap((entry) =>
-          Object.entries(entry.changes).map(([name, { old, new: now }]) => (
-            <tr key={`${entry.at} ${name}`}>
-              <td>{moment(entry.at)}</td>
-              <td>{entry.by}</td>
-              <th scope="row">{t.settingNames[name] ?? name}</th>
-              <td>{short(old)}</td>
-              <td>{short(now)}</td>
-            </tr>
-          )),
-        )}
-      </tbody>
-    </table>
+    <div className="scroll">
+      <table className="changes">
+        <thead><tr>{[t.when, t.who, t.what, t.from, t.to].map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+        <tbody>
+          {campaign.history.flatMap((entry) =>
+            Object.entries(entry.changes).map(([name, { old, new: now }]) => (
+              <tr key={`${entry.at} ${name}`}>
+                <td className="number">{moment(entry.at)}</td>
+                <td>{entry.by}</td>
+                <th scope="row">{t.settingNames[name] ?? name}</th>
+                <td>{short(old)}</td>
+                <td>{short(now)}</td>
+              </tr>
+            )),
+          )}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -53,7 +53,7 @@ export function Welcome({ campaign, onReady }: Props) {
       {step === "keys" && (
         <>
           <h1 tabIndex={-1}>{t.keys}</h1>
-          <p>{t.keysLead}</p>
+          <p className="with-keys">{t.keysLead}</p>
           <KeyTable kind={campaign.kind} />
           <p className="muted">{t.practice}</p>
         </>

@@ -31,6 +31,15 @@ export function duration(from: string, to: string | null, now = Date.now()): str
   return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
 }
 
+/** "2 outputs: api error; 1 judgment: refused" from counts by kind of record and status. */
+export function missed(counts: Record<string, number>): string {
+  const parts = Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => {
+    const [records = "", ...status] = name.replaceAll("_", " ").split(" ");
+    return `${count(n)} ${n === 1 ? records.replace(/s$/, "") : records}: ${status.join(" ")}`;
+  });
+  return parts.join("; ") || strings.none;
+}
+
 /** "3 left, 2 tie" from counts by name. */
 export function tally(counts: Record<string, number>): string {
   const parts = Object.entries(counts).filter(([, n]) => n > 0).map(([name, n]) => `${count(n)} ${name.replaceAll("_", " ")}`);

@@ -46,8 +46,11 @@ export function Filters({ facets, names, methods, board }: Props) {
   return (
     <section className="filters" aria-label={t.filters}>
       {names.includes("source") && (
-        <Choices label={t.source} value={value("source") || "all"} options={t.sources}
-          onChange={(found) => set({ source: found === "all" ? "" : found })} />
+        <div className="field source">
+          <span aria-hidden="true">{t.source}</span>
+          <Choices label={t.source} value={value("source") || "all"} options={t.sources}
+            onChange={(found) => set({ source: found === "all" ? "" : found })} />
+        </div>
       )}
       {shown.map((name) => (
         <Select key={name} label={t.names[name] ?? name} value={value(name)} options={facets[FACETS[name]!]} any={board && name === "dimension" ? t.whole : t.any}

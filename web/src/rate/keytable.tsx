@@ -6,13 +6,16 @@ export function KeyTable({ kind }: { kind: Task["kind"] }) {
   const k = strings.keys;
   const own = { preference: [...k.vote, ...k.compare], yes_no: k.yesNo, rating: k.rating, check: k.rating.slice(0, 1) }[kind];
   return (
-    <dl className="key-table">
-      {[...own, ...k.task, ...k.view].map(([key, text]) => (
-        <div key={key}>
-          <dt><kbd>{key}</kbd></dt>
-          <dd>{text}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <p className="touch-only">{k.touch}</p>
+      <dl className="key-table with-keys">
+        {[...own, ...k.task, ...k.view].map(([key, text]) => (
+          <div key={key}>
+            <dt><kbd>{key}</kbd></dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 }

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "react";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
+import { Empty } from "../parts/state";
 import { strings } from "../strings";
 import { ViewGroup } from "../view/group";
 import type { Spot } from "../view/lens";
@@ -33,6 +34,7 @@ export function PlainDesk({ task }: Pick<TaskProps, "task">) {
   const [spot, setSpot] = useState<Spot | null>(null);
   useKeys(viewKeys(group, () => setLens(!lens)));
   const shown = [...contextOf(task), ...(task.left ? [{ name: strings.view.result, picture: task.left }] : [])];
+  if (!shown.length) return <section className="desk" aria-label={strings.view.pictures}><Empty>{strings.view.noPictures}</Empty></section>;
   return (
     <section className="desk" aria-label={strings.view.pictures}>
       <div className="panes" data-count={Math.min(shown.length, 3)}>
