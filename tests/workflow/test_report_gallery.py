@@ -76,6 +76,8 @@ def test_plots_are_drawn_for_light_and_for_dark_pages(arena: Workspace, tmp_path
     page = report(arena, tmp_path / "report", gallery=1).read_text()
     assert 'srcset="board-1-ratings-dark.png 2x" media="(prefers-color-scheme: dark)"' in page
     assert "Bradley-Terry" in page
+    assert "Known truth" in page
+    assert "studio-new-image: draws another picture" in page
     with Image.open(tmp_path / "report" / "board-1-ratings-dark.png") as dark:
         assert dark.convert("RGBA").getpixel((0, 0)) == (0, 0, 0, 0)  # the page shines through
     with Image.open(tmp_path / "report" / "board-1-ratings.png") as light:

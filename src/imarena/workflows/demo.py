@@ -1,17 +1,14 @@
 """demo: the whole path on the bundled benchmark, offline: items, outputs, judgments, battles, rankings, report."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from imarena.core.protocols import Progress
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.datasets.studio import DATASET, studio_items
-from imarena.editors.studio import QUALITY_ORDER, habit_told, studio_editors
+from imarena.editors.studio import studio_editors
 from imarena.judges.catalog import JUDGES
-from imarena.reports.page import Grid, Section
-from imarena.stats import kendall
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS
 from imarena.workflows.boards import boards
@@ -19,7 +16,7 @@ from imarena.workflows.cases import load_board, pointwise_cases
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.importing import WorkspaceIntake
 from imarena.workflows.judging import judge_cases
-from imarena.workflows.report_gallery import true_qualities
+from imarena.workflows.report_truth import known_truth
 from imarena.workflows.reporting import report
 from imarena.workflows.sampling import Sampler, cases_of, sampled
 
@@ -62,18 +59,16 @@ def demo(
         judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
         battles = cases_of(board, sampled(board, Sampler()), "both")
         judge_cases(workspace, judge, battles, parents=board.parents, progress=progress)
-        outputs = list(workspace.store.records(Output, status=Status.OK.value))
-        truth = true_qualities(workspace, items, outputs)
-        section, tau = _truth_section(workspace, outputs, truth)
+        known = known_truth(workspace, boards(workspace))
         page = report(
             workspace,
             root / "report",
             title="imarena demo: eight editors with known habits",
-            extra=(section,),
-            truth=truth,
+            known=known,
             next_steps=next_steps(root),
             progress=progress,
         )
+        tau = known.tau if known is not None else {}
         counts = {kind: sum(row.values()) for kind, row in _tally(workspace).items()}
     return Demo(root, page, len(items), _benchmark_size(), counts["outputs"], counts["scores"], counts["battles"], tau)
 
@@ -108,55 +103,6 @@ def _benchmark_size() -> int:
     from imarena.studio import entries
 
     return len(entries())
-
-
-def _truth_section(
-    workspace: Workspace, outputs: list[Output], truth: Mapping[str, float]
-) -> tuple[Section, dict[str, float]]:
-    """What the oracle knows, beside what the boards say. Judges never see any of this."""
-    quality: dict[str, list[float]] = defaultdict(list)
-    for output in outputs:
-        if output.editor is not None and output.output_id in truth:
-            quality[output.editor].append(truth[output.output_id])
-    means = {editor: sum(values) / len(values) for editor, values in quality.items()}
-    habits = {editor.name: editor.habit for editor in studio_editors()}
-    tau: dict[str, float] = {}
-    columns: list[tuple[str, dict[str, float]]] = []
-    for board in boards(workspace):
-        ratings = {standing.model: standing.rating for standing in board.ranking.models}
-        known = [name for name in ratings if habits.get(name) in QUALITY_ORDER and name in means]
-        value = kendall([ratings[name] for name in known], [means[name] for name in known]).value
-        if value is not None:
-            tau[board.title] = value
-        columns.append((board.title, ratings))
-
-    def rating(editor: str, ratings: dict[str, float]) -> str:
-        return f"{ratings[editor]:.0f}" if editor in ratings else ""
-
-    rows = tuple(
-        (_with_habit(editor, habits), f"{means[editor]:.2f}", *(rating(editor, ratings) for _, ratings in columns))
-        for editor in sorted(means, key=lambda name: -means[name])
-    )
-    agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
-    section = Section(
-        "Known truth",
-        (
-            "These editors are no models: each has one habit, told below. The studio draws the exact answer to every"
-            " instruction, so the true quality of each picture is known (0 to 1; the mean of what an editor delivered)."
-            " Judges see pixels and words only.",
-            "A judge can have the order of the editors right and still err on single pictures: the gallery says where.",
-            f"Kendall's tau between each board and the true order, 1 where both are the same: {agreement}. studio-flaky"
-            " is left out of it: what it is worth depends on how its missing outputs count.",
-        ),
-        grids=(Grid(("editor", "true quality", *(title for title, _ in columns)), rows),),
-    )
-    return section, tau
-
-
-def _with_habit(editor: str, habits: Mapping[str, str]) -> str:
-    """The editor and what it does."""
-    about = habit_told(habits[editor]) if editor in habits else ""
-    return f"{editor}: {about[:1].lower()}{about[1:].rstrip('.')}" if about else editor
 
 
 def _tally(workspace: Workspace) -> dict[str, dict[str, int]]:

@@ -9,11 +9,10 @@ from pathlib import Path
 from imarena.core.errors import ImarenaError
 from imarena.core.ids import content_id
 from imarena.core.records import ImageRef, Item, Judgment, Mode, Output, Status
-from imarena.datasets.studio import DATASET
 from imarena.images import preview
 from imarena.reports.page import Exhibit, Picture, Section
 from imarena.storage import Workspace
-from imarena.studio import entries, true_quality
+from imarena.workflows.report_truth import true_qualities
 
 THUMBNAIL_PX = 320
 CLEAR = 0.2
@@ -62,23 +61,6 @@ def gallery_section(
         for item in chosen
     )
     return Section("Gallery", tuple(_notes(len(items), chosen, pairs)), exhibits=exhibits)
-
-
-def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterable[Output]) -> dict[str, float]:
-    """The true quality (0..1) by id of outputs for items of the bundled benchmark; judges never see it."""
-    bundled = {entry.key: [step.instruction for step in entry.steps] for entry in entries()}
-    keys = {
-        item.item_id: item.key
-        for item in items
-        if item.dataset == DATASET and bundled.get(item.key) == [turn.instruction for turn in item.turns]
-    }
-    found = {}
-    for output in outputs:
-        if output.image is not None and output.item_id in keys and output.status is Status.OK:
-            pixels, whole = workspace.load(output.image), output.mode is Mode.COMPLEX
-            truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=whole)
-            found[output.output_id] = truth.score
-    return found
 
 
 def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """report: a workspace as a folder that opens in a browser."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from imarena.core.plurals import counted
@@ -11,6 +11,7 @@ from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_c
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, boards
 from imarena.workflows.report_gallery import gallery_section
+from imarena.workflows.report_truth import KnownTruth, known_truth
 from imarena.workflows.scanning_findings import findings
 from imarena.workflows.status import WorkspaceStatus, status
 
@@ -26,12 +27,12 @@ def report(
     extra: Sequence[Section] = (),
     next_steps: Sequence[str] = (),
     gallery: int = GALLERY_ITEMS,
-    truth: Mapping[str, float] | None = None,
+    known: KnownTruth | None = None,
     progress: Progress | None = None,
 ) -> Path:
     """Write the report; returns the page. `extra` sections come before the gallery, which shows `gallery` items.
 
-    `truth` is the known quality (0..1) of outputs by id; without it, that of the bundled items shown is worked out.
+    `known` is the truth about the bundled items; without it, it is worked out where studio editors made the outputs.
     """
     tell = progress or (lambda *_: None)
     stands = status(workspace)
@@ -42,7 +43,9 @@ def report(
         *(_board_section(board, folder, index) for index, board in enumerate(made)),
     ]
     tell("report", 2, 4)
-    sections += [*extra, _words(workspace), gallery_section(workspace, folder, gallery, truth)]
+    known = known or known_truth(workspace, made)
+    sections += [*extra, known.section if known else None, _words(workspace)]
+    sections.append(gallery_section(workspace, folder, gallery, known.qualities if known else None))
     page = Page(title or stands.name, _lead(stands), tuple(s for s in sections if s is not None), tuple(next_steps))
     tell("report", 3, 4)
     write_markdown(page, folder)
