@@ -69,14 +69,15 @@ def test_a_sheet_that_a_spreadsheet_saved_is_read(arena: Workspace, tmp_path: Pa
 
 
 def test_pictures_lie_beside_the_sheet_and_tell_nobody_whose_they_are(workspace: Workspace, tmp_path: Path) -> None:
-    """Sources, left and right as files that any tool can show."""
+    """Sources, references (of the item and of its turn), left and right as files that any tool can show."""
 
     def kept(seed: int) -> ImageRef:
         data = png(seed)
         name = hashlib.sha256(data).hexdigest()
         return workspace.keep(ImageRef(sha256=name, size_bytes=len(data), media_type="image/png"), data)
 
-    item = Item(dataset="d", key="i", turns=(Turn(instruction="paint it"),), sources=(kept(8), kept(9)))
+    turn = Turn(instruction="paint it like image 3", references=(kept(11),))
+    item = Item(dataset="d", key="i", turns=(turn,), sources=(kept(8), kept(9)), references=(kept(10),))
     outputs = [Output(item_id=item.item_id, editor=name, image=kept(n)) for n, name in enumerate("ab")]
     workspace.store.add([item])
     workspace.store.add(outputs)
@@ -88,11 +89,12 @@ def test_pictures_lie_beside_the_sheet_and_tell_nobody_whose_they_are(workspace:
     assign(workspace, None, Request(1, raters=("ann",), repeats=0), path)
     with path.open(newline="", encoding="utf-8") as file:
         row = next(csv.DictReader(file))
-    named = [*row["source_images"].split(), row["left_image"], row["right_image"]]
-    assert len(set(named)) == 4
+    given = [*row["source_images"].split(), *row["reference_images"].split()]
+    named = [*given, row["left_image"], row["right_image"]]
+    assert len(set(named)) == 6
     shown = [hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in named]
-    assert shown[:2] == [image.sha256 for image in item.sources]
-    assert set(shown[2:]) == {output.image.sha256 for output in outputs if output.image}
+    assert shown[:4] == [image.sha256 for image in (*item.sources, *item.references, *turn.references)]
+    assert set(shown[4:]) == {output.image.sha256 for output in outputs if output.image}
     assert not [one for one in (tmp_path / "sheet-images").iterdir() if one.name.startswith(".")]
 
 

@@ -20,10 +20,12 @@ from imarena.storage.database import reading
 from imarena.storage.schema import leases
 from imarena.workflows.campaign_quality import safe_cell
 from imarena.workflows.campaigns import get_campaign
+from imarena.workflows.exhibits import references_of
 from imarena.workflows.routing_ingest import unread
 
 COLUMNS = (
-    "assignment", "rater", "item", "turn", "instruction", "source_images", "left_image", "right_image", "winner",
+    "assignment", "rater", "item", "turn", "instruction", "source_images", "reference_images", "left_image",
+    "right_image", "winner",
 )  # fmt: skip
 
 
@@ -91,9 +93,10 @@ def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for one in made:
-            turns, sources = items[one.item_id].turns, items[one.item_id].sources
-            text = turns[one.turn].instruction if one.turn < len(turns) else ""
-            pictures = [" ".join(_placed(workspace, image, folder) for image in sources)]
+            item = items[one.item_id]
+            text = item.turns[one.turn].instruction if one.turn < len(item.turns) else ""
+            given = item.sources, references_of(item, one.turn) if one.turn < len(item.turns) else item.references
+            pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in given]
             for side in (one.left_id, one.right_id):
                 output = outputs.get(side or "")
                 image = None if output is None else output.image
