@@ -28,10 +28,11 @@ def test_formats_say_which_are_written(imarena: Imarena) -> None:
     assert "Written by `imarena export` too: genarena, native," in imarena("import", "--list").out
 
 
-def test_agree_says_where_votes_on_pairs_belong(imarena: Imarena) -> None:
-    (imarena.folder / "votes.csv").write_text("item,left,right,winner,rater\nx,a,b,left,ann\n")
+def test_agree_says_what_votes_on_pairs_lack(imarena: Imarena) -> None:
+    (imarena.folder / "votes.csv").write_text("item,left,right,winner\nx,a,b,left\n")
     ended = imarena("agree", "--from", "votes.csv", code=2)
-    assert "imarena campaign status NAME" in ended.err
+    assert "without a column 'rater'" in ended.err
+    assert "imarena rank --from votes.csv" in ended.err
     (imarena.folder / "ratings.csv").write_text("unit,rater,score\nx,ann,3\n")
     ended = imarena("agree", "--from", "ratings.csv", code=2)
     assert "no column 'value'" in ended.err
