@@ -261,7 +261,7 @@ export const strings = {
 
   lead: {
     title: "Campaigns",
-    nothing: "There is no campaign yet.",
+    nothing: "There is no campaign yet. “New campaign” makes one; its raters come by a link.",
     make: "New campaign",
     name: "Name",
     kind: "Kind",
@@ -460,7 +460,7 @@ export const strings = {
     wordsExcuse: (excuse: string) => `(${excuse})`,
     inSource: "The source",
     battles: "Battles",
-    nothing: "No battles are left by these filters.",
+    nothing: "No battles are left by these filters, or nobody has compared anything yet.",
     count: (count: number) => plural(count, "battle", "battles"),
     instruction: "Instruction",
     task: "Task",
@@ -483,7 +483,7 @@ export const strings = {
     noJudgments: "No judge has compared these two.",
     takenBack: "taken back",
     items: "Items",
-    noItems: "There are no items.",
+    noItems: "There are no items here: filters may hide them, and “imarena import” brings some in.",
     outputs: "Outputs",
     licence: "Licence",
     turn: (turn: number) => `Turn ${turn + 1}`,
@@ -500,7 +500,7 @@ export const strings = {
 
   runs: {
     title: "Runs",
-    nothing: "Nothing has run in this workspace.",
+    nothing: "Nothing has run in this workspace yet: “imarena edit”, “judge” and “battle” show here while they are at work.",
     command: "Command",
     state: "State",
     started: "Started",
@@ -519,7 +519,7 @@ export const strings = {
 
   judges: {
     title: "Judges",
-    nothing: "No judge has said anything yet.",
+    nothing: "No judge has said anything yet: “imarena judge” and “imarena battle” ask one.",
     ok: "Verdicts",
     failed: "Failures",
     orders: "Same in both orders",

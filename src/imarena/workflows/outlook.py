@@ -7,7 +7,7 @@ whatever the task was. One that stood still would give gold away.
 from collections import Counter
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, and_, distinct, func, or_, select
+from sqlalchemy import Connection, func, or_, select
 
 from imarena.core.records import Campaign, now
 from imarena.core.records.base import moment_text
@@ -56,20 +56,25 @@ def _least(count: int) -> Outlook:
 
 
 def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
-    """Units of which a task is free, or has run out in somebody else's hands, and which this rater has not seen."""
+    """Units of which a task is free, or has run out in somebody else's hands, and which this rater has not seen.
+
+    Of a large campaign only as many are looked up as are told.
+    """
     seen = select(units_seen.c.unit).where(units_seen.c.campaign_id == campaign_id, units_seen.c.rater_id == rater_id)
+    unseen = select(table.c.unit).where(table.c.campaign_id == campaign_id, table.c.unit.not_in(seen)).distinct()
     for_one = select(assignments.c.rater_id).where(assignments.c.id == table.c.assignment_id).scalar_subquery()
-    late = and_(
+    late = unseen.where(
         table.c.state.in_((*leases.HOLDING, leases.WAITING)),
         table.c.until < moment_text(now()),
         table.c.rater_id != rater_id,
         table.c.purpose == "vote",
         for_one.is_(None),
     )
-    query = select(func.count(distinct(table.c.unit))).where(
-        table.c.campaign_id == campaign_id, or_(table.c.state == "free", late), table.c.unit.not_in(seen)
-    )
-    return int(connection.execute(query).scalar_one())
+    units: set[str] = set()
+    for query in (unseen.where(table.c.state == "free"), late):
+        if len(units) <= MOST:
+            units.update(connection.execute(query.limit(MOST + 1)).scalars())
+    return len(units)
 
 
 def _walk(connection: Connection, campaign_id: str, plan: Plan, done: int, rater_id: str, free: int, most: int) -> int:
