@@ -68,6 +68,24 @@ def test_a_sheet_that_a_spreadsheet_saved_is_read(arena: Workspace, tmp_path: Pa
     assert {vote.preference for vote in arena.store.records(Vote)} == {"left"}
 
 
+def test_sheets_that_a_spreadsheet_or_a_hand_spoilt_are_told(arena: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    assign(arena, None, Request(2, raters=("zoé",), repeats=0))
+    one, other = [row.assignment_id for row in arena.store.records(Assignment)]
+    spoilt = {
+        "not UTF-8": f"assignment,rater,winner\n{one},zoé,left\n".encode("cp1252"),
+        "is no CSV": f'assignment,winner\n"{one},left\n{"y" * 200_000}'.encode(),
+        "more than one column 'winner'": f"assignment,winner,winner\n{one},left,right\n".encode(),
+    }
+    for reason, data in spoilt.items():
+        path.write_bytes(data)
+        with pytest.raises(UserError, match=reason):
+            ingest(arena, path)
+    assert stored(arena, Vote) == 0
+    path.write_bytes(f"assignment\trater\twinner\n{one}\tzoé\tleft\n{other}\tzoé\ttie\n".encode("utf-16"))
+    assert ingest(arena, path)["new"] == 2
+
+
 def test_pictures_lie_beside_the_sheet_and_tell_nobody_whose_they_are(workspace: Workspace, tmp_path: Path) -> None:
     """Sources, references (of the item and of its turn), left and right as files that any tool can show."""
 

@@ -2,6 +2,7 @@
 
 import csv
 import math
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
@@ -86,19 +87,41 @@ def unread(workspace: Workspace, path: Path) -> int:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"Cannot read {path}.", hint="Give the CSV that 'imarena route assign --out' wrote.") from error
+    text = _text(path)
     # Spreadsheets save with semicolons or tabs where a comma is part of a number; the names in the header hold none.
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     # StringIO, not splitlines: it also cuts at characters that words may hold.
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
-    missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
-    if missing:
-        raise UserError(f"{path}: no column '{missing[0]}'.", hint="Columns: assignment, rater, winner, time_spent_s.")
-    for number, row in enumerate(reader, start=1):
-        yield number, {name: (value or "").strip() for name, value in row.items() if name and isinstance(value, str)}
+    try:
+        names = list(reader.fieldnames or ())
+        for name in NEEDED:
+            if names.count(name) != 1:
+                found = f"no column '{name}'" if name not in names else f"more than one column '{name}'"
+                raise UserError(f"{path}: {found}.", hint="Columns: assignment, rater, winner, time_spent_s.")
+        for number, row in enumerate(reader, start=1):
+            yield (
+                number,
+                {name: (value or "").strip() for name, value in row.items() if name and isinstance(value, str)},
+            )
+    except csv.Error as error:
+        raise UserError(
+            f"{path}: line {reader.line_num} is no CSV ({error}).",
+            hint="Nothing was read. Mend that line (a quote that is not closed?) and read the sheet again.",
+        ) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"Cannot read {path}.", hint="Give the CSV that 'imarena route assign --out' wrote.") from error
+    try:
+        # "Unicode text" of spreadsheets is UTF-16 with its mark
+        return data.decode("utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} is not UTF-8.", hint="Save it from the spreadsheet once more, as 'CSV UTF-8'; nothing was read."
+        ) from error
 
 
 def _assignments(workspace: Workspace, ids: set[str]) -> Iterator[Assignment]:
@@ -139,7 +162,7 @@ def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:
         return "no such assignment in this workspace"
     winner = row["winner"].lower()  # spreadsheets write a capital by themselves
     if winner not in set(Outcome):
-        return f"'{row['winner']}' is no outcome: left, right, tie or both_bad"
+        return f"{row['winner'][:40]!r} is no outcome: left, right, tie or both_bad"  # no control codes on a terminal
     rater = row.get("rater") or assignment.rater_id
     if not rater:
         return "no rater is named, and the assignment names none"
