@@ -38,7 +38,8 @@ def corrected_board(battles: Battles, options: Options, judge: Scale | None = No
         )
     within, levels, how = _judge_view(battles, human, judge)
     votes = _part(battles, human)
-    weight = None if votes.weight is None else votes.weight / votes.weight.mean()
+    # Uneven weights are worth fewer votes (Kish 1965): as many votes as before would make intervals too short.
+    weight = None if votes.weight is None else votes.weight * (votes.weight.sum() / (votes.weight**2).sum())
     ballot = Ballot(
         votes.left.astype(np.int64)[None],
         votes.right.astype(np.int64)[None],
