@@ -66,7 +66,7 @@ class Forecast:
         def there(votes: int) -> bool:
             return bool((self.widths(votes)[:, models].max(axis=1) <= target).mean() >= share)
 
-        low, high = -1, 1
+        low, high = 0, 1  # at least one: the interval as it is, of drawn boards, is still too wide
         while not there(high):
             low, high = high, high * 2
             if high > MOST:

@@ -26,6 +26,7 @@ from imarena.routing import (
     standardise,
     top_order_confidence,
 )
+from imarena.routing.stopping import Forecast
 
 
 def pool_of(n: int = 30, m: int = 4, tasks: int = 3, seed: int = 0) -> Pool:
@@ -212,6 +213,13 @@ def _votes(rng: np.random.Generator, truth: np.ndarray, n: int) -> Ballot:
     right = (left + rng.integers(1, truth.size, size=n)) % truth.size
     points = (rng.random(n) < 1 / (1 + np.exp(truth[right] - truth[left]))).astype(float)
     return Ballot(left[None], right[None], points[None], np.zeros((1, n)), np.zeros((1, truth.size)))
+
+
+def test_an_interval_that_is_too_wide_needs_a_vote_at_least() -> None:
+    """Its curve may begin a little lower than the interval of the drawn boards is."""
+    told = Forecast(np.full((2, 2, 1), 100.0), np.ones((2, 1)), np.full(2, 10.5))
+    assert told.needed(10.2).votes == 1
+    assert told.needed(10.6).votes == 0
 
 
 def test_stopping_and_needing() -> None:
