@@ -20,6 +20,8 @@ from imarena.core.records import (
     Turn,
     Vote,
 )
+from imarena.reports.active_page import active_page
+from imarena.reports.page import markdown
 from imarena.storage import Workspace, init_workspace, leases, open_workspace
 from imarena.storage.database import writing
 from imarena.storage.upkeep import withdraw_image
@@ -194,6 +196,10 @@ def test_the_report_has_every_table_that_there_is_data_for(imarena: Imarena, are
     for title in ("Boards side by side", "Boards by family", "table 2", "table 7", "table 9", "table 10", "appendix I"):
         assert title in page
     assert "the judge's reliability is q = max(0, 2a - 1)" in page
+    found["by"]["family"]["lone"] = {"items": 1, "votes": 0, "boards": {}, "missing": {"human": "No votes."}}
+    shown = markdown(active_page(found))
+    assert "lone: 1 item, 0 votes." in shown
+    assert "human only is missing for lone: No votes." in shown
     for name in ("index.html", "bootstrap.png", "wins.png", "reliability.png", "policies.png"):
         assert (tmp_path / "page" / name).stat().st_size > 1000
     plain = imarena(*command, "--judge", "robot", "--no-groups", "--seeds", 0).json

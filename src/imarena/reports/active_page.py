@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from imarena.core.plurals import counted
 from imarena.reports.active_tables import boards_grid, plain_grid, ratings_grid, title_of, trial_grid
 from imarena.reports.page import Page, Picture, Section
 
@@ -116,13 +117,16 @@ def _groups(document: dict[str, Any]) -> list[Section]:
     for title, groups in named.items():
         settings = dict.fromkeys(name for group in groups.values() for name in group["boards"])
         grids = [ratings_grid(groups, name, title_of(name)) for name in settings]
-        text = [f"{name or '(none)'}: {group['items']} items, {group['votes']} votes" for name, group in groups.items()]
-        lacking = {
-            f"{title_of(setting)} is missing where: {why}"
-            for group in groups.values()
-            for setting, why in group["missing"].items()
-        }
-        shown = ("; ".join(text) + ".", *sorted(lacking))
+        text = [
+            f"{name or '(none)'}: {counted(group['items'], 'item')}, {counted(group['votes'], 'vote')}"
+            for name, group in groups.items()
+        ]
+        lacking: dict[tuple[str, str], list[str]] = {}
+        for name, group in groups.items():
+            for setting, why in group["missing"].items():
+                lacking.setdefault((title_of(setting), why), []).append(name or "(none)")
+        told = (f"{setting} is missing for {', '.join(where)}: {why}" for (setting, why), where in lacking.items())
+        shown = ("; ".join(text) + ".", *sorted(told))
         sections.append(Section(title, shown, grids=tuple(grid for grid in grids if grid)))
     return sections
 

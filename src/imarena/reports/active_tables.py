@@ -33,7 +33,8 @@ def _standing(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
     text = f"{row['rank']}. {row['rating']:.0f}"
-    return text if row["low"] is None else f"{text} ({row['low']:.0f} to {row['high']:.0f})"
+    # a dash, not "to": five boards side by side fit a page of 1280 pixels
+    return text if row["low"] is None else f"{text} ({row['low']:.0f}\u2013{row['high']:.0f})"
 
 
 def ratings_grid(groups: dict[str, dict[str, Any]], setting: str, caption: str) -> Grid | None:
