@@ -7,6 +7,7 @@ import numpy as np
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
+from imarena.core.plurals import counted
 from imarena.core.records import Campaign, JsonDict
 from imarena.ranking import Options
 from imarena.ranking.corrected import Ballot, correct
@@ -249,8 +250,8 @@ def _plan_warnings(wanted: dict[str, Any], wish: Wish) -> list[str]:
     if (MOST if need is None else need) > wanted["votes_left"]:
         who = "one rater" if wish.raters == 1 else f"{wish.raters} raters"
         texts.append(
-            f"{wanted['battles']:,} battles and {who} leave {wanted['votes_left']:,} votes to ask for, which bring "
-            f"about +-{wanted['half_width_left']:.0f}. For +-{wish.target:g} find more --raters, import more items, or "
-            "give a wider --target."
+            f"{counted(wanted['battles'], 'battle')} and {who} leave {counted(wanted['votes_left'], 'vote')} to ask "
+            f"for, which bring about +-{wanted['half_width_left']:.0f}. For +-{wish.target:g} find more "
+            "--raters, import more items, or give a wider --target."
         )
     return texts
