@@ -33,9 +33,12 @@ def test_the_judge_of_the_guide_scores_and_ranks(imarena: Imarena, outputs: Path
     assert "The workspace has: brightness" in imarena("-w", "arena", "rank", "--judge", "mood", code=2).err
     board = imarena("-w", "arena", "--json", "rank", "--judge", "brightness").json
     assert [row["model"] for row in board["models"]] == ["bright", "dark"]
-    fought = imarena("-w", "arena", "battle", "--judge", "function:brightness:make_brightness", code=3)
-    assert "unparsable" in fought.out
-    assert "gave no preference" in fought.out + fought.err
+    fought = imarena("-w", "arena", "battle", "--judge", "function:brightness:make_brightness", code=2)
+    assert "imarena judge" in fought.err
+    stands = imarena("-w", "arena", "--json", "status").json
+    assert stands["judgments"] == {"brightness": {"ok": 2}}
+    assert not stands["unfinished"]
+    assert not stands["missing"]
     assert imarena("-w", "arena", "--json", "rank", "--judge", "brightness").json["models"] == board["models"]
     told = imarena("-w", "arena", "align", "--judge", "brightness", "--against", "people", code=2).err
     assert "imarena campaign" in told

@@ -18,7 +18,7 @@ from imarena.storage import Workspace
 from imarena.workflows.cases import Case
 from imarena.workflows.exhibits import exhibit_of
 from imarena.workflows.judging_plan import CaseWork, Held, plan_cases
-from imarena.workflows.judging_records import ORDERS, comparing, copies_of, records_of
+from imarena.workflows.judging_records import ORDERS, NotCompared, comparing, copies_of, records_of
 from imarena.workflows.runs import Ongoing, noted
 
 ERRORS_TOLD = 20
@@ -126,6 +126,9 @@ def judge_cases(
         try:
             tally = _run(workspace, judge, planned.work, before, chosen, report, ongoing, progress)
             report.stopped, report.seconds = tally.stopped, tally.seconds
+        except NotCompared:
+            report.planned = report.judgments.total()  # the rest is not missing: it cannot be had in this way
+            raise
         finally:
             ongoing.counts = dict(report.stored + Counter({Status.OK.value: len(planned.copies)}))
             ongoing.cost_usd = report.cost_usd
@@ -152,7 +155,7 @@ def _run(
     concurrency = min(asking.concurrency, 2 * (os.cpu_count() or 1)) if computes else asking.concurrency
 
     def counted(one: CaseWork, said: Verdict) -> tuple[CaseWork, Verdict]:
-        verdict = said if one.case.right is None else comparing(said)
+        verdict = said if one.case.right is None else comparing(judge, said)
         report.add(verdict, len(one.twins))
         if asking.watch:
             asking.watch(report, sum(report.judgments.values()), report.planned)

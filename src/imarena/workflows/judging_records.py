@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from imarena.core.errors import UserError
 from imarena.core.protocols import Judge, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
 from imarena.judges.orders import mirrored_reasons, mirrored_scores, recorded
@@ -48,11 +49,25 @@ def records_of(
             )
 
 
-def comparing(said: Verdict) -> Verdict:
-    """A verdict on two outputs prefers one or calls a tie; a judge that gives one score has not compared them."""
+class NotCompared(UserError):
+    """A judge that scores single outputs was asked to compare two."""
+
+
+def comparing(judge: Judge, said: Verdict) -> Verdict:
+    """A verdict on two outputs prefers one or calls a tie. Raises `NotCompared` at a score in its place.
+
+    Such a judge has not failed, and asking again changes nothing: nothing of it is stored.
+    """
     if said.status is not Status.OK or said.preference is not None:
         return said
-    told = "The judge gave no preference between the two outputs; one that scores single outputs is asked by 'judge'."
+    if said.score is not None:
+        raise NotCompared(
+            f"The judge '{judge.name}' gave a score where it was to prefer one of two outputs: nothing of that is "
+            "stored.",
+            hint="Ask it with `imarena judge` and the same --judge: boards pair its scores by themselves. "
+            "A judge that compares gives a Verdict with a `preference`.",
+        )
+    told = "The judge gave no preference between the two outputs."
     return Verdict(
         Status.UNPARSABLE, error=told, raw=said.raw, model=said.model, usage=said.usage, answered=said.answered
     )
