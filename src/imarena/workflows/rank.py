@@ -253,7 +253,7 @@ def workspace_battles(
         excluded=dict(found.excluded),
         coverage=dict(found.coverage),
         warnings=(*warned, *found.warnings, *together, *about_them),
-        verdicts=_whose(source, judges),
+        verdicts=whose(source, judges),
         beside=there.beside(source, named),
         by_scores=evidence.by_scores(found),
     )
@@ -272,21 +272,29 @@ def _with_failed(found: Any, failed: Sequence[Mapping[str, Any]]) -> dict[str, l
 def _chosen(
     workspace: Any, source: str, judge: str | None, dimension: str | None, there: Any, *, pooled: bool
 ) -> tuple[str, Any]:
-    """The source that counts, and its battles. `auto`: people where they voted, else judges."""
+    """The source that counts, and its battles."""
     from imarena.workflows.battles import battles
 
     if source == "auto":
-        source = "all" if pooled else "human" if there.votes and judge is None else "judge"
-        rated = dimension is not None and judge is None and not pooled
-        if rated:  # people may have rated this criterion without choosing between two
-            found = battles(workspace, source="human", dimension=dimension, once=True)
-            if len(found):
-                return "human", found
-            source = "judge"
+        source, judge = ("all", judge) if pooled else automatic(workspace, judge, dimension, there)
     return source, battles(workspace, source=source, judge=judge, dimension=dimension, once=True)  # type: ignore[arg-type]
 
 
-def _whose(source: str, judges: list[str]) -> str:
+def automatic(workspace: Any, judge: str | None, dimension: str | None, there: Any) -> tuple[str, str | None]:
+    """Source and judge of the board where nobody chose a source: people where they voted, else judges.
+
+    The command line and the web application choose by this alone, so that both show the same board.
+    """
+    from imarena.workflows.battles import battles
+
+    if judge is None and dimension is not None:  # people may have rated this criterion without choosing between two
+        rated = battles(workspace, source="human", dimension=dimension, once=True)
+        return ("human" if len(rated) else "judge"), None
+    return ("human" if there.votes and judge is None else "judge"), judge
+
+
+def whose(source: str, judges: list[str]) -> str:
+    """Whose verdicts a board rests on, in words."""
     if source == "human" or not judges:
         return "people"
     return ("people, " if source == "all" else "") + (
