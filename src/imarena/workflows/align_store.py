@@ -16,7 +16,7 @@ from imarena.workflows.columns_store import (
     votes_from_store,
 )
 
-_MEET = "Scores meet ratings (`imarena judge`), battles meet votes (`imarena battle`)."
+_MEET = "Scores meet ratings and votes (`imarena judge`), battles meet votes (`imarena battle`)."
 _PEOPLE = "People's come by `imarena import` or a campaign (`imarena campaign`)."
 
 
@@ -29,7 +29,8 @@ def align_workspace(
     chosen = check_judges(workspace, judges)
     ratings = ratings_from_store(workspace)
     scores = scores_from_store(workspace, chosen, sorted(set(ratings.labels["criterion"])))
-    votes, verdicts = votes_from_store(workspace), verdicts_from_store(workspace, chosen)
+    votes = votes_from_store(workspace)
+    verdicts, by_scores = verdicts_from_store(workspace, chosen, votes)
     document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": []}
     if len(ratings) and len(scores):
         found = align(scores, ratings, AlignOptions(**options)).to_json()
@@ -45,6 +46,9 @@ def align_workspace(
             compare=bool(options.get("compare")),
         )
         document["verdicts"] = told.to_json()
+        if by_scores:
+            words = "compared no pair directly: pairs of scores stand against the votes"
+            document["warnings"].append(f"{', '.join(by_scores)} {words}.")
     if "scores" not in document and "verdicts" not in document:
         have = ", ".join((
             counted(len(ratings), "rating"), counted(len(votes), "vote"), counted(len(scores), "score"),

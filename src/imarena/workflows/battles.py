@@ -36,6 +36,8 @@ class BattleTable:
     """Share of what was asked of an editor for which it gave an output."""
     times: list[str] = field(default_factory=list)
     """When each battle was decided, as stored: the last of what it was made from."""
+    places: list[str] = field(default_factory=list)
+    """Which turn of its item each battle is about, and in which mode."""
     warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -44,6 +46,7 @@ class BattleTable:
     def append(self, **values: Any) -> None:
         """Add a battle; a column that is not given is None."""
         self.times.append(values.get("created_at", ""))
+        self.places.append(values.get("place", ""))
         for name, column in self.columns.items():
             column.append(values.get(name))
 
@@ -125,7 +128,7 @@ def one_dimension(name: str) -> str:
 def part_of(table: BattleTable, rows: Sequence[int]) -> BattleTable:
     """Some rows of a table."""
     columns = {name: [column[n] for n in rows] for name, column in table.columns.items()}
-    return replace(table, columns=columns, times=[table.times[n] for n in rows])
+    return replace(table, columns=columns, times=[table.times[n] for n in rows], places=[table.places[n] for n in rows])
 
 
 def live_votes(workspace: Workspace) -> Iterator[Any]:
@@ -258,4 +261,6 @@ def _add(context: _Context, table: BattleTable, row: Any, winner: str, **values:
         table.excluded["both sides are the same editor"] += 1
         return
     about = context.about(row["item_id"], row["left_id"])
-    table.append(left=left, right=right, winner=winner, created_at=row["created_at"], **about, **values)
+    shown = context.outputs[row["left_id"]]
+    about |= {"place": f"{shown.turn}:{shown.mode}", "created_at": row["created_at"]}
+    table.append(left=left, right=right, winner=winner, **about, **values)
