@@ -94,9 +94,12 @@ def plan(
         document = routing.plan(workspace, judge, wish, gates, deferral)
     _warn_all(context, document["warnings"])
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("votes so far", document["votes_so_far"]),
+        (
+            "votes so far; repeats and gold beside them",
+            f"{document['votes_so_far']:,}; {document['controls_so_far']:,}",
+        ),
         (f"widest interval now, +- points at {level:.0%}", round(document["half_width_now"])),
-        (f"votes needed for +-{target:g}, asked evenly (--policy random)", _number(document["votes_needed"])),
+        (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(document["votes_needed"])),
         ("likely between", " and ".join(_number(votes) for votes in document["votes_likely"])),
         ("votes a rater", _number(document["votes_per_rater"])),
         (f"cost, at {cost_vote:g} a vote", "" if document["cost"] is None else f"{document['cost']:,.2f}"),
@@ -112,7 +115,10 @@ def plan(
         (line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]) for line in document["deferral"]
     )
     deferred = Sheet("Deferral by family", ("family", "pairs", "routed", "rate"), families, 3)
-    each = Sheet("By model", ("model", "rating", "now +-", f"votes for +-{target:g}"), models, 0)
+    each = Sheet(
+        f"By model: votes on the whole board, asked evenly, until this one is within +-{target:g}",
+        ("model", "rating", "now +-", "votes"), models, 0,
+    )  # fmt: skip
     sheets = [Sheet("Plan", ("what", "value"), rows, 3), each, deferred]
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
 

@@ -47,9 +47,9 @@ class Forecast:
         """(W, m)."""
         return np.asarray(np.sqrt((self.reach / (1 + votes * self.fall[:, None, :])).sum(axis=2)))
 
-    def typical(self, votes: float) -> FloatArray:
-        """(m,) on the middle one of the boards."""
-        return np.asarray(np.median(self.widths(votes), axis=0))
+    def widest(self, votes: float) -> float:
+        """Of all models' intervals, on the middle one of the boards."""
+        return float(np.quantile(self.widths(votes).max(axis=1), 0.5, method="lower"))
 
     def needed(self, target: float, models: FloatArray | slice = slice(None)) -> "Need":
         """Votes until all of these `models` are known to +-`target` points."""

@@ -191,7 +191,8 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
         "warnings": [*arena.warnings, *_plan_warnings(wanted, wish)],
         "items": arena.pool.n_items,
         "models": arena.pool.n_models,
-        "votes_so_far": len(arena.votes),
+        "votes_so_far": len(arena.work),
+        "controls_so_far": len(arena.votes) - len(arena.work),
         **wanted,
         "spread": "evenly: route assign --policy random",
         "target": wish.target,
@@ -220,19 +221,19 @@ def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: Wish) -> dict[st
     ]
     battles = int((arena.pool.open & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
-    then = told.now if not need.votes else told.typical(MOST if need.votes is None else need.votes)
+    widest = each[int(np.argmax([MOST if line["votes_needed"] is None else line["votes_needed"] for line in each]))]
     return {
         "votes_needed": need.votes,
         "votes_likely": list(need.likely),
         "votes_per_rater": None if need.votes is None else -(-need.votes // wish.raters),
         "cost": None if need.votes is None else need.votes * wish.cost_vote,
         "half_width_now": float(told.now.max()),
-        "half_width_then": float(then.max()),
-        "widest": arena.pool.models[int(np.argmax(then))],
+        "half_width_then": float(told.now.max()) if need.votes == 0 else told.widest(need.votes or MOST),
+        "widest": widest["model"],
         "by_model": each,
         "battles": battles,
         "votes_left": left,
-        "half_width_left": float(told.typical(left).max()) if left else float(told.now.max()),
+        "half_width_left": told.widest(left) if left else float(told.now.max()),
     }
 
 

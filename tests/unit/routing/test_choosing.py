@@ -233,7 +233,7 @@ def test_stopping_and_needing() -> None:
     votes, tighter = (told.needed(target).votes for target in (50, 25))
     assert votes is not None
     assert tighter is not None
-    assert told.typical(votes).max() <= 50 < told.now.max()
+    assert told.widest(votes) <= 50 < told.widest(votes - 1)
     assert told.now == pytest.approx(np.full(4, 1.96 * per_log * np.sqrt(0.75)), rel=0.05)
     assert 3.5 * votes < tighter < 4.5 * votes
     assert forecast(sure, per_log=per_log).needed(50).votes == 0
