@@ -10,6 +10,7 @@ from imarena.workflows.battles import WHOLE, BattleTable, battles, one_dimension
 from imarena.workflows.evidence import absent
 from imarena.workflows.independence import driven_by, self_judged
 from imarena.workflows.rank import load_battles, rank_table
+from imarena.workflows.uneven import uneven
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
         table = battles(workspace, source="human")
         for dimension in sorted(set(table.columns["dimension"]), key=_whole_first):
             rows = [n for n, about in enumerate(table.columns["dimension"]) if about == dimension]
-            made.append(board(_named("people", dimension), _told(part_of(table, rows), dimension), chosen))
+            part = _told(part_of(table, rows), dimension)
+            made.append(_warned(board(_named("people", dimension), part, chosen), uneven(workspace, part, ())))
     judged = workspace.store.count(Judgment, "judge", "dimension", status="ok")
     for judge, dimension in sorted(judged, key=lambda key: (*_whole_first(key[1])[:1], *key)):
         table = battles(workspace, source="judge", judge=judge, dimension=dimension)
@@ -47,6 +49,7 @@ def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
             if len(ranked) > 1:
                 command = "battle" if part.columns["score_left"][0] is None else "judge"
                 lacking = absent(workspace, ranked, "judge", judge, workspace.root, command)
+                lacking += uneven(workspace, part, {judge})
                 made.append(_warned(board(title, part, chosen), (*self_judged(drivers, [judge]), *lacking)))
     return made
 

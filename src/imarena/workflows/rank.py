@@ -222,6 +222,7 @@ def workspace_battles(
     from imarena.workflows.battles import about_whole
     from imarena.workflows.independence import driven_by, verdict_warnings
     from imarena.workflows.undelivered import failed_outputs
+    from imarena.workflows.uneven import uneven
 
     asked = evidence.read_source(source)
     with open_workspace(folder) as workspace:
@@ -239,6 +240,7 @@ def workspace_battles(
         warned = evidence.few_votes(there, source, chosen=asked != "auto")
         warned += evidence.absent(workspace, ranked, source, named, folder)
         warned += () if pooled else evidence.scored_only(workspace, found, named, folder)
+        warned += uneven(workspace, found, {str(name) for name in found.columns["judge"] if name})
     if not len(found):
         raise UserError(
             f"No verdict of source '{source}' is about the whole; there are some about {', '.join(about)}.",
