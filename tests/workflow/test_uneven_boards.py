@@ -1,6 +1,6 @@
 """A board says which models were asked for less than the others, and whose outputs nobody judged yet."""
 
-from imarena.core.records import Item, Judgment, Output
+from imarena.core.records import Item, Judgment, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.battles import battles
 from imarena.workflows.boards import boards
@@ -24,6 +24,14 @@ def test_a_model_that_was_not_asked_on_some_items_is_named(workspace: Workspace)
     told = " ".join(workspace_battles(workspace.root).warnings)
     assert "new for 1 of 3" in told
     assert "new for 1 of 3" in " ".join(boards(workspace)[0].ranking.warnings)
+
+
+def test_a_model_that_gave_no_output_at_all_is_named(workspace: Workspace) -> None:
+    one = item("i")
+    made = [output(one, "old"), output(one, "other")]
+    refused = Output(item_id=one.item_id, editor="shy", status=Status.REFUSED)
+    workspace.store.add([one, *made, refused, *(_score(each, 1) for each in made)])
+    assert "no output of theirs is there: shy (1 refused)." in " ".join(workspace_battles(workspace.root).warnings)
 
 
 def test_outputs_that_nobody_judged_yet_are_counted(workspace: Workspace) -> None:

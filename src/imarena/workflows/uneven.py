@@ -7,7 +7,7 @@ from imarena.core.plurals import counted
 from imarena.core.records import Judgment, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.battles import BattleTable
-from imarena.workflows.slots import slots_of
+from imarena.workflows.slots import UNNAMED, Slots, slots_of
 
 NEARLY_ALL = 0.95
 """From this share on an editor was asked for, or judged on, what there is; where nobody was, samples are meant."""
@@ -20,15 +20,32 @@ def uneven(workspace: Workspace, table: BattleTable, judges: Collection[str]) ->
     `judges`: whose verdicts the board is made from; empty for a board of people's votes.
     """
     ranked = {*table.columns["left"], *table.columns["right"]}
-    return (*_asked_less(workspace, table, ranked), *_not_judged(workspace, ranked, judges))
+    slots = slots_of(workspace)
+    return (
+        *_gave_nothing(slots, ranked),
+        *_asked_less(workspace, table, ranked, slots),
+        *_not_judged(workspace, ranked, judges),
+    )
 
 
-def _asked_less(workspace: Workspace, table: BattleTable, ranked: Collection[str]) -> tuple[str, ...]:
+def _gave_nothing(slots: Slots, ranked: Collection[str]) -> tuple[str, ...]:
+    found = {
+        editor: ", ".join(f"{number:,} {state}" for state, number in row.items())
+        for editor, row in slots.counts().items()
+        if editor not in ranked and editor != UNNAMED and not row.get(Status.OK.value)
+    }
+    if not found:
+        return ()
+    told = _listed({editor: f"({words})" for editor, words in found.items()})
+    return (f"Not on this board, because no output of theirs is there: {told}.",)
+
+
+def _asked_less(workspace: Workspace, table: BattleTable, ranked: Collection[str], slots: Slots) -> tuple[str, ...]:
     board = {f"{item}:{place}" for item, place in zip(table.columns["item"], table.places, strict=True)}
     asked: dict[str, set[str]] = defaultdict(set)
     for row in workspace.store.rows(Output, editor=sorted(ranked)):
         asked[row["editor"]].add(f"{row['item_id']}:{row['turn']}:{row['mode']}")
-    for item, turn, editor, mode, _ in slots_of(workspace).failed:  # later turns that a failure cut off, too
+    for item, turn, editor, mode, _ in slots.failed:  # later turns that a failure cut off, too
         asked[editor].add(f"{item}:{turn}:{mode}")
     found = {editor: (len(asked[editor] & board), len(board)) for editor in ranked}
     less = _lacking(found)
