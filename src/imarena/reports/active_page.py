@@ -7,7 +7,7 @@ from imarena.reports.active_tables import boards_grid, plain_grid, ratings_grid,
 from imarena.reports.page import Page, Picture, Section
 
 
-def active_page(document: dict[str, Any], plots: dict[str, str] | None = None) -> Page:
+def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | None = None) -> Page:
     """The document of `imarena route report` as a page; `plots` names the picture files by figure."""
     files = plots or {}
     sections = [
@@ -25,11 +25,14 @@ def active_page(document: dict[str, Any], plots: dict[str, str] | None = None) -
     return Page(f"Active Elo with {document['judge']}", lead, tuple(sections))
 
 
-def _picture(files: dict[str, str], name: str, caption: str) -> tuple[Picture, ...]:
-    return (Picture(files[name], caption),) if name in files else ()
+def _picture(files: dict[str, tuple[str, str]], name: str, caption: str) -> tuple[Picture, ...]:
+    if name not in files:
+        return ()
+    light, dark = files[name]
+    return (Picture(light, caption, dark=dark, scale=2),)
 
 
-def _boards(document: dict[str, Any], files: dict[str, str]) -> Section:
+def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Section:
     text = [
         "Rank, rating and 95 % interval. Human only has the same votes as Active Elo, so that their budgets match.",
         *(settings_told(name, settings) for name, settings in document["settings"].items()),
@@ -66,7 +69,7 @@ def settings_told(name: str, settings: dict[str, Any]) -> str:
     return f"{title_of(name)}: {'; '.join(parts) or 'no interval'}."
 
 
-def _calibration(document: dict[str, Any], files: dict[str, str]) -> Section:
+def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Section:
     curves = document["calibration"]
     if not curves:
         told = f"{document['judge']} has no calibration: run imarena route calibrate."
@@ -131,7 +134,7 @@ def _groups(document: dict[str, Any]) -> list[Section]:
     return sections
 
 
-def _trials(document: dict[str, Any], files: dict[str, str]) -> list[Section]:
+def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list[Section]:
     made = []
     for key, title, what in (
         ("policies", "Policies on the votes so far (table 2)", None),

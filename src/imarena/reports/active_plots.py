@@ -5,6 +5,7 @@ from typing import Any
 
 from imarena.core.errors import UserError
 from imarena.reports.active_tables import title_of
+from imarena.reports.rank_plots import save_pair
 
 TOP = 10
 LABEL_LIMIT = 180
@@ -50,8 +51,10 @@ def save_reliability(judge: str, curves: list[dict[str, Any]], path: Path) -> Pa
     return path
 
 
-def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, str]:
-    """Save every figure that the document of `imarena route report` has data for; file names by figure."""
+def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, tuple[str, str]]:
+    """Save every figure that the document of `imarena route report` has data for; by figure the names of its files, for
+    light pages and for dark ones.
+    """
     charts = {
         "bootstrap": bootstrap_chart(document["boards"]),
         "wins": wins_chart(document["boards"], document["win_rates"]),
@@ -62,9 +65,7 @@ def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, str]:
     if document["policies"]:
         charts["policies"] = policy_chart(document["policies"]["lines"])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, chart in charts.items():
-        chart.save(str(folder / f"{name}.png"), scale_factor=2)
-    return {name: f"{name}.png" for name in charts}
+    return {name: save_pair(chart, folder, name) for name, chart in charts.items()}
 
 
 def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
