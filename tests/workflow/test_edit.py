@@ -269,6 +269,28 @@ def test_a_changed_file_of_a_folder_is_told_and_taken_under_another_name(imarena
     assert new.image.sha256 == sha256_hex(png(99))
 
 
+def test_a_file_of_a_folder_serves_the_output_that_its_name_says(imarena: Imarena, tmp_path: Path) -> None:
+    """`status --items` lists the names; KEY.png is no turn of a longer item, and not all of its turns in one."""
+    root, finished = filled(tmp_path / "w", 1), tmp_path / "finished"
+    with open_workspace(root) as workspace:
+        chain = Item(dataset="test", key="chain", turns=(Turn(instruction="sharpen"), Turn(instruction="darken")))
+        workspace.store.add([chain])
+    files = imarena("-w", root, "--json", "status", "--items").json["files"]
+    assert [one["file"] for one in files] == ["item-0000.png", "chain/1.png", "chain/2.png", "chain/complex.png"]
+    assert "sharpen" in files[1]["instruction"]
+    words = ("-w", root, "--json", "edit", "-e", f"folder:{finished}", "--mode", "all")
+    assert "status --items" in imarena(*words, code=2).err
+    (finished / "chain").mkdir(parents=True)
+    for seed, name in enumerate(("item-0000.png", "chain.png")):
+        (finished / name).write_bytes(png(seed))
+    report = imarena(*words, code=3).json["report"]
+    assert report["outputs"] == {"ok": 1, "missing_output": 2}
+    assert "chain/" in report["errors"]["finished: missing_output"]
+    for seed, one in enumerate(files):
+        (finished / one["file"]).write_bytes(png(seed))
+    assert imarena(*words).json["report"]["outputs"] == {"ok": 3}
+
+
 def test_commands_of_a_workspace_need_trust(imarena: Imarena, tmp_path: Path) -> None:
     root = filled(tmp_path / "w", 1)
     (tmp_path / "program.py").write_text(PROGRAM)

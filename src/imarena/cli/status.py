@@ -1,5 +1,7 @@
 """``imarena status``."""
 
+from typing import Annotated, Any
+
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -8,13 +10,36 @@ from imarena.cli.console import emit, session
 from imarena.workflows.status import WorkspaceStatus, status
 
 
-def command(context: typer.Context) -> None:
+def command(
+    context: typer.Context,
+    items: Annotated[
+        bool, typer.Option("--items", help="Instead: the items, and the file names that `edit -e folder:PATH` takes.")
+    ] = False,
+) -> None:
     """Counts by stage, status and editor; what a resume would still do."""
     from imarena.storage import open_workspace
+    from imarena.workflows.item_files import item_files
 
     with open_workspace(session(context).workspace) as workspace:
+        if items:
+            files = list(item_files(workspace))
+            emit(context, {"files": [one.to_json() for one in files]}, lambda console: _show_files(console, files))
+            return
         found = status(workspace)
     emit(context, found.to_json(), lambda console: _show(console, found))
+
+
+def _show_files(console: Console, files: list[Any]) -> None:
+    """One line for every output that the items ask for."""
+    if not files:
+        console.print("There are no items: `imarena import FORMAT PATH` brings them.")
+        return
+    table = Table("file", "mode", "instruction", box=None)
+    for one in files:
+        table.add_row(_plain(one.file), one.mode, _plain(" ".join(one.instruction.split())))
+    table.columns[0].overflow = "fold"
+    console.print(table)
+    console.print("`imarena export table DIR` writes the items with their source pictures.")
 
 
 def _show(console: Console, found: WorkspaceStatus) -> None:

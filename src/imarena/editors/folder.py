@@ -1,7 +1,8 @@
 """A folder of finished outputs as an editor: one picture an item, named by the item's key.
 
-Looked for, in this order: `KEY.png`, `DATASET/KEY.png`, `KEY/TURN.png` (turns count from 1), any picture type. The
-request names the item in its `params` (`key`, `dataset`, `turn`); no other editor gets to see these.
+`KEY.png` for an item of one turn; for a longer one `KEY/TURN.png` (turns count from 1), and `KEY/complex.png` for all
+turns in one. Each may lie below `DATASET/`, and any picture type will do. The request names the item in its `params`
+(`key`, `dataset`, `turn`, `turns`, `mode`); no other editor gets to see these.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from pydantic import JsonValue
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest, EditResult
-from imarena.core.records import JsonDict, Status
+from imarena.core.records import JsonDict, Mode, Status
 from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
 
@@ -50,13 +51,13 @@ class FolderEditor:
     def _found(self, request: EditRequest) -> EditResult:
         path = self.file_of(request.params)
         if path is None:
-            name = _names(request.params)[0]
+            name = names_of(request.params)[0]
             return EditResult(Status.MISSING_OUTPUT, error=f"No picture called '{name}' is in {self.root.name}.")
         return EditResult(Status.OK, path.read_bytes(), cost_usd=None)
 
     def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:
-        """The picture of the item that is named by `key`, `dataset`, `turn` and `turns`; None where there is none."""
-        found = (self._inside(stem + suffix) for stem in _names(named) for suffix in ("", *TYPES))
+        """The picture of the item that is named by `key`, `dataset`, `turn`, `turns` and `mode`; None without one."""
+        found = (self._inside(stem + suffix) for stem in names_of(named) for suffix in ("", *TYPES))
         return next((path for path in found if path is not None), None)
 
     def _inside(self, name: str) -> Path | None:
@@ -72,12 +73,14 @@ class FolderEditor:
         return real if inside and real.stat().st_size <= MAX_BYTES else None
 
 
-def _names(named: Mapping[str, JsonValue]) -> list[str]:
-    """What its file may be called, without the type."""
+def names_of(named: Mapping[str, JsonValue]) -> list[str]:
+    """What its file may be called, without the type. A file of a longer item always says which of its outputs it is."""
     key, dataset, turn = str(named.get("key", "")), str(named.get("dataset", "")), named.get("turn", 0)
-    number = str(turn + 1) if isinstance(turn, int) else "1"
-    names = [f"{key}/{number}"] if named.get("turns", 1) != 1 else []
-    return names + ([key, f"{dataset}/{key}"] if not names or number == "1" else [])
+    if named.get("mode") == Mode.COMPLEX.value:
+        key = f"{key}/{Mode.COMPLEX.value}"
+    elif named.get("turns", 1) != 1:
+        key = f"{key}/{turn + 1 if isinstance(turn, int) else 1}"
+    return [key, f"{dataset}/{key}"]
 
 
 def make(name: str, options: Mapping[str, JsonValue]) -> FolderEditor:
@@ -85,5 +88,8 @@ def make(name: str, options: Mapping[str, JsonValue]) -> FolderEditor:
     settings = read_options(FolderSettings, options, "folder")
     root = Path(settings.path).expanduser()
     if not root.is_dir():
-        raise UserError(f"There is no folder {root}.", hint="Name the folder that holds the finished outputs.")
+        raise UserError(
+            f"There is no folder {root}.",
+            hint="Name the folder that holds the finished outputs. `imarena status --items` lists the file names.",
+        )
     return FolderEditor(name, root.resolve(), settings.version)

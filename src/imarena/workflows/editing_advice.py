@@ -10,7 +10,8 @@ ADVICE = {
     "words or another mode may pass; an item that does not suit the editor can be left out with --tasks or --items.",
     Status.TIMEOUT: "Raise timeout_s (for queues also template.job_timeout_s), or lower --concurrency.",
     Status.MISSING_OUTPUT: "No picture came. Is it a model that makes pictures? --wrap tells it the task; for a "
-    "program, look at what it writes to {output}; for a folder, at the file's name.",
+    "program, look at what it writes to {output}; for a folder, at the "
+    "file's name (`imarena status --items` lists them).",
     Status.INVALID_IMAGE: "What came is no whole picture. Of a folder: the file is damaged or no picture; put a whole "
     "one in its place. Of a service: look for a proxy or a time limit that cuts replies off, or for an address that "
     "answers with something else.",

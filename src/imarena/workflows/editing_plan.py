@@ -141,7 +141,7 @@ def has_turn(item: Item, mode: Mode, turn: int) -> bool:
 def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
     """What an editor that hands out files is told of an item; no other editor gets to see it."""
     turns = len(item.turns) if mode is Mode.MULTI_TURN else 1
-    return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns}
+    return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns, "mode": mode.value}
 
 
 def add_studio(workspace: Workspace, keys: tuple[str, ...] | None = None) -> None:
