@@ -204,7 +204,9 @@ def test_the_cost_limit_stops_and_the_rest_follows(imarena: Imarena, tmp_path: P
 
 def test_functions_commands_and_folders(imarena: Imarena, tmp_path: Path) -> None:
     root = filled(tmp_path / "w", 3)
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "editors.md").read_text(encoding="utf-8")
     (tmp_path / "mine.py").write_text(FUNCTION)
+    (tmp_path / "brighter.py").write_text(guide.partition("```python\n")[2].partition("```")[0])
     (tmp_path / "program.py").write_text(PROGRAM)
     finished = tmp_path / "finished"
     finished.mkdir()
@@ -214,12 +216,15 @@ def test_functions_commands_and_folders(imarena: Imarena, tmp_path: Path) -> Non
     done = imarena(
         "-w", root, "--json", "edit", "-e", "function:mine:invert", "-e", "function:mine:words",
         "-e", "function:mine:broken", "-e", f"command:{command}", "-e", f"folder:{finished}",
-        code=3, env={"PYTHONPATH": str(tmp_path)},
+        "-e", "function:brighter:edit", code=3, env={"PYTHONPATH": str(tmp_path)},
     ).json["report"]  # fmt: skip
     assert done["by_editor"]["mine:invert"] == {"ok": 3}
+    assert done["by_editor"]["brighter:edit"] == {"ok": 3}
     assert done["by_editor"]["mine:words"] == {"invalid_image": 3}
     assert done["by_editor"]["mine:broken"] == {"api_error": 3}
-    assert "no memory left" in done["errors"]["mine:broken: api_error"]
+    raised = "The function raised RuntimeError: no memory left (mine.py, line 12)"
+    assert done["errors"]["mine:broken: api_error"] == raised
+    assert "base_url" not in done["advice"]["api_error"]
     assert done["by_editor"][f"command:{Path(sys.executable).name}"] == {"ok": 3}
     assert done["by_editor"]["finished"] == {"ok": 2, "missing_output": 1}
     with open_workspace(root) as workspace:

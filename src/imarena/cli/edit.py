@@ -156,7 +156,7 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
         console.print(f"{report.cut_off:,} {told} not tried: the turn before has no picture", markup=False)
     for where, error in sorted(report.errors.items()):
         console.print(f"  {where}: {error}", markup=False, soft_wrap=True)
-    for status, words in advice(report.outputs).items():
+    for status, words in advice(report.outputs, report.errors).items():
         console.print(f"What to do about {status}: {words}", markup=False, soft_wrap=True)
     for name, judge in drivers.items():
         console.print(f"{name} was driven by the judge '{judge}': rank it with another one.", markup=False)

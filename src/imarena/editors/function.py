@@ -1,15 +1,17 @@
 """Any Python function as an editor: `module:function`, plain or async.
 
 It takes an `EditRequest` and returns encoded bytes, a Pillow image, or an `EditResult`. What it raises becomes the
-status `api_error` with its words.
+status `api_error`, with the exception's type and words and the file and line that raised it.
 """
 
 import asyncio
 import difflib
 import inspect
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
@@ -21,6 +23,9 @@ from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
 from imarena.images import encode
+
+RAISED = "The function raised "
+"""How the message of an exception begins."""
 
 
 class FunctionSettings(Noun):
@@ -59,6 +64,15 @@ class FunctionEditor:
             return EditResult(Status.MISSING_OUTPUT, error="The function returned None.")
         what = type(made).__name__
         return EditResult(Status.INVALID_IMAGE, error=f"The function returned {what}; give bytes, an image or a result")
+
+    def raised(self, error: Exception) -> str:
+        """An exception in the words of who wrote the function: what, and where in its own file (else where at all)."""
+        frames = traceback.extract_tb(error.__traceback__)
+        own = inspect.unwrap(self.call)
+        file = own.__code__.co_filename if inspect.isfunction(own) else ""
+        here = [frame for frame in frames if frame.filename == file] or frames
+        where = f" ({Path(here[-1].filename).name}, line {here[-1].lineno})" if here else ""
+        return f"{RAISED}{type(error).__name__}: {error}{where}"
 
 
 def load(path: str) -> Callable[[EditRequest], Any]:

@@ -11,6 +11,7 @@ from imarena.core.errors import InvalidImage, StoreError
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Progress, Resumable
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
+from imarena.editors.function import FunctionEditor
 from imarena.engine import Plan, run_async
 from imarena.images import check
 from imarena.storage import Workspace
@@ -112,7 +113,9 @@ class _Made:
 
 
 def _failed(work: EditWork, error: Exception) -> _Made:
-    return _Made(work, EditResult(Status.API_ERROR, error=f"{type(error).__name__}: {error}"))
+    editor = work.editor
+    told = editor.raised(error) if isinstance(editor, FunctionEditor) else f"{type(error).__name__}: {error}"
+    return _Made(work, EditResult(Status.API_ERROR, error=told))
 
 
 @dataclass

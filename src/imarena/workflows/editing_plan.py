@@ -53,7 +53,7 @@ class EditReport:
         by_editor = {name: dict(counts) for name, counts in self.by_editor.items()}
         flags = {name: dict(counts) for name, counts in self.flags.items()}
         counts: dict[str, object] = {"outputs": dict(self.outputs), "by_editor": by_editor, "flags": flags}
-        return {**self.__dict__, **counts, "missing": self.missing, "advice": advice(self.outputs)}
+        return {**self.__dict__, **counts, "missing": self.missing, "advice": advice(self.outputs, self.errors)}
 
 
 @dataclass(frozen=True)
