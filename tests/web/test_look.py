@@ -9,8 +9,9 @@ from fastapi import FastAPI
 
 from imarena.core.records import Judgment, Output, Run, Status
 from imarena.ranking import Options
+from imarena.reports.rank_tables import made_by
 from imarena.storage import open_workspace
-from imarena.workflows.independence import BY_FILTER, BY_OPTION
+from imarena.workflows.independence import BY_FILTER, BY_OPTION, on_page
 from imarena.workflows.rank import rank_table, with_workspace, workspace_battles
 from tests.web.looked_at import CRITERION, EDITORS, looked_at
 from tests.web.people import Person, administrator
@@ -70,7 +71,7 @@ def test_a_filter_on_the_item_leaves_its_half_on_every_view(admin: Person, chose
 
 
 def test_dimension_judge_person_and_date(admin: Person) -> None:
-    everything = board(admin)
+    everything = board(admin, source="all")
     assert everything["n_battles"] == 4 * 3 * (1 + 2)
     assert everything["excluded"] == {"about beauty, not the whole": 12}
     assert board(admin, source="judge")["n_battles"] == 24
@@ -182,7 +183,7 @@ def test_an_item_shows_an_agents_trace(admin: Person) -> None:
     assert "sha256" not in admin.get(f"/api/items/{shown['item_id']}").text
 
 
-@pytest.mark.parametrize("source", ["human", "judge", "all"])
+@pytest.mark.parametrize("source", ["auto", "human", "judge", "all"])
 def test_a_board_warns_of_what_rank_warns_of(tmp_path: Path, source: str) -> None:
     """Pooled judges, people and judges alike, and an agent that a judge drove: the same words, but for where to choose."""
     root = tmp_path / "arena"
@@ -194,13 +195,39 @@ def test_a_board_warns_of_what_rank_warns_of(tmp_path: Path, source: str) -> Non
         failed += [Output(item_id=first.item_id, editor="cedar", turn=1, image=first.image)]
         workspace.store.add([driven, *failed])
     found = workspace_battles(root, source=source)
-    ranked = rank_table(found.table, Options(rounds=200), known_coverage=found.coverage)
-    told = list(with_workspace(ranked, found).warnings)
+    ranked = with_workspace(rank_table(found.table, Options(), known_coverage=found.coverage), found)
+    told = [text.replace(f"imarena -w {root}", "imarena") for text in ranked.warnings]
     for ours, theirs in zip(BY_OPTION.values(), BY_FILTER.values(), strict=True):
         told = [text.replace(ours, theirs) for text in told]
-    assert board(administrator(app), source=source)["warnings"] == told
-    judged = source != "human"
+    told = [on_page(text) for text in told]
+    shown = board(administrator(app), **({} if source == "auto" else {"source": source}))
+    assert shown["warnings"] == told
+    names = ("model", "rating", "low", "high", "rank_low", "rank_high")
+    rows = [[getattr(one, name) for name in names] for one in ranked.models]
+    assert [[one[name] for name in names] for one in shown["standings"]] == rows, "one board, one interval"
+    assert (shown["verdicts"], shown["n_battles"]) == (ranked.settings["verdicts"], ranked.n_battles)
+    assert shown["beside"] == on_page(str(ranked.settings.get("beside", "")))
+    assert shown["resampled"] in made_by(ranked)
+    judged = source in ("judge", "all")
     assert any("pooled: elm, oak" in text for text in told) == judged
     assert any("driven by the judge 'oak'" in text for text in told) == judged
     assert any("count alike" in text for text in told) == (source == "all")
     assert any("Battles left out: 1 " in text for text in told)
+
+
+def test_where_no_source_is_chosen_every_view_shows_the_board_of_people(admin: Person) -> None:
+    """Pooled boards are there when chosen. What else there is is told with the filters of the page."""
+    found = board(admin)
+    assert (found["source"], found["judge"], found["verdicts"], found["n_battles"]) == ("human", None, "people", 12)
+    assert found["beside"] == "24 verdicts of 2 judges (“Verdicts of”: Judges)"
+    assert "--" not in " ".join(found["warnings"])
+    assert admin.get("/api/board/history").json()["points"][-1]["n_battles"] == 12
+    duel = admin.get("/api/head-to-head?left=ash&right=cedar").json()["total"]
+    assert duel["wins"] + duel["losses"] + duel["ties"] == 4
+    assert board(admin, judge="oak")["verdicts"] == "judge oak"
+
+
+def test_commands_keep_their_options_on_a_page() -> None:
+    told = on_page("13 of people (--source people) and 4 of oak (--judge oak/v1). To add: `imarena judge --judge oak`.")
+    assert "“Verdicts of”: People) and 4 of oak (“Judge”: oak/v1)" in told
+    assert "`imarena judge --judge oak`" in told

@@ -7,7 +7,7 @@ import pytest
 from tests.web.people import EDITORS, Person, administrator, campaign, rater, served
 
 BAD = {
-    "/api/board?source=robots": "source should be 'human', 'judge' or 'all'",
+    "/api/board?source=robots": "source should be 'auto', 'human', 'judge' or 'all'",
     "/api/board/history?since=2026-13-40": "since should be a day, such as 2026-01-31",
     "/api/exports/board?until=20260131": "until should be a day, such as 2026-01-31",
     "/api/head-to-head?left=x": "right is missing",

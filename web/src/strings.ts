@@ -411,6 +411,7 @@ export const strings = {
     whole: "the whole",
     source: "Verdicts of",
     sources: [["all", "People and judges"], ["human", "People"], ["judge", "Judges"]] as const,
+    boardSources: [["auto", "Best known"], ["human", "People"], ["judge", "Judges"], ["all", "People and judges"]] as const,
     method: "Method",
     methods: ["bt", "davidson", "elo"],
     names: {
@@ -427,7 +428,10 @@ export const strings = {
     battles: "Battles",
     record: "Won, lost, tied",
     coverage: "Coverage",
-    made: (method: string, count: number) => `${plural(count, "battle", "battles")}, method ${method}`,
+    made: (method: string, count: number, scored: number) =>
+      `${plural(count, "battle", "battles")}, method ${method}${scored > 0 ? ` (${scored === count ? "all" : scored} by scores)` : ""}`,
+    verdictsOf: (whose: string) => `verdicts of ${whose}`,
+    beside: (whose: string, others: string) => `Made from the verdicts of ${whose}; also here: ${others}.`,
     excluded: (what: string) => `Left out: ${what}`,
     noBoard: "No battles are left by these filters.",
     notYet: "Nobody has voted and no judge has compared anything yet. The board comes by itself; Runs shows what is at work.",

@@ -67,14 +67,20 @@ def made_by(ranking: Ranking) -> str:
     parts = [ranking.method, _battles(ranking)]
     if settings.get("verdicts"):  # of a workspace, where people may have voted or not
         parts.append(f"verdicts of {settings['verdicts']}")
-    if settings.get("interval") == "bootstrap":
-        parts.append(f"{settings['rounds']} rounds over {plural(str(settings['cluster']), 2)}, seed {settings['seed']}")
-    elif settings.get("interval") == "sandwich":
-        parts.append(f"sandwich interval over {settings['cluster']}s")
+    if resampled(ranking):
+        parts.append(resampled(ranking))
     left_out = [f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number]
     if left_out:
         parts.append(f"left out: {'; '.join(left_out)}")
     return " · ".join(parts)
+
+
+def resampled(ranking: Ranking) -> str:
+    """What the intervals are made from; empty where there are none."""
+    settings = ranking.settings
+    if settings.get("interval") == "bootstrap":
+        return f"{settings['rounds']} rounds over {plural(str(settings['cluster']), 2)}, seed {settings['seed']}"
+    return f"sandwich interval over {settings['cluster']}s" if settings.get("interval") == "sandwich" else ""
 
 
 def _battles(ranking: Ranking) -> str:

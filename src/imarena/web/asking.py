@@ -25,13 +25,14 @@ def _real(day: str) -> str:
 
 
 Day = Annotated[str, Query(json_schema_extra={"format": "date"}), AfterValidator(_real)] | None
+Source = Literal["auto", "human", "judge", "all"]
 Method = Literal["bt", "davidson", "elo"]
 
 
 class Filters(Wire):
     """Which verdicts count. All of them can stand in a link."""
 
-    source: Literal["human", "judge", "all"] = "all"
+    source: Source = "all"
     judge: Word = None
     dimension: Word = None
     dataset: Word = None
@@ -44,7 +45,13 @@ class Filters(Wire):
     until: Day = None
 
 
-class BoardQuery(Filters):
+class BoardFilters(Filters):
+    """The same for a board: where no source is chosen it is the one that `imarena rank` shows without options."""
+
+    source: Source = "auto"
+
+
+class BoardQuery(BoardFilters):
     """Filters and the way to rank."""
 
     method: Method = "bt"
@@ -56,7 +63,7 @@ class HistoryQuery(BoardQuery):
     points: Annotated[int, Query(ge=2, le=50)] = 12
 
 
-class DuelQuery(Filters):
+class DuelQuery(BoardFilters):
     """Two models against each other."""
 
     left: Annotated[str, Query(max_length=200, pattern=NO_NUL)]

@@ -4,6 +4,7 @@ from starlette.concurrency import run_in_threadpool
 
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, Vote
 from imarena.core.records import Ranking as RankingRecord
+from imarena.reports import rank_tables
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, Task
@@ -12,9 +13,10 @@ from imarena.workflows.ballots import Answer
 from imarena.workflows.exhibits import instruction_of
 from imarena.workflows.exploring import Pair
 from imarena.workflows.forms import Question, forms
-from imarena.workflows.looking import Made, Tallied
+from imarena.workflows.looking import Made
 from imarena.workflows.objects import expected_objects
 from imarena.workflows.picturing import TILE
+from imarena.workflows.tallying import Tallied
 from imarena.workflows.voting import TRAINING, Held
 
 
@@ -196,6 +198,12 @@ def board(made: Made, method: str) -> Board:
         standings=standings(made.ranking),
         matrix=[cell(found) for found in made.matrix],
         reason=made.reason,
+        source=made.source,
+        judge=made.judge,
+        verdicts=made.verdicts,
+        beside=made.beside,
+        by_scores=made.by_scores,
+        resampled=rank_tables.resampled(made.ranking) if made.ranking is not None else "",
     )
 
 

@@ -58,6 +58,17 @@ class Board(Wire):
     matrix: list[Cell]
     reason: str
     """Why there are no standings, where there are none."""
+    source: Literal["human", "judge", "all"] | str
+    judge: str | None
+    """Whose verdicts these are: those asked for, or those that the board is made from where none were."""
+    verdicts: str
+    """The same in words."""
+    beside: str
+    """What else there is to rank by, and how to choose it; empty: nothing."""
+    by_scores: int
+    """Battles that are two scores, not a comparison."""
+    resampled: str
+    """What the intervals are made from; empty where there are none."""
 
 
 class RatingThen(Wire):

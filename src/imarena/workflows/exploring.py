@@ -63,6 +63,7 @@ def may_see(looking: Looking, item_id: str, *, leads: bool) -> None:
 
 def pairs(looking: Looking, filters: Filters = EVERYTHING) -> dict[str, Pair]:
     """Battles by id, in the order in which they were first named, with what the filters leave of the verdicts."""
+    filters = looking.settled(filters)
     return looking.kept(("pairs", filters), lambda: _pairs(looking, filters))
 
 

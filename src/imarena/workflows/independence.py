@@ -1,5 +1,6 @@
 """Whose verdicts stand together on a board, and who helped to make what: what a board has to say beside its figures."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from imarena.core.records import Output, Status
@@ -9,6 +10,21 @@ BY_OPTION = {"judge": "with --judge", "source": "with --source human or --source
 """How one of several is chosen on the command line."""
 BY_FILTER = {"judge": "in the filter “Judge”", "source": "in the filter “Verdicts of”"}
 """How it is chosen on a page."""
+_OPTIONS = (
+    (re.compile(r"--source (?:people|human)\b"), "“Verdicts of”: People"),
+    (re.compile(r"--source judges?\b"), "“Verdicts of”: Judges"),
+    (re.compile(r"--source all\b"), "“Verdicts of”: People and judges"),
+    (re.compile(r"--judge ([^\s)`;]+)"), r"“Judge”: \1"),
+)
+
+
+def on_page(text: str) -> str:
+    """What the command line says beside a board, with the filters of a page for its options; commands stay."""
+    parts = text.split("`")  # a command stands between two of them
+    for place in range(0, len(parts), 2):
+        for option, chosen in _OPTIONS:
+            parts[place] = option.sub(chosen, parts[place])
+    return "`".join(parts)
 
 
 def driven_by(workspace: Workspace) -> dict[str, str]:

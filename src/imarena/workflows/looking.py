@@ -5,7 +5,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import func, select
 
@@ -18,13 +19,15 @@ from imarena.storage.database import reading
 from imarena.storage.schema import assignments, campaigns, items, judgments, outputs, rankings, votes
 from imarena.workflows.battles import BattleTable, Source, about_whole, battles, dimension_of, part_of
 from imarena.workflows.boards import board
-from imarena.workflows.independence import BY_FILTER, driven_by, verdict_warnings
+from imarena.workflows.evidence import by_scores, evidence_of, few_votes
+from imarena.workflows.independence import BY_FILTER, driven_by, on_page, verdict_warnings
+from imarena.workflows.rank import automatic, lacking, whose
 from imarena.workflows.shelves import Shelves
+from imarena.workflows.tallying import Tallied, matrix_of
 from imarena.workflows.undelivered import failed_outputs
 from imarena.workflows.watching import RunWatch
 
 T = TypeVar("T")
-_ROUNDS = 200
 _KEPT = 64
 ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
 
@@ -33,7 +36,8 @@ ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
 class Filters:
     """Which battles count; None: all."""
 
-    source: Source = "all"
+    source: Source | Literal["auto"] = "all"
+    """auto: what `imarena rank` takes without options."""
     judge: str | None = None
     dimension: str | None = None
     dataset: str | None = None
@@ -48,28 +52,6 @@ class Filters:
     """Without the votes of campaigns that are still open: who votes now must not see a board move."""
 
 
-@dataclass
-class Tallied:
-    """How one model did against another, seen from the left one."""
-
-    left: str
-    right: str
-    wins: int = 0
-    losses: int = 0
-    ties: int = 0
-    both_bad: int = 0
-
-    def add(self, winner: str, *, mirrored: bool) -> None:
-        """Count one battle."""
-        if winner in ("tie", "both_bad"):
-            self.ties += winner == "tie"
-            self.both_bad += winner == "both_bad"
-        elif (winner == "left") != mirrored:
-            self.wins += 1
-        else:
-            self.losses += 1
-
-
 @dataclass(frozen=True)
 class Made:
     """A board, or the reason why there is none."""
@@ -79,6 +61,13 @@ class Made:
     n_battles: int
     excluded: dict[str, int]
     reason: str = ""
+    source: str = "all"
+    judge: str | None = None
+    """Whose battles these are: what was asked for, or what `auto` came to."""
+    verdicts: str = ""
+    beside: str = ""
+    """What else there is to rank by, and the filter that shows it."""
+    by_scores: int = 0
 
 
 @dataclass(frozen=True)
@@ -154,8 +143,24 @@ class Looking:
 
     # ------------------------------------------------------------------ boards
 
+    def settled(self, filters: Filters) -> Filters:
+        """The filters with a source: where none was chosen, what `imarena rank` takes without options.
+
+        That hangs on what there is as a whole. A choice of task or topic leaves a part of the same board.
+        """
+        if filters.source != "auto":
+            return filters
+        whole = _whole(filters)
+        source, judge = self.kept(("auto", whole), lambda: self._automatic(whole))
+        return replace(filters, source=source, judge=judge)
+
+    def _automatic(self, filters: Filters) -> tuple[Any, str | None]:
+        seen = self.seen(filters)
+        return automatic(seen, filters.judge, filters.dimension, evidence_of(seen))
+
     def table(self, filters: Filters) -> BattleTable:
         """The battles that the filters leave."""
+        filters = self.settled(filters)
         return self.kept(("table", filters), lambda: self._table(filters))
 
     def seen(self, filters: Filters) -> Workspace:
@@ -178,7 +183,7 @@ class Looking:
 
     def _table(self, filters: Filters) -> BattleTable:
         """All battles are read once for all filters that look at the item: another task costs a look, not a search."""
-        whole = replace(filters, dataset=None, family=None, task=None, topic=None, track=None, mode=None)
+        whole = _whole(filters)
         table = self.kept(("battles", whole), lambda: self._battles(whole))
         wanted = wanted_of(filters)
         if wanted.get("mode") == "single":
@@ -197,17 +202,41 @@ class Looking:
         return replace(table, warnings=(*table.warnings, *told))
 
     def _battles(self, filters: Filters) -> BattleTable:
-        source: Source = "judge" if filters.judge else filters.source
+        source: Any = "judge" if filters.judge else filters.source
         table = battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension, once=True)
         return table if filters.dimension else about_whole(table, asked=filters.judge is not None)
 
     def board(self, filters: Filters, method: str) -> Made:
         """A board with its win matrix."""
-        return self.kept(("board", filters, method), lambda: self._board(filters, method))
+        return self.kept(("board", filters, method), lambda: self._with_words(filters, method))
+
+    def _with_words(self, asked: Filters, method: str) -> Made:
+        """A board with what `imarena rank` says beside it, in the words of a page."""
+        filters = self.settled(asked)
+        made, table = self._board(filters, method), self.table(filters)
+        source = "judge" if filters.judge else str(filters.source)
+        there = self.kept(("evidence", _whole(filters)), lambda: evidence_of(self.seen(filters)))
+        warned = few_votes(there, source, chosen=asked.source != "auto")
+        if filters == Filters(source=filters.source, judge=filters.judge, dimension=filters.dimension):
+            # who leads may run what adds an editor; of a part of the battles nothing is missing
+            warned += lacking(self.workspace, table, source, filters.judge, Path())
+        ranking = made.ranking
+        if ranking is not None:
+            told = (*(on_page(text) for text in warned), *ranking.warnings)
+            ranking = ranking.model_copy(update={"warnings": told})
+        return replace(
+            made,
+            ranking=ranking,
+            source=source,
+            judge=filters.judge,
+            verdicts=whose(source, sorted({str(name) for name in table.columns["judge"] if name})),
+            beside=on_page(there.beside(source, filters.judge)),
+            by_scores=by_scores(table),
+        )
 
     def _board(self, filters: Filters, method: str) -> Made:
         table = self.table(filters)
-        matrix, excluded = _matrix(table), dict(table.excluded)
+        matrix, excluded = matrix_of(table), dict(table.excluded)
         if not len(table):
             why = "No battle fits these filters."
             if any(reason.endswith("not the whole") for reason in excluded):
@@ -318,6 +347,11 @@ class Looking:
         return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
 
 
+def _whole(filters: Filters) -> Filters:
+    """The filters without those that look at the item."""
+    return replace(filters, dataset=None, family=None, task=None, topic=None, track=None, mode=None)
+
+
 def wanted_of(filters: Filters) -> dict[str, Any]:
     """The filters that look at the item, or at how its outputs were made."""
     return {name: getattr(filters, name) for name in ITEM_FILTERS if getattr(filters, name) is not None}
@@ -326,18 +360,7 @@ def wanted_of(filters: Filters) -> dict[str, Any]:
 def _ranked(table: BattleTable, method: str) -> Ranking:
     """A board with intervals; where the data are too few for them, without, and with the reason as a warning."""
     try:
-        return board("board", table, Options(method=method, rounds=_ROUNDS)).ranking
+        return board("board", table, Options(method=method)).ranking
     except UserError as error:
         ranking = board("board", table, Options(method=method, rounds=0, interval="none")).ranking
         return ranking.model_copy(update={"warnings": (*ranking.warnings, f"No intervals: {error.args[0]}")})
-
-
-def _matrix(table: BattleTable) -> tuple[Tallied, ...]:
-    cells: dict[tuple[str, str], Tallied] = {}
-    columns = table.columns
-    for n in range(len(table)):
-        left, right = columns["left"][n], columns["right"][n]
-        key = (left, right) if left < right else (right, left)
-        cell = cells.setdefault(key, Tallied(*key))
-        cell.add(columns["winner"][n], mirrored=key != (left, right))
-    return tuple(cells[key] for key in sorted(cells))

@@ -122,6 +122,7 @@ def heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
 
 def _heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
     made = Heat()
+    filters = looking.settled(filters)
     if filters.source == "judge" or filters.judge:
         return made
     fits = fitting(looking, filters)

@@ -222,7 +222,6 @@ def workspace_battles(
     from imarena.workflows.battles import about_whole
     from imarena.workflows.independence import driven_by, verdict_warnings
     from imarena.workflows.undelivered import failed_outputs
-    from imarena.workflows.uneven import uneven
 
     asked = evidence.read_source(source)
     with open_workspace(folder) as workspace:
@@ -238,9 +237,7 @@ def workspace_battles(
         if not about:
             raise evidence.nothing_to_rank(workspace, source, named)
         warned = evidence.few_votes(there, source, chosen=asked != "auto")
-        warned += evidence.absent(workspace, ranked, source, named, folder)
-        warned += () if pooled else evidence.scored_only(workspace, found, named, folder)
-        warned += uneven(workspace, found, {str(name) for name in found.columns["judge"] if name})
+        warned += lacking(workspace, found, source, named, folder, pooled=pooled)
     if not len(found):
         raise UserError(
             f"No verdict of source '{source}' is about the whole; there are some about {', '.join(about)}.",
@@ -259,6 +256,19 @@ def workspace_battles(
         beside=there.beside(source, named),
         by_scores=evidence.by_scores(found),
     )
+
+
+def lacking(
+    workspace: Any, found: Any, source: str, judge: str | None, folder: Path, *, pooled: bool = False
+) -> tuple[str, ...]:
+    """What a board of all these battles has to say of models that are not on it, or stand on it by less than others."""
+    from imarena.workflows import evidence
+    from imarena.workflows.uneven import uneven
+
+    ranked = {*found.columns["left"], *found.columns["right"]}
+    warned = evidence.absent(workspace, ranked, source, judge, folder)
+    warned += () if pooled else evidence.scored_only(workspace, found, judge, folder)
+    return warned + uneven(workspace, found, {str(name) for name in found.columns["judge"] if name})
 
 
 def _with_failed(found: Any, failed: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

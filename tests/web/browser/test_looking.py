@@ -26,7 +26,7 @@ def battles(page: Page) -> int:
 
 @pytest.mark.parametrize("label", ["Task", "Family", "Dimension", "Judge"])
 def test_each_list_of_the_board_changes_what_is_shown(keeper: Page, hall: Stage, label: str) -> None:
-    keeper.goto(f"{hall.address}/board")
+    keeper.goto(f"{hall.address}/board?source=all")
     expect(keeper.locator(".standings tbody tr")).to_have_count(4)
     whole = battles(keeper)
     choice = keeper.locator(".filters").get_by_label(label)

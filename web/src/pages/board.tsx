@@ -4,7 +4,7 @@ import { useEvery, useLoaded } from "../api/use";
 import type { Board } from "../api/wire";
 import { Choices } from "../parts/fields";
 import { count, figure, share, tally } from "../parts/figures";
-import { chosen, Filters, keep, useFilters, VERDICTS } from "../parts/filters";
+import { chosen, Filters, keep, settled, useFilters, VERDICTS } from "../parts/filters";
 import { Axis, Interval, spanOf } from "../parts/interval";
 import { Link } from "../parts/link";
 import { Save } from "../parts/save";
@@ -48,9 +48,9 @@ export function BoardPage() {
         ) : (
           <Shown loaded={loaded}>
             {(board) => {
-              if (view === "matrix") return <MatrixView board={board} query={query} />;
-              if (view === "duel") return <DuelView board={board} filters={verdicts} query={query} set={set} />;
-              return <Ratings board={board} query={query} />;
+              if (view === "matrix") return <MatrixView board={board} query={settled(query, board)} />;
+              if (view === "duel") return <DuelView board={board} filters={verdicts} query={settled(query, board)} set={set} />;
+              return <Ratings board={board} query={settled(query, board)} filtered={Object.keys(verdicts).length > 0} />;
             }}
           </Shown>
         )}
@@ -61,18 +61,22 @@ export function BoardPage() {
 
 const digitsOf = (rating: number) => (Math.abs(rating) >= 10 ? 0 : 2);
 
-function Ratings({ board, query }: { board: Board; query: URLSearchParams }) {
+function Ratings({ board, query, filtered }: { board: Board; query: URLSearchParams; filtered: boolean }) {
   const t = strings.look;
   const span = spanOf(board.standings);
   const excluded = tally(board.excluded);
   return (
     <>
       <p className="muted">
-        {t.made(board.method, board.n_battles)}{excluded !== strings.none && ` · ${t.excluded(excluded)}`}
+        {[
+          t.made(board.method, board.n_battles, board.by_scores), t.verdictsOf(board.verdicts), board.resampled,
+          excluded === strings.none ? "" : t.excluded(excluded),
+        ].filter(Boolean).join(" · ")}
       </p>
+      {board.beside && <p>{t.beside(board.verdicts, board.beside)}</p>}
       {board.warnings.map((warning) => <p key={warning} className="warning">{warning}</p>)}
       {board.standings.length === 0 ? (
-        <Empty>{board.n_battles || Object.keys(chosen(query, VERDICTS)).length ? board.reason || t.noBoard : t.notYet}</Empty>
+        <Empty>{board.n_battles || filtered ? board.reason || t.noBoard : t.notYet}</Empty>
       ) : (
         <div className="scroll">
           <table className="standings">
@@ -102,7 +106,7 @@ function Ratings({ board, query }: { board: Board; query: URLSearchParams }) {
                   {one.low !== null && one.high !== null && <div className="muted only-narrow" aria-hidden="true">{figure(one.low, digitsOf(one.rating))}–{figure(one.high, digitsOf(one.rating))}</div>}
                 </td>
                   <td className="chart">
-                    <span className="sr-only">{figure(one.low, 1)} – {figure(one.high, 1)}</span>
+                    <span className="sr-only">{figure(one.low, digitsOf(one.rating))} – {figure(one.high, digitsOf(one.rating))}</span>
                     <Interval standing={one} span={span} />
                   </td>
                   <td className="number">{count(one.battles)}</td>

@@ -1,5 +1,5 @@
 // The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
-import type { Facets } from "../api/wire";
+import type { Board, Facets } from "../api/wire";
 import { go, usePlace, withQuery } from "../router";
 import { strings } from "../strings";
 import { Choices, Select } from "./fields";
@@ -24,6 +24,14 @@ export function keep(path: string, query: URLSearchParams, changes: Record<strin
   return withQuery(path, new URLSearchParams(chosen(query, VERDICTS)), changes);
 }
 
+/** The filters of a board with the verdicts that it is made from: a list of battles shows those, and no others. */
+export function settled(query: URLSearchParams, board: Board): URLSearchParams {
+  const found = new URLSearchParams(query);
+  if (!query.get("source") && board.source !== "all") found.set("source", board.source);
+  if (board.judge) found.set("judge", board.judge);
+  return found;
+}
+
 export function useFilters(): { query: URLSearchParams; set: (changes: Record<string, string>) => void } {
   const { path, query } = usePlace();
   return { query, set: (changes) => go(withQuery(path, query, changes), { replace: true }) };
@@ -42,14 +50,15 @@ export function Filters({ facets, names, methods, board }: Props) {
   const t = strings.look;
   const value = (name: string) => query.get(name) ?? "";
   const shown = LISTS.filter((name) => names.includes(name));
+  const usual = board ? "auto" : "all";
   const all = methods ? [...names, "method"] : names;
   return (
     <section className="filters" aria-label={t.filters}>
       {names.includes("source") && (
         <div className="field source">
           <span aria-hidden="true">{t.source}</span>
-          <Choices label={t.source} value={value("source") || "all"} options={t.sources}
-            onChange={(found) => set({ source: found === "all" ? "" : found })} />
+          <Choices label={t.source} value={value("source") || usual} options={board ? t.boardSources : t.sources}
+            onChange={(found) => set({ source: found === usual ? "" : found })} />
         </div>
       )}
       {shown.map((name) => (
