@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from imarena.core.errors import UserError
-from imarena.core.records import Campaign
-from imarena.storage import init_workspace
+from imarena.core.records import Campaign, Item, Output, Turn
+from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.campaigns import get_campaign
 from tests.command import Imarena
+from tests.samples import item, judgment, kept
 
 
 def test_judges_are_listed_without_a_workspace(imarena: Imarena) -> None:
@@ -26,6 +27,23 @@ def test_a_forgotten_format_is_asked_for(imarena: Imarena) -> None:
 
 def test_formats_say_which_are_written(imarena: Imarena) -> None:
     assert "Written by `imarena export` too: genarena, native," in imarena("import", "--list").out
+
+
+def test_an_export_is_partial_only_where_the_format_has_a_place_for_what_is_left_out(imarena: Imarena) -> None:
+    one = item("one")
+    with init_workspace(imarena.folder / "arena") as workspace:
+        pictures = [kept(workspace, seed) for seed in range(2)]
+        made = [Output(item_id=one.item_id, editor=f"e{n}", image=picture) for n, picture in enumerate(pictures)]
+        workspace.store.add([one, *made, *(judgment(each, None, f"work_{each.editor}") for each in made)])
+    told = imarena("-w", "arena", "export", "table", "written").out
+    assert "judgments: 2 are not part of this format" in told
+    assert "left out" not in told
+    with open_workspace(imarena.folder / "arena") as workspace:
+        turns = (Turn(instruction="one"), Turn(instruction="two"))
+        workspace.store.add([Item(dataset="test", key="long", turns=turns)])
+    ended = imarena("-w", "arena", "--json", "export", "table", "again", code=3).json
+    assert [skip["row"] for skip in ended["skipped"]] == ["item long"]
+    assert len(ended["not_in_format"]) == 1
 
 
 def test_agree_says_what_votes_on_pairs_lack(imarena: Imarena) -> None:

@@ -39,7 +39,7 @@ def _show_files(console: Console, files: list[Any]) -> None:
         table.add_row(_plain(one.file), one.mode, _plain(" ".join(one.instruction.split())))
     table.columns[0].overflow = "fold"
     console.print(table)
-    console.print("`imarena export table DIR` writes the items with their source pictures.")
+    console.print("`imarena export table DIR` writes items of one turn with their sources, `export native DIR` all.")
 
 
 def _show(console: Console, found: WorkspaceStatus) -> None:

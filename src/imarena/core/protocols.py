@@ -48,11 +48,13 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Skip:
-    """A row or a file that was left out of an import: where it stands and why."""
+    """A row or a file that was left out of an import or an export: where it stands and why."""
 
     file: str
     row: str
     reason: str
+    by_format: bool = False
+    """An export's format has no place for this kind of record: to be told, and nothing that went wrong."""
 
     def __str__(self) -> str:
         return f"{self.file}, {self.row}: {self.reason}" if self.row else f"{self.file}: {self.reason}"

@@ -13,6 +13,7 @@ from imarena.datasets.genarena_logs import AUDIT, SOURCE, UNRECORDED
 from imarena.datasets.safe_names import safe_name
 
 _BUFFERED = 500
+NO_SCORES = "GenArena has no scores of single pictures"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class BattleWriter:
 
     def _cannot(self, judgment: Judgment) -> str:
         if judgment.right_id is None:
-            return "GenArena has no scores of single pictures"
+            return NO_SCORES
         if judgment.right_id not in self._outputs:
             return "the other output was left out"
         if judgment.dimension != "overall":

@@ -15,13 +15,16 @@ from typing import Any
 from imarena.core.errors import ImarenaError, UserError
 from imarena.core.protocols import Archive, Skip
 from imarena.core.records import Item, Mode, Output, Status, Vote, now
-from imarena.datasets.genarena_battles import BattleWriter, Place
+from imarena.datasets.genarena_battles import NO_SCORES, BattleWriter, Place
 from imarena.datasets.native_records import new_directory
 from imarena.datasets.options import check_options
 from imarena.datasets.safe_names import safe_name
 
 NAMES_FILE = "model_names.json"
 """Beside the model folders of an experiment, where a folder could not be called as its model: folder -> model."""
+NO_VOTES = ("votes", "GenArena has no place for votes of people")
+NO_PLACE = frozenset({NO_VOTES, ("judgments", NO_SCORES)})
+"""Whole kinds of record that the format has no place for."""
 _ROWS = 16
 _SUFFIX = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
 _EXPERIMENT = re.compile(r".+_\d{8}")
@@ -48,9 +51,9 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     battles.write(archive)
     for vote in archive.records(Vote):
         if vote.item_id in places:
-            left_out["votes", "GenArena has no place for votes of people"] += 1
+            left_out[NO_VOTES] += 1
     for (what, why), count in sorted(left_out.items()):
-        yield Skip(what, "", f"{count} left out: {why}")
+        yield Skip(what, "", f"{count} left out: {why}", by_format=(what, why) in NO_PLACE)
 
 
 def _dataset(archive: Archive, wanted: str | None) -> str:

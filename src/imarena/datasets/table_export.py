@@ -47,7 +47,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
         count = sum(1 for _ in archive.records(kind))
         if count:
             name = "evidence" if kind is Evidence else f"{kind.__name__.lower()}s"
-            yield Skip(name, "", f"{count} are not part of this format; export to native")
+            yield Skip(name, "", f"{count} are not part of this format; export to native", by_format=True)
 
 
 def _dataset(archive: Archive, wanted: str | None) -> str:
