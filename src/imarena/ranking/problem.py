@@ -10,6 +10,9 @@ from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.cells import Cells
 from imarena.ranking.likelihoods import Likelihood, Outcomes, sigmoid
 
+SMALL = 20_000
+"""Largest design matrix that is kept dense: numbers in it."""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -36,8 +39,13 @@ class Problem:
         return int(self.matrix.shape[1])
 
     @cached_property
+    def design(self) -> Any:
+        """The matrix, dense where it is small: there SciPy's bookkeeping takes ten times as long as the numbers."""
+        return self.matrix.toarray() if np.prod(self.matrix.shape) <= SMALL else self.matrix
+
+    @cached_property
     def transposed(self) -> Any:
-        return self.matrix.T.tocsr()
+        return self.design.T if isinstance(self.design, np.ndarray) else self.matrix.T.tocsr()
 
     @cached_property
     def groups(self) -> Any:
@@ -49,7 +57,7 @@ class Problem:
 
     def eta(self, parameters: FloatArray) -> FloatArray:
         """(K,) or (K, R) from parameters (P + A,) or (P + A, R)."""
-        linear: FloatArray = self.matrix @ parameters[: self.n_linear]
+        linear: FloatArray = self.design @ parameters[: self.n_linear]
         linear += self.offset if parameters.ndim == 1 else self.offset[:, None]
         return linear
 
@@ -84,15 +92,13 @@ class Problem:
 
     def information(self, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
         """(P + A, P + A), without the gauge."""
-        from scipy.sparse import diags
-
         total = outcomes[0] + outcomes[1] + outcomes[2]
         info = self.likelihood.information(self.eta(parameters), self.aux(parameters), total)
         size = self.n_linear + self.n_aux
         full = np.zeros((size, size))
-        full[: self.n_linear, : self.n_linear] = (self.transposed @ diags(info.eta) @ self.matrix).toarray()
+        full[: self.n_linear, : self.n_linear] = self._weighed(self.transposed, info.eta)
         if self.n_aux and info.cross is not None and info.aux is not None:
-            cross = (self.groups @ diags(info.cross) @ self.matrix).toarray()
+            cross = self._weighed(self.groups, info.cross)
             full[self.n_linear :, : self.n_linear] = cross
             full[: self.n_linear, self.n_linear :] = cross.T
             place = np.arange(self.n_linear, size)
@@ -100,6 +106,14 @@ class Problem:
         chance = sigmoid(parameters - self.centre)
         full[np.diag_indices(size)] += self.prior.sum(axis=0) * chance * (1 - chance)
         return full
+
+    def _weighed(self, left: Any, weight: FloatArray) -> FloatArray:
+        """`left` (n, K) times the design (K, P) whose rows weigh `weight` (K,); dense."""
+        if isinstance(self.design, np.ndarray):
+            return np.asarray(left @ (self.design * weight[:, None]))
+        from scipy.sparse import diags
+
+        return np.asarray((left @ diags(weight) @ self.matrix).toarray())
 
 
 @dataclass(frozen=True)

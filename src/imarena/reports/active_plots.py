@@ -82,7 +82,7 @@ def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
         )
         bars = base.transform_filter("isValid(datum.low)").mark_errorbar(ticks=True, color="#8aa4c8", thickness=2)
         spans = bars.encode(x=alt.X("low:Q", scale=scale, title="rating"), x2="high:Q")
-        points = base.mark_circle(size=60, opacity=1, color="#1f4e8c").encode(x=alt.X("rating:Q", scale=scale))
+        points = base.mark_circle(size=60, opacity=1, color="#3f7fd0").encode(x=alt.X("rating:Q", scale=scale))
         panels.append((spans + points).properties(width=230, height={"step": 22}, title=title_of(name)))
     return alt.concat(*panels, columns=3, spacing=24).resolve_scale(x="independent", y="independent")
 
@@ -128,5 +128,5 @@ def policy_chart(lines: list[dict[str, Any]]) -> Any:
     spans = base.mark_rule(strokeWidth=2, color="#8aa4c8").encode(
         x=alt.X("low:Q", scale=scale, title=title), x2="high:Q"
     )
-    points = base.mark_circle(size=60, opacity=1, color="#1f4e8c").encode(x=alt.X("mean:Q", scale=scale, title=title))
+    points = base.mark_circle(size=60, opacity=1, color="#3f7fd0").encode(x=alt.X("mean:Q", scale=scale, title=title))
     return (spans + points).properties(width=460, height={"step": 22})

@@ -25,6 +25,7 @@ _DARK: dict[str, Any] = {
     "axis": {**_WORDS, **_LIGHT, "gridColor": "#30363d", "domainColor": _LINES, "tickColor": _LINES},
     "legend": {**_WORDS, **_LIGHT},
     "view": {"stroke": "#30363d"},
+    "text": {"color": "#c9d1d9"},
 }
 """For a dark page: it shines through, and words and lines are light."""
 
