@@ -25,6 +25,10 @@ def test_a_forgotten_format_is_asked_for(imarena: Imarena) -> None:
     assert "imarena import FORMAT some/folder" in ended.err
 
 
+def test_plain_folders_are_called_table(imarena: Imarena) -> None:
+    assert "imarena import table items.csv" in imarena("import", "folder", "items.csv", code=2).err
+
+
 def test_formats_say_which_are_written(imarena: Imarena) -> None:
     assert "Written by `imarena export` too: genarena, native," in imarena("import", "--list").out
 

@@ -14,6 +14,8 @@ from imarena.core.plurals import counted
 from imarena.workflows.importing import ImportReport
 
 _SHOWN = 20
+PLAIN = frozenset({"folder", "folders", "plain", "dir", "directory", "csv", "items", "files", "images", "pictures"})
+"""What a user may call the format `table`."""
 
 
 def command(
@@ -44,6 +46,8 @@ def command(
     from imarena.storage import open_workspace
     from imarena.workflows.importing import import_records
 
+    if format_name not in READERS and format_name.lower() in PLAIN:
+        fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: imarena import table {path}")
     read = READERS.get(format_name)
     with open_workspace(session(context).workspace) as workspace, progress("import") as tell:
         place = download(path, workspace.root / "downloads") if is_hub(path) else Path(path)
