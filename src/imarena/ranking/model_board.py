@@ -17,7 +17,7 @@ from imarena.ranking.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Lik
 from imarena.ranking.mixture import expectation_maximisation, reliability_groups
 from imarena.ranking.options import Options
 from imarena.ranking.replicate import Replicates, replicate
-from imarena.ranking.resample import Units, battle_units, cluster_warnings, default_cluster, grouped_units
+from imarena.ranking.resample import TOO_NARROW, Units, battle_units, cluster_warnings, default_cluster, grouped_units
 from imarena.ranking.sandwich import model_covariance, sandwich
 
 RUNAWAY = 15.0
@@ -122,9 +122,11 @@ def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, wa
     if flat.any():
         rng = np.random.default_rng([options.seed, 1])
         draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
+        if flat.all():  # no interval is left that rests on what was resampled
+            warnings[:] = [told for told in warnings if not told.endswith(TOO_NARROW)]
         warnings.append(
             f"Resampling shows no variation for {int(flat.sum())} of {flat.size} models (ties only, or too few "
-            "battles): their intervals come from the model."
+            "battles): the intervals of these come from the model instead."
         )
     return draws
 

@@ -15,6 +15,7 @@ from imarena.ranking.battles import Battles, FloatArray, IntArray
 EXACT_LIMIT = 10_000
 FEW_UNITS = 10
 """Fewer clusters than this give intervals that are too narrow."""
+TOO_NARROW = "the intervals are too narrow."
 
 
 def default_cluster(battles: Battles) -> str:
@@ -32,7 +33,7 @@ def cluster_warnings(battles: Battles, cluster: str, units: int) -> list[str]:
     if codes.n_unnamed:
         told.append(f"{codes.n_unnamed} battles have no {cluster}: each is resampled on its own.")
     if units < FEW_UNITS:
-        told.append(f"There are only {units} {cluster}s to resample: the intervals are too narrow.")
+        told.append(f"There are only {units} {cluster}s to resample: {TOO_NARROW}")
     return told
 
 

@@ -68,6 +68,10 @@ def test_one_item_falls_back_to_battles_and_few_items_are_told() -> None:
     assert rank({**table, "item": ["only"] * 300}).settings["cluster"] == "battle"
     few = rank({**table, "item": [str(row % 4) for row in range(300)]})
     assert "There are only 4 items to resample: the intervals are too narrow." in few.warnings
+    ties = {"left": ["a"] * 4, "right": ["b"] * 4, "winner": ["tie"] * 4, "item": ["1", "2", "3", "4"]}
+    told = " ".join(rank(ties).warnings)
+    assert "come from the model" in told
+    assert "too narrow" not in told
 
 
 @pytest.mark.parametrize("interval", ["bootstrap", "sandwich"])
