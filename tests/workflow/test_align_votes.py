@@ -16,7 +16,7 @@ def test_a_judge_that_only_scores_meets_votes_by_pairs_of_its_scores(workspace: 
         left, right = output(one, "alpha"), output(one, "beta")
         scores = [
             judgment(made, None, f"work_{number}_{made.editor}").model_copy(update={"score": value})
-            for made, value in ((left, 0.9), (right, 0.2))
+            for made, value in ((left, 0.9012345), (right, 0.2))
         ]
         ballot = vote(rater, left, right, key=f"k{number}", preference=voted)
         workspace.store.add([left, right, *scores, ballot])
@@ -25,5 +25,7 @@ def test_a_judge_that_only_scores_meets_votes_by_pairs_of_its_scores(workspace: 
     assert (group["judge"], group["n"], group["n_decisive"]) == ("test-judge", 4, 3)
     assert group["decisive_accuracy"] == 2 / 3
     assert "pairs of scores" in found["warnings"][0]
-    told = next(line for line in health(workspace)[0][0].lines if "as people do" in line.question)
+    lines = health(workspace)[0][0].lines
+    told = next(line for line in lines if "as people do" in line.question)
     assert told.figure.value == group["decisive_accuracy"]
+    assert [line.group for line in lines if "score gap" in line.question] == ["0.14 and more"]

@@ -89,7 +89,7 @@ def _consistency(one: Health, said: Said) -> None:
 def _injection(one: Health, said: Said, probes: Sequence[Probed]) -> None:
     if said.flagged:
         found = figures.share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
-        one.add("How many outputs hold words that address a judge?", found)
+        one.add("In how many outputs did it see words that address a judge?", found)
     form = content_id("form", *json.loads(said.form))
     mine = [probe for probe in probes if probe.form == form]
     if mine:
@@ -135,7 +135,8 @@ def _gaps(one: Health, said: Said, people: People) -> None:
     found = figures.score_gap_agreement(units, human, scores, edges)
     for band, figure in zip(found.bands, found.figures, strict=True):
         if band.n:
-            name = f"{band.low:g} to {band.high:g}" if band.high is not None else f"{band.low:g} and more"
+            low = f"{band.low:.3g}"
+            name = f"{low} to {band.high:.3g}" if band.high is not None else f"{low} and more"
             one.add("Is a larger score gap a surer verdict?", figure, group=name)
 
 

@@ -66,7 +66,7 @@ class Findings:
         """One sentence."""
         if not self.read:
             unread = f"{counted(self.unread, 'picture')} {plural('was', self.unread)}"
-            return f"{unread} not read for words that address a judge: run `imarena scan`."
+            return f"{unread} not read yet for words that address a judge, whatever judges saw: run `imarena scan`."
         held = len({one.image for one in self.found})
         waiting = f"; {self.unread:,} are not read yet (`imarena scan`)" if self.unread else ""
         return f"{held:,} of {self.read:,} pictures read hold words that address a judge{waiting}."
