@@ -48,8 +48,9 @@ def test_the_demo_survives_kills_and_finds_the_known_order(imarena: Imarena, tmp
         outputs = [row["id"] for row in workspace.store.rows(Output, status=Status.OK.value)]
     assert len(works) == len(set(works))
     assert len(outputs) == len(set(outputs))
-    second = imarena("--json", "demo", "d").json
-    assert (second["judgments"], second["battles"]) == (first["judgments"], first["battles"])
+    second = imarena("demo", "d").out
+    assert f"{first['judgments']} scores and {first['battles']} battles" in second
+    assert "studio-flaky is left out of it" in second
     assert imarena("-w", "d", "--json", "verify", "--deep").json["clean"] is True
     page = (tmp_path / "d" / "report" / "index.html").read_text()
     assert "Leaderboard" in page
