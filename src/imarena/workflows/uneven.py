@@ -1,11 +1,16 @@
 """Words beside a board on which models do not stand by the same: not asked on some items, or not judged yet."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, select
 
 from imarena.core.plurals import counted
-from imarena.core.records import Judgment, Output, Status
+from imarena.core.records import Status
 from imarena.storage import Workspace
+from imarena.storage import schema as tables
+from imarena.storage.database import reading
 from imarena.workflows.battles import BattleTable
 from imarena.workflows.slots import UNNAMED, Slots, slots_of
 
@@ -43,8 +48,8 @@ def _gave_nothing(slots: Slots, ranked: Collection[str]) -> tuple[str, ...]:
 def _asked_less(workspace: Workspace, table: BattleTable, ranked: Collection[str], slots: Slots) -> tuple[str, ...]:
     board = {f"{item}:{place}" for item, place in zip(table.columns["item"], table.places, strict=True)}
     asked: dict[str, set[str]] = defaultdict(set)
-    for row in workspace.store.rows(Output, editor=sorted(ranked)):
-        asked[row["editor"]].add(f"{row['item_id']}:{row['turn']}:{row['mode']}")
+    for item, turn, mode, editor in _columns(workspace, tables.outputs, ("item_id", "turn", "mode", "editor")):
+        asked[editor].add(f"{item}:{turn}:{mode}")
     for item, turn, editor, mode, _ in slots.failed:  # later turns that a failure cut off, too
         asked[editor].add(f"{item}:{turn}:{mode}")
     found = {editor: (len(asked[editor] & board), len(board)) for editor in ranked}
@@ -63,13 +68,18 @@ def _not_judged(workspace: Workspace, ranked: Collection[str], judges: Collectio
         return ()
     seen: set[str] = set()
     compares = False
-    for row in workspace.store.rows(Judgment, judge=sorted(judges), status=Status.OK.value):
-        seen |= {row["left_id"], row["right_id"] or row["left_id"]}
-        compares |= row["right_id"] is not None
+    verdicts = tables.judgments
+    ok = (verdicts.c.status == Status.OK.value, verdicts.c.judge.in_(sorted(judges)))
+    for left, right in _columns(workspace, verdicts, ("left_id", "right_id"), *ok):
+        seen |= {left, right or left}
+        compares |= right is not None
     places: dict[tuple[str, int, str], list[tuple[str, bool]]] = defaultdict(list)
-    for row in workspace.store.rows(Output, editor=sorted(ranked), status=Status.OK.value):
-        if row["image_sha256"] is not None:
-            places[row["item_id"], row["turn"], row["mode"]].append((row["editor"], row["id"] in seen))
+    made_it = (tables.outputs.c.status == Status.OK.value, tables.outputs.c.image_sha256.is_not(None))
+    for item, turn, mode, editor, identity in _columns(
+        workspace, tables.outputs, ("item_id", "turn", "mode", "editor", "id"), *made_it
+    ):
+        if editor in ranked:
+            places[item, turn, mode].append((editor, identity in seen))
     judged, made = Counter[str](), Counter[str]()
     for outputs in places.values():
         if len({editor for editor, _ in outputs}) > 1:  # what stands alone is no battle
@@ -81,6 +91,14 @@ def _not_judged(workspace: Workspace, ranked: Collection[str], judges: Collectio
     told = _listed({editor: f"{whole - part:,} of {whole:,}" for editor, (part, whole) in less.items()})
     command = "battle" if compares else "judge"
     return (f"Outputs without a verdict so far: {told}. The same `imarena {command}` again asks about these only.",)
+
+
+def _columns(
+    workspace: Workspace, table: Table, names: Sequence[str], *where: ColumnElement[bool]
+) -> Iterator[Sequence[Any]]:
+    """Some columns, without the records' bodies: a board must not wait for these words."""
+    with reading(workspace.store.engine) as connection:
+        yield from connection.execute(select(*(table.c[name] for name in names)).where(*where))
 
 
 def _lacking(found: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
