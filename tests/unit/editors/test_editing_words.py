@@ -125,3 +125,8 @@ def test_queue_presets_are_valid() -> None:
     assert set(presets()) >= {"fal", "replicate"}
     for preset in presets().values():
         QueueTemplate.model_validate(preset["template"])
+
+
+def test_a_picture_of_one_colour_is_measured_without_a_warning() -> None:
+    """It has no edges to correlate; pytest makes the warning that NumPy would give an error."""
+    assert against_source(encoded(Image.new("RGB", (64, 48), "red")), PHOTO, "make it red")["edges"] == 0.0
