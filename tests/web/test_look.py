@@ -7,10 +7,11 @@ from urllib.parse import urlencode
 import pytest
 from fastapi import FastAPI
 
-from imarena.core.records import Judgment, Output, Run, Status
+from imarena.core.records import ImageRef, Item, Judgment, Output, Run, Status, Turn
 from imarena.ranking import Options
 from imarena.reports.rank_tables import made_by
 from imarena.storage import open_workspace
+from imarena.web.showing import item_line
 from imarena.workflows.independence import BY_FILTER, BY_OPTION, on_page
 from imarena.workflows.rank import rank_table, with_workspace, workspace_battles
 from tests.web.looked_at import CRITERION, EDITORS, looked_at
@@ -231,3 +232,10 @@ def test_commands_keep_their_options_on_a_page() -> None:
     told = on_page("13 of people (--source people) and 4 of oak (--judge oak/v1). To add: `imarena judge --judge oak`.")
     assert "“Verdicts of”: People) and 4 of oak (“Judge”: oak/v1)" in told
     assert "`imarena judge --judge oak`" in told
+
+
+def test_an_item_made_from_references_alone_shows_one() -> None:
+    image = ImageRef(sha256="a" * 64, size_bytes=1, media_type="image/png", width=1, height=1)
+    item = Item(dataset="d", key="k", turns=(Turn(instruction="join them"),), references=(image,))
+    assert str(item_line(item, 0).picture).endswith("/pictures/reference-0")
+    assert item_line(item.model_copy(update={"references": ()}), 0).picture is None

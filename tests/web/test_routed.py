@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import update
 
-from imarena.core.records import Assignment, Campaign, Judgment, Output, Vote
+from imarena.core.records import Assignment, Campaign, Judgment, Outcome, Output, Rater, Vote
 from imarena.ranking import Options
 from imarena.storage import open_workspace
 from imarena.storage.database import writing
@@ -12,7 +12,9 @@ from imarena.storage.schema import leases
 from imarena.workflows.routing import freeze_gold
 from imarena.workflows.routing_assign import Request, assign
 from imarena.workflows.routing_boards import rerank
-from imarena.workflows.routing_tables import read_arena
+from imarena.workflows.routing_ingest import ingest
+from imarena.workflows.routing_tables import gold_set, read_arena
+from tests.command import Imarena
 from tests.web.people import Person, administrator, rater, served
 
 QUICK = Options(rounds=20, matrices=False)
@@ -47,6 +49,7 @@ def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Pa
         person.vote(task, preference="left")
         done += 1
     assert done == 4
+    assert admin.get(f"/api/lead/campaigns/{made['campaign']}").json()["held_until"] is None
     person.post(f"/api/rating/campaigns/{made['campaign']}/undo")
     with open_workspace(tmp_path / "arena") as workspace:
         ((_, board),) = rerank(workspace, None, options=QUICK)
@@ -82,6 +85,8 @@ def test_a_named_rater_gets_exactly_the_tasks_that_were_made_for_them(tmp_path: 
         connection.execute(update(leases).where(leases.c.rater_id == "ann").values(until="2000-01-01T00:00:00+00:00"))
     assert stranger.next(one)["task"] is None  # late, and still hers
     bobs = bob.next(one)["task"]
+    shown = admin.get(f"/api/lead/campaigns/{one}").json()
+    assert (shown["held"], shown["held_until"] > "2001") == (2, True), "until when tasks stay in hand"
     bob.post(f"/api/tasks/{bobs['address']}/skip", {"reason": "cannot_tell"})
     assert stranger.next(one)["task"] is None  # a skip gives it to nobody else
     assert ann.vote(first, preference="left")["late"]
@@ -115,3 +120,52 @@ def test_a_link_is_bound_only_to_a_rater_who_has_tasks(tmp_path: Path) -> None:
         Person(app).post("/api/session/invitation", {"token": link["token"]})
     listed = admin.get("/api/lead/invitations").json()["invitations"]
     assert [(found["rater_id"], found["people"]) for found in listed] == [("ann", 1)]
+
+
+def test_raters_on_a_sheet_are_told_like_others(tmp_path: Path, imarena: Imarena) -> None:
+    """With their repeats and known answers; counts add up with what `status` says of the same workspace."""
+    root = tmp_path / "arena"
+    app = served(root, items=8)
+    judged(root)
+    with open_workspace(root) as workspace:
+        freeze_gold(workspace, share=0.25)
+        held = gold_set(workspace)
+        pairs = [
+            (item, *sorted(one.output_id for one in workspace.store.records(Output, item_id=item))[:2])
+            for item in sorted(held)
+        ]
+        workspace.store.add([Rater(rater_id="expert")])
+        told = {"rater_id": "expert", "preference": Outcome.LEFT}
+        workspace.store.add(
+            Vote(item_id=item, left_id=left, right_id=right, idempotency_key=item, **told)
+            for item, left, right in pairs
+        )
+        made = assign(workspace, None, Request(6, raters=("ann", "bob"), repeats=0.34, gold=0.34))
+        given = list(workspace.store.records(Assignment, campaign_id=made["campaign"]))
+        lines = ["assignment,rater,winner"]
+        for one in given:  # ann means the output, bob the side; known answers are those with the smaller id
+            winner = "left" if one.rater_id == "bob" or str(one.left_id) < str(one.right_id) else "right"
+            lines.append(f"{one.assignment_id},{one.rater_id},{winner}")
+        (tmp_path / "sheet.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert ingest(workspace, tmp_path / "sheet.csv")["new"] == len(given)
+    admin = administrator(app)
+    found = {
+        one["rater_id"]: one for one in admin.get(f"/api/lead/campaigns/{made['campaign']}/raters").json()["raters"]
+    }
+    of = {name: [one.purpose for one in given if one.rater_id == name] for name in ("ann", "bob")}
+    assert {name: (one["votes"], one["sheet"], one["median_time_s"]) for name, one in found.items()} == {
+        name: (len(purposes), True, None) for name, purposes in of.items()
+    }
+    for name, purposes in of.items():
+        asked = (found[name]["repeats_asked"], found[name]["gold_asked"])
+        assert asked == (purposes.count("repeat"), purposes.count("gold"))
+        assert found[name]["repeats_same"] == (asked[0] if name == "ann" else 0)
+    assert found["ann"]["gold_right"] == found["ann"]["gold_asked"]
+    assert found["ann"]["repeats_asked"] + found["bob"]["repeats_asked"] == made["repeats"] > 0 < made["gold"]
+
+    words = imarena("-w", root, "campaign", "status").out
+    assert "6 of 6 tasks answered, 6 of 6 units complete; raters: 2" in " ".join(words.split())
+    assert f"beside them, {len(given) - 6} of {len(given) - 6} repeats and known answers" in " ".join(words.split())
+    assert f"ann: {len(of['ann'])} votes, on a sheet" in words
+    totals = imarena("-w", root, "--json", "status").json["totals"]
+    assert (totals["vote"], totals["campaign"], totals["gold set"]) == (len(given) + len(pairs), 1, 1)

@@ -91,6 +91,7 @@ export const strings = {
     done: (count: number) => plural(count, "answer given", "answers given"),
     waiting: (count: number, more: boolean) => (more ? `more than ${count.toLocaleString("en")} tasks wait for you` : count === 1 ? "1 task waits for you" : count ? `${count.toLocaleString("en")} tasks wait for you` : "nothing waits for you now"),
     quota: (left: number, quota: number) => `you may answer ${left.toLocaleString("en")} of them this week (${plural(quota, "answer", "answers")} in seven days)`,
+    open: "Open",
     start: "Start",
     goOn: "Go on",
     kinds: {
@@ -272,6 +273,11 @@ export const strings = {
     votes: "Answers",
     raters: "Raters",
     held: "Being answered",
+    heldUntil: (until: string) => `Being answered, held until ${until}`,
+    heldLate: "In hand; their time is up, others may take them",
+    checks: "Repeats and known answers, beside these",
+    sheet: "sheet",
+    sheetHint: "Answered on a sheet (imarena route ingest): times are told where the sheet has them.",
     skipped: "Skipped",
     units: "Units complete",
     reopen: "Open the campaign",
@@ -409,6 +415,7 @@ export const strings = {
     filters: "Filters",
     any: "any",
     whole: "the whole",
+    day: "YYYY-MM-DD",
     source: "Verdicts of",
     sources: [["all", "People and judges"], ["human", "People"], ["judge", "Judges"]] as const,
     boardSources: [["auto", "Best known"], ["human", "People"], ["judge", "Judges"], ["all", "People and judges"]] as const,
@@ -460,6 +467,7 @@ export const strings = {
   },
 
   explore: {
+    noPicture: "no picture",
     words: (text: string) => `has words that address a judge: “${text}”`,
     wordsExcuse: (excuse: string) => `(${excuse})`,
     inSource: "The source",

@@ -8,7 +8,7 @@ import { tilesFor } from "../src/rate/prefetch";
 
 const campaign = {
   campaign_id: "c", name: "Old", kind: "preference", open: true, paused: false, created_at: "", units: 10, slots: 20, votes: 0,
-  held: 0, skipped: 0, raters: 0, complete_units: 0, history: [],
+  held: 0, skipped: 0, raters: 0, complete_units: 0, checks: 0, checks_done: 0, held_until: null, history: [],
   settings: { weekly_quota: 200, lease_s: 900, gold_rate: 0, repeat_rate: 0.1, consent: "May we?", guidelines: "", raters_per_unit: null, completion_url: null },
 } as CampaignOut;
 

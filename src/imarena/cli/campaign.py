@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 Many = list[str] | None
-PERSON = ("rater_id", "name", "params", "votes", "active", "median_time_s", "hasty", "flags")
+PERSON = ("rater_id", "name", "params", "votes", "active", "sheet", "median_time_s", "hasty", "flags")
 """What `campaign status` tells of each rater."""
 
 
@@ -144,7 +144,7 @@ def status(
         for one in chosen:
             document = progress_json(progress(workspace, one))
             document["agreement"] = agreement(workspace, one)
-            document["people"] = [{name: getattr(work, name) for name in PERSON} for work in rater_work(workspace, one)]
+            document["people"] = [_told(work) for work in rater_work(workspace, one)]
             document["least_look_s"] = forms().pace.least_s.get(one.kind)
             documents.append(document)
 
@@ -156,6 +156,10 @@ def status(
                 f"  {document['votes']:,} of {document['slots']:,} tasks answered, {document['complete_units']:,} of"
                 f" {document['units']:,} units complete; raters: {document['raters']}, skips: {document['skipped']}"
             )
+            if document["checks"]:
+                console.print(
+                    f"  beside them, {document['checks_done']:,} of {document['checks']:,} repeats and known answers"
+                )
             for one in document["agreement"]:
                 alpha = f"{one['alpha']:.3f}" if one["alpha"] is not None else f"undefined ({one['reason']})"
                 console.print(f"  alpha of {one['criterion']}: {alpha}", markup=False)
@@ -165,11 +169,23 @@ def status(
     emit(context, {"campaigns": documents}, show)
 
 
+def _told(work: Any) -> dict[str, Any]:
+    """A rater's work as a document, with how often they were right and said the same twice."""
+    counts = {
+        "gold_right": sum(work.gold), "gold_asked": len(work.gold),
+        "repeats_same": sum(work.repeats), "repeats_asked": len(work.repeats),
+    }  # fmt: skip
+    return {**{name: getattr(work, name) for name in PERSON}, **counts}
+
+
 def _work(one: dict[str, Any], least_look_s: float | None) -> str:
     """What a rater did, and why they stand out."""
     median = one["median_time_s"]
     told = [f"{one['votes']:,} {'vote' if one['votes'] == 1 else 'votes'}", *([] if one["active"] else ["paused"])]
+    told += ["on a sheet"] if one["sheet"] else []
     told += [f"median {median:.1f} s"] if median is not None else []
+    told += [f"same answer twice {one['repeats_same']} of {one['repeats_asked']}"] if one["repeats_asked"] else []
+    told += [f"known answers {one['gold_right']} of {one['gold_asked']}"] if one["gold_asked"] else []
     flags = [
         f"no time to look ({one['hasty']:,} under {least_look_s:g} s; they count all the same)"
         if flag == "no_time_to_look" and least_look_s is not None

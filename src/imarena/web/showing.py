@@ -242,7 +242,8 @@ def vote(found: Vote, number: int, *, live: bool, mirrored: bool) -> VoteOut:
 
 
 def item_line(item: Item, outputs: int) -> ItemLine:
-    """An item in a list."""
+    """An item in a list; one that is made from references alone shows the first of them."""
+    shown = "source-0" if item.sources else "reference-0" if item.references else ""
     return ItemLine(
         item_id=item.item_id,
         dataset=item.dataset,
@@ -253,7 +254,7 @@ def item_line(item: Item, outputs: int) -> ItemLine:
         track=item.track,
         instruction=item.instruction,
         outputs=outputs,
-        picture=f"/api/items/{item.item_id}/pictures/source-0" if item.sources else None,
+        picture=f"/api/items/{item.item_id}/pictures/{shown}" if shown else None,
     )
 
 

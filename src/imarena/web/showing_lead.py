@@ -11,6 +11,7 @@ def rater_line(work: RaterWork) -> RaterOut:
         name=work.name,
         params=work.params,
         active=work.active,
+        sheet=work.sheet,
         votes=work.votes,
         skipped=work.skipped,
         median_time_s=work.median_time_s,

@@ -108,6 +108,11 @@ class CampaignOut(Wire):
     skipped: int
     raters: int
     complete_units: int
+    checks: int
+    checks_done: int
+    """Repeats and known answers: they are among no other figure."""
+    held_until: str | None
+    """When the last of the tasks in hand goes back to others."""
     settings: dict[str, object]
     history: list[CampaignChanged]
     """What was changed since it was made, the newest first."""
@@ -132,6 +137,8 @@ class RaterOut(Wire):
     params: dict[str, str]
     """What a crowd platform put into the link, such as the person's id there."""
     active: bool
+    sheet: bool
+    """Answered on a sheet, and never joined here."""
     votes: int
     skipped: int
     median_time_s: float | None

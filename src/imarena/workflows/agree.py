@@ -139,7 +139,8 @@ def agree(
         raise UserError(
             f"{columns.source} holds no ratings.",
             hint="A ratings table (--from) has columns unit, rater, value; a workspace gets ratings by `imarena import`"
-            " or a campaign of the kind rating. How far votes on pairs agree is shown by `imarena campaign status`.",
+            " or a campaign of the kind rating. How far votes on pairs agree is shown by `imarena campaign status`,"
+            " where two answered the same pair: `campaign create --raters-per-unit 2`, `route assign --votes 2`.",
         )
     values, scale = _numbers(columns, order)
     by = [name for name in by if name != "criterion"]  # a criterion always splits

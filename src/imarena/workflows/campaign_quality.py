@@ -17,7 +17,8 @@ from imarena.storage.codec import from_row
 from imarena.storage.database import reading
 from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
 from imarena.workflows.ballots import right
-from imarena.workflows.campaign_plan import Plan, plan_of
+from imarena.workflows.campaign_plan import Known, Plan, plan_of
+from imarena.workflows.campaign_sheets import answered_elsewhere, knew, sheet_raters
 from imarena.workflows.forms import forms
 
 LABELS = {"tie": 0.0, "both_bad": 3.0}
@@ -25,6 +26,9 @@ FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""
 FEW = 10
 """Below this many votes nothing is said about a rater."""
+TWICE = "`campaign create --raters-per-unit 2` or `route assign --votes 2` asks two people about each"
+AFTER_ALL = 10**12
+"""Raters who never joined are listed after those who did; pages go by the number."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -44,6 +48,8 @@ class RaterWork:
     seq: int
     name: str
     active: bool
+    sheet: bool = False
+    """Answered on a sheet and never joined here: there may be no times, and nothing to pause."""
     params: dict[str, str] = field(default_factory=dict)
     """What a crowd platform told of the person in the link: what the lead pays by."""
     votes: int = 0
@@ -65,7 +71,7 @@ class RaterWork:
 
 
 def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
-    """All live votes of a campaign."""
+    """All live votes of a campaign, those that came on a sheet last."""
     query = (
         select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
         .join(leases, leases.c.assignment_id == assignments.c.id)
@@ -80,6 +86,8 @@ def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
         if isinstance(assignment, Assignment) and isinstance(vote, Vote):
             yield Cast(assignment, vote)
+    for assignment, vote in answered_elsewhere(workspace, campaign):
+        yield Cast(assignment, vote)
 
 
 def label(vote: Vote) -> float | None:
@@ -119,6 +127,8 @@ def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
         alpha = krippendorff_alpha(ratings, "nominal" if labels else "ordinal")
         kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
         reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)
+        if len(units) == len(unit_names):  # nobody answered what another did
+            reasons[TWICE] = None
         report.append(
             {
                 "criterion": criterion,
@@ -135,7 +145,8 @@ def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
 
 def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     """Each rater's work, and why a rater stands out."""
-    people = _people(workspace, campaign)
+    people, plan = _people(workspace, campaign), plan_of(campaign)
+    known = {one.unit: one for one in plan.gold}
     first: dict[tuple[str, str], Vote] = {}
     found = list(casts(workspace, campaign))
     for cast in found:
@@ -144,9 +155,9 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     for cast in found:
         work = people.get(cast.vote.rater_id)
         if work is not None:
-            _add(work, cast, first.get((cast.vote.rater_id, cast.assignment.unit)))
+            _add(work, cast, first.get((cast.vote.rater_id, cast.assignment.unit)), known)
     _beside_others(people, found)
-    _flag(people, plan_of(campaign))
+    _flag(people, plan)
     return sorted(people.values(), key=lambda work: work.seq)
 
 
@@ -209,10 +220,12 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
             votes=checked.get(identity, 0),
             skipped=skipped.get(identity, 0),
         )
+    for identity, first in sheet_raters(workspace, campaign).items():
+        people[identity] = RaterWork(identity, AFTER_ALL + first, "", active=True, sheet=True)
     return people
 
 
-def _add(work: RaterWork, cast: Cast, first: Vote | None) -> None:
+def _add(work: RaterWork, cast: Cast, first: Vote | None, known: dict[str, Known]) -> None:
     vote = cast.vote
     if cast.assignment.purpose == "qualification":
         work.tests.append(right(cast.assignment, vote) is not False)
@@ -223,7 +236,7 @@ def _add(work: RaterWork, cast: Cast, first: Vote | None) -> None:
         work.times.append(vote.time_spent_s)
     if vote.preference in (Outcome.LEFT, Outcome.RIGHT):
         work.sides.append(vote.preference is Outcome.LEFT)
-    verdict = right(cast.assignment, vote) if cast.assignment.purpose == "gold" else None
+    verdict = knew(cast.assignment, vote, known) if cast.assignment.purpose == "gold" else None
     if verdict is not None:
         work.gold.append(verdict)
     if cast.assignment.purpose == "repeat" and first is not None:

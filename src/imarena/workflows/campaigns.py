@@ -25,6 +25,7 @@ from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
 from imarena.storage.upkeep import withdrawn
 from imarena.workflows.campaign_plan import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
+from imarena.workflows.campaign_sheets import checks_of
 from imarena.workflows.campaign_slots import WITHDRAWN, coin
 
 _CHUNK = 2_000
@@ -58,6 +59,11 @@ class Progress:
     skipped: int
     raters: int
     complete_units: int
+    checks: int = 0
+    checks_done: int = 0
+    """Repeats and known answers: tasks that tell something of raters. They are among no other figure."""
+    held_until: str | None = None
+    """When the last of the tasks in hand goes back to others."""
 
 
 def create_campaign(workspace: Workspace, plan: Plan) -> Campaign:
@@ -260,12 +266,12 @@ def progress(workspace: Workspace, campaign: Campaign) -> Progress:
                 func.count().filter(units.c.done >= plan_of(campaign).raters),
             )
         ).one()
-        held = connection.execute(
-            select(func.count()).where(table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
-        ).scalar_one()
+        in_hand = (table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
+        held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
         skipped = connection.execute(skips).scalar_one()
         people = connection.execute(_people(campaign.campaign_id)).scalar_one()
-    return Progress(campaign, total, int(slots), int(votes), held, skipped, people, complete)
+    checks, checked = checks_of(workspace, campaign)
+    return Progress(campaign, total, int(slots), int(votes), held, skipped, people, complete, checks, checked, until)
 
 
 def _people(campaign_id: str) -> Select[Any]:
@@ -360,4 +366,7 @@ def progress_json(found: Progress) -> dict[str, Any]:
         "skipped": found.skipped,
         "raters": found.raters,
         "complete_units": found.complete_units,
+        "checks": found.checks,
+        "checks_done": found.checks_done,
+        "held_until": found.held_until,
     }

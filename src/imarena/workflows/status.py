@@ -77,11 +77,7 @@ def status(workspace: Workspace) -> WorkspaceStatus:
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
     runs = list(store.rows(Run, state="running"))
-    kinds = (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
-    totals = {kind.__name__.lower(): store.count(kind).get((), 0) for kind in kinds}
-    tried, totals["output"] = totals["output"], slots.ok.total()
-    if tried > totals["output"]:
-        totals["output attempt"] = tried
+    votes = _votes(workspace)
     return WorkspaceStatus(
         name=workspace.settings.name,
         root=str(workspace.root.resolve()),
@@ -94,8 +90,8 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         coverage=slots.coverage(),
         outputs_without_pixels={str(key[0] or UNNAMED): n for key, n in sorted(without.items(), key=str)},
         judgments=judgments,
-        votes={key[0]: n for key, n in sorted(store.count(Vote, "rater_id").items())},
-        totals=totals,
+        votes=votes,
+        totals=_totals(workspace, outputs=slots.ok.total(), votes=sum(votes.values())),
         images=len(images),
         image_bytes=sum(row["size_bytes"] for row in images),
         missing=_failures("outputs", outputs) | _failures("judgments", judgments),
@@ -103,6 +99,32 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         words=_words(workspace),
         unfinished=_unfinished(workspace, left),
     )
+
+
+def _totals(workspace: Workspace, *, outputs: int, votes: int) -> dict[str, int]:
+    """Records by kind, so that they add up with what other commands and pages count."""
+    kinds = (Item, Output, Evidence, Reply, Judgment, Rater, Vote, Campaign, Assignment, Ranking)
+    totals = {kind.__name__.lower(): workspace.store.count(kind).get((), 0) for kind in kinds}
+    tried, totals["output"] = totals["output"], outputs
+    if tried > outputs:
+        totals["output attempt"] = tried
+    stored, totals["vote"] = totals["vote"], votes
+    if stored > votes:  # taking back is a record too
+        totals["record of votes taken back or changed"] = stored - votes
+    gold_sets = workspace.store.count(Campaign, kind="gold").get((), 0)
+    if gold_sets:  # routing keeps it as a campaign in which nobody is asked
+        totals["campaign"] -= gold_sets
+        totals["gold set"] = gold_sets
+    return totals
+
+
+def _votes(workspace: Workspace) -> dict[str, int]:
+    """Votes that count, by rater: not taken back, not changed since."""
+    table = tables.votes
+    later = select(table.c.supersedes).where(table.c.supersedes.is_not(None))
+    query = select(table.c.rater_id, func.count()).where(table.c.retracted == 0, table.c.id.not_in(later))
+    with reading(workspace.store.engine) as connection:
+        return dict(sorted(connection.execute(query.group_by(table.c.rater_id)).tuples().all()))
 
 
 def _answers(workspace: Workspace) -> Counter[tuple[str, str]]:

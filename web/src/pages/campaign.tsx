@@ -5,7 +5,7 @@ import type { ApiError } from "../api/client";
 import { asApiError, useEvery, useLoaded } from "../api/use";
 import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/wire";
 import { Meter } from "../parts/fields";
-import { count, figure, share } from "../parts/figures";
+import { count, figure, moment, share } from "../parts/figures";
 import { Save } from "../parts/save";
 import { Link } from "../parts/link";
 import { Empty, Problem, Shown } from "../parts/state";
@@ -57,6 +57,13 @@ export function CampaignPage({ id }: { id: string }) {
   );
 }
 
+/** A task stays in hand when a browser is closed: this says for how long. */
+function heldText({ held, held_until: until }: CampaignOut): string {
+  const t = strings.lead;
+  if (!held || until === null) return t.held;
+  return new Date(until).getTime() < Date.now() ? t.heldLate : t.heldUntil(moment(until));
+}
+
 interface HeadProps {
   found: CampaignOut;
   onChange: (change: CampaignChange) => void;
@@ -88,8 +95,9 @@ function Head({ found, onChange, reload }: HeadProps) {
         {tile(t.votes, `${count(found.votes)} / ${count(found.slots)}`)}
         {tile(t.units, `${count(found.complete_units)} / ${count(found.units)}`)}
         {tile(t.raters, count(found.raters))}
-        {tile(t.held, count(found.held))}
+        {tile(heldText(found), count(found.held))}
         {tile(t.skipped, count(found.skipped))}
+        {found.checks > 0 && tile(t.checks, `${count(found.checks_done)} / ${count(found.checks)}`)}
       </div>
     </>
   );
@@ -180,6 +188,7 @@ function RaterTable({ page, onActive }: { page: RaterPage; onActive: (rater: str
               <tr key={one.rater_id} className={one.flags.length ? "flagged" : ""}>
                 <th scope="row">
                   {one.name || one.rater_id} {!one.active && <span className="badge">{t.paused}</span>}
+                  {one.sheet && <span className="badge" title={t.sheetHint}>{t.sheet}</span>}
                   {Object.entries(one.params).map(([name, value]) => <div key={name} className="muted person">{name} {value}</div>)}
                 </th>
                 <td className="number">{count(one.votes)}</td>
@@ -192,8 +201,8 @@ function RaterTable({ page, onActive }: { page: RaterPage; onActive: (rater: str
                 <td className="number">{share(one.left_share)}</td>
                 <td className="wordy">{one.flags.map((flag) => told(one, flag)).join("; ") || strings.none}</td>
                 <td>
-                  <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
-                    onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>
+                  {!one.sheet && <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
+                    onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>}
                 </td>
               </tr>
             ))}

@@ -49,7 +49,7 @@ function MyCampaigns() {
                   <Meter label={t.done(one.done)} value={one.done} most={one.done + leftFor(one).count} />
                   <p className="muted">{t.done(one.done)} · {ENDED.includes(one.stage) ? strings.stages[one.stage]?.[0] : outlook(one)}</p>
                   <Link to={`/rate/${encodeURIComponent(one.campaign_id)}`} className={one.waiting && !ENDED.includes(one.stage) ? "button primary" : "button"}>
-                    {one.done ? t.goOn : t.start}
+                    {!one.waiting || ENDED.includes(one.stage) ? t.open : one.done ? t.goOn : t.start}
                   </Link>
                 </li>
               ))}

@@ -43,7 +43,7 @@ function Thumb({ one }: { one: ItemLine }) {
   return (
     <li>
       <Link to={`/items/${one.item_id}`} className="thumb">
-        {one.picture ? <img src={rooted(one.picture)} alt="" loading="lazy" /> : <span className="no-picture" />}
+        {one.picture ? <img src={rooted(one.picture)} alt="" loading="lazy" /> : <span className="no-picture muted">{strings.explore.noPicture}</span>}
         <span className="thumb-text">{one.instruction}</span>
         <span className="muted">{[one.task, one.topic].filter(Boolean).join(" · ")}</span>
       </Link>

@@ -1,4 +1,5 @@
 // The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
+import { useEffect, useState } from "react";
 import type { Board, Facets } from "../api/wire";
 import { go, usePlace, withQuery } from "../router";
 import { strings } from "../strings";
@@ -37,6 +38,21 @@ export function useFilters(): { query: URLSearchParams; set: (changes: Record<st
   return { query, set: (changes) => go(withQuery(path, query, changes), { replace: true }) };
 }
 
+const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
+
+/** A day as tables write it. A browser's own field would write it as the country of its maker does. */
+function Day({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  return (
+    <input type="text" className="day" inputMode="numeric" placeholder={strings.look.day} value={typed} aria-invalid={typed !== "" && !DAY.test(typed)}
+      maxLength={10} onChange={(event) => {
+        setTyped(event.target.value);
+        if (event.target.value === "" || DAY.test(event.target.value)) onChange(event.target.value);
+      }} />
+  );
+}
+
 interface Props {
   facets: Facets;
   names: readonly string[];
@@ -72,7 +88,7 @@ export function Filters({ facets, names, methods, board }: Props) {
       {["since", "until"].filter((name) => names.includes(name)).map((name) => (
         <label key={name} className="field">
           <span>{t.names[name]}</span>
-          <input type="date" value={value(name)} onChange={(event) => set({ [name]: event.target.value })} />
+          <Day value={value(name)} onChange={(found) => set({ [name]: found })} />
         </label>
       ))}
       {all.some((name) => query.get(name)) && (
