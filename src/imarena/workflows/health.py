@@ -61,7 +61,7 @@ def _failures(one: Health, said: Said) -> None:
 def _position(one: Health, said: Said) -> None:
     both = [o for o in said.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
     if not both:
-        one.missing.append("position bias: battles in both orders (`imarena battle --orders both`)")
+        one.missing.append("position bias: battles in both orders, of a judge that compares (`imarena battle`)")
         return
     found = figures.position_bias(
         [orders[Order.LEFT_FIRST.value] for orders in both], [orders[Order.RIGHT_FIRST.value] for orders in both]
