@@ -92,11 +92,12 @@ def invite(
     person_param: Annotated[str, typer.Option(help="The link's parameter that tells people apart.")] = "",
     rater: Annotated[str, typer.Option(help="A rater whom `route assign --raters` names: their tasks only.")] = "",
     days: Annotated[float, typer.Option(min=0.01, max=365, help="How long the link is good.")] = 14.0,
-    address: Annotated[str, typer.Option(help="The server's address.")] = "http://127.0.0.1:8000",
+    address: Annotated[str, typer.Option(help="The server's address; without it, that of the one that runs now.")] = "",
 ) -> None:
     """Make an invitation link. It is told once; only its hash is kept."""
     from imarena.storage import access, open_workspace
     from imarena.workflows.campaigns import get_campaign, need_named, offer_missing
+    from imarena.workflows.serving_address import USUAL, served_at
 
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
@@ -109,7 +110,8 @@ def invite(
             workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name or rater,
             days=days, max_people=people, person_param=person_param, rater_id=rater or None,
         )  # fmt: skip
-    link = f"{address.rstrip('/')}/join{_who(person_param)}#{secret}"
+    here = address or served_at(session(context).workspace)
+    link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{secret}"
     document = {
         "invitation_id": identity, "campaign_id": found.campaign_id, "rater_id": rater or None, "link": link,
     }  # fmt: skip
@@ -119,6 +121,14 @@ def invite(
         stderr().print(
             f"For {whom}, good for {days:g} days, shown this once; it opens while `imarena serve` runs there."
         )
+        if here is None:
+            stderr().print(
+                f"No server runs here now. Where `serve` will listen elsewhere, replace {USUAL} in the link, "
+                "or give --address.",
+                soft_wrap=True,
+            )
+        elif "//0.0.0.0" in here or "//[::]" in here:
+            stderr().print("Replace the host in the link by the name under which raters reach this machine.")
 
 
 def _who(param: str) -> str:

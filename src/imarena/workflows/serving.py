@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from imarena.core.errors import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
+from imarena.workflows.serving_address import announce, take_back
 
 log = logging.getLogger("imarena.web")
 APP = "imarena.web.app:create_app"
@@ -220,6 +221,10 @@ def serve(
             gc.freeze()  # what a start made stays: to look through it for garbage stops all raters for 0.3 s
             gc.enable()
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            take_back(root)  # here: a signal ends the process before `run` returns
+            await super().shutdown(sockets=sockets)
+
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             if not stopping.is_set():
                 threading.Thread(target=_end_anyway, args=(ended,), name="imarena-end", daemon=True).start()
@@ -227,9 +232,11 @@ def serve(
             super().handle_exit(sig, frame)
 
     server = Server(uvicorn.Config(APP, factory=True, **how_to_listen(settings)))
+    announce(root, address)  # believed as soon as the port is open
     gc.disable()
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
+    take_back(root)
     ended.set()
     gc.enable()
     if not server.started:

@@ -1,0 +1,63 @@
+"""Where a running server can be reached: it leaves its address in the workspace, and takes it back when it stops."""
+
+import contextlib
+import json
+import os
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+FILE = "serving.json"
+USUAL = "http://127.0.0.1:8000"
+"""Where `serve` listens without options."""
+_PATIENCE_S = 2.0
+
+
+def announce(root: Path, address: str) -> None:
+    """Leave the address of this process's server; a workspace that cannot be written to goes without."""
+    with contextlib.suppress(OSError):
+        (root / FILE).write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
+
+
+def take_back(root: Path) -> None:
+    """Remove the address, unless it is another server's by now."""
+    if _told(root).get("pid") == os.getpid():
+        with contextlib.suppress(OSError):
+            (root / FILE).unlink()
+
+
+def served_at(root: Path) -> str | None:
+    """The address of the server of this workspace, without a slash at the end; None where none answers.
+
+    One that was killed leaves its address behind: it is believed only while its process lives and its port is open.
+    """
+    told = _told(root)
+    address, pid = told.get("address"), told.get("pid")
+    if not isinstance(address, str) or not isinstance(pid, int) or not _lives(pid):
+        return None
+    place = urlsplit(address)
+    try:
+        with socket.create_connection((place.hostname or "", place.port or 80), timeout=_PATIENCE_S):
+            return address.rstrip("/")
+    except (OSError, ValueError):
+        return None
+
+
+def _told(root: Path) -> dict[str, object]:
+    try:
+        found = json.loads((root / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _lives(pid: int) -> bool:
+    if os.name != "posix" or pid <= 0:  # elsewhere asking would end it; the open port has to do
+        return pid > 0
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
