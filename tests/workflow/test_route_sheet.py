@@ -62,6 +62,7 @@ def test_a_sheet_that_a_spreadsheet_saved_is_read(arena: Workspace, tmp_path: Pa
     fill(path, winner="Left")
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
+    rows[0] = [name.capitalize() for name in rows[0]]
     with path.open("w", newline="", encoding="utf-8-sig") as file:
         csv.writer(file, delimiter=delimiter).writerows(rows)
     assert ingest(arena, path) == {"new": 12, "same": 0, "waiting": 0, "refused": []}

@@ -8,7 +8,7 @@ import typer
 from imarena.cli.console import Exit, emit, session, warn
 from imarena.cli.sheet import Cell, Sheet, show_sheets
 from imarena.core.errors import UserError
-from imarena.core.plurals import plural
+from imarena.core.plurals import counted
 
 app = typer.Typer(
     add_completion=False,
@@ -22,6 +22,8 @@ Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: least sc
 Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")]
 Deferral = Annotated[float, typer.Option("--deferral", help="Share of pairs that pass, without --tau and --delta.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
+TOLD = 50
+"""How many refused rows are told one by one."""
 
 
 @app.command()
@@ -204,9 +206,11 @@ def ingest(
 
     with open_workspace(session(context).workspace) as workspace:
         document = take(workspace, path)
-    for row in document["refused"]:
+    for row in document["refused"][:TOLD]:
         warn(f"row {row['row']}, {row['assignment']}: {row['reason']}")
-    told = f"{document['new']} new votes, {document['same']} known, {document['waiting']} not voted yet, "
+    if (more := len(document["refused"]) - TOLD) > 0:
+        warn(f"and {counted(more, 'row')} more that were refused; --json names them all")
+    told = f"{counted(document['new'], 'new vote')}, {document['same']} known, {document['waiting']} not voted yet, "
     told += f"{len(document['refused'])} refused"
     emit(context, document, lambda console: console.print(told, markup=False))
     if document["refused"]:
@@ -325,7 +329,7 @@ def _board_sheet(name: str, ranking: Any) -> Sheet:
     told = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
     scope = "".join(f", {key} {value}" for key, value in ranking.scope.items())
     level = f", {ranking.settings['level']:.0%} intervals" if "level" in ranking.settings else ""
-    title = f"{name}{scope}: {ranking.n_battles} {plural('battle', ranking.n_battles)}{level}{told}"
+    title = f"{name}{scope}: {counted(ranking.n_battles, 'battle')}{level}{told}"
     return Sheet(title, ("rank", "model", "rating", "low", "high", "battles"), rows, 1)
 
 

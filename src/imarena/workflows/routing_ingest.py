@@ -93,7 +93,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     # StringIO, not splitlines: it also cuts at characters that words may hold.
     reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
     try:
-        names = list(reader.fieldnames or ())
+        names = reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
         for name in NEEDED:
             if names.count(name) != 1:
                 found = f"no column '{name}'" if name not in names else f"more than one column '{name}'"
