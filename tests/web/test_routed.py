@@ -167,5 +167,6 @@ def test_raters_on_a_sheet_are_told_like_others(tmp_path: Path, imarena: Imarena
     assert "6 of 6 tasks answered, 6 of 6 units complete; raters: 2" in " ".join(words.split())
     assert f"beside them, {len(given) - 6} of {len(given) - 6} repeats and known answers" in " ".join(words.split())
     assert f"ann: {len(of['ann'])} votes, on a sheet" in words
+    assert "`route assign --votes 2` asks two people about each" in " ".join(words.split()), "the step to agreement"
     totals = imarena("-w", root, "--json", "status").json["totals"]
     assert (totals["vote"], totals["campaign"], totals["gold set"]) == (len(given) + len(pairs), 1, 1)
