@@ -14,6 +14,7 @@ from imarena.workflows.routing import Wish, plan
 from imarena.workflows.routing_assign import Request, assign
 from imarena.workflows.routing_ingest import ingest
 from imarena.workflows.routing_sheet import sheet
+from tests.command import Imarena
 from tests.samples import png
 
 ODD = ("make it\u2028red", "make it\x0bred", "make it\x85red", "make it\nred", 'make it "red", please', "=red")
@@ -189,3 +190,12 @@ def test_nobody_is_asked_in_a_closed_campaign(arena: Workspace) -> None:
 def test_a_width_that_is_no_number_is_refused(arena: Workspace) -> None:
     with pytest.raises(UserError, match="above 0"):
         plan(arena, None, Wish(target=float("nan")), None, 0.3)
+
+
+def test_a_sheet_of_another_workspace_is_told_in_few_words(imarena: Imarena, arena: Workspace, tmp_path: Path) -> None:
+    sheet = tmp_path / "other.csv"
+    sheet.write_text("assignment,rater,winner\n" + "".join(f"assignment_{n},ann,left\n" for n in range(60)))
+    ended = imarena("-w", arena.root, "route", "ingest", sheet, code=2)
+    assert ended.err.count("row ") == 50
+    assert "and 10 rows more" in " ".join(ended.err.split())
+    assert "0 new votes" in ended.out
