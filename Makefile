@@ -7,6 +7,7 @@ FULL   ?= .venv-full
 TORCH  ?= torch==2.13.0
 WORKERS ?= 2
 PYTEST := -n $(WORKERS) --dist loadfile
+SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
 PIP    := -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo serve test test-slow test-all lint types imports check web browser wheel wheel-demo bench clean
@@ -67,11 +68,11 @@ serve: $(VENV)/.web $(STATIC)
 
 test: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow and not fuzz'
-	$(BIN)/python -m pytest -m 'fuzz and not slow' tests/web/test_api.py
+	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/web/test_api.py
 
 test-slow: $(VENV)/.dev $(STATIC) browser
-	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray and not fuzz'
-	$(BIN)/python -m pytest -m 'fuzz and slow' tests/web/test_api.py
+	$(BIN)/python -m pytest $(SPREAD) -m 'slow and not torch and not ray and not fuzz'
+	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and slow' tests/web/test_api.py
 
 test-all: $(FULL)/.full
 	$(FULL)/bin/python -m pytest -m 'torch or ray'
