@@ -71,7 +71,7 @@ test: $(VENV)/.dev $(STATIC) browser
 	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/web/test_api.py
 
 test-slow: $(VENV)/.dev $(STATIC) browser
-	$(BIN)/python -m pytest $(SPREAD) -m 'slow and not torch and not ray and not fuzz'
+	$(BIN)/python -m pytest $(PYTEST) -m 'slow and not torch and not ray and not fuzz'
 	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and slow' tests/web/test_api.py
 
 test-all: $(FULL)/.full
