@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from imarena.core.errors import UserError
-from imarena.routing.pool import Belief, FloatArray
+from imarena.routing.pool import Belief, FloatArray, IntArray
 
 WORLDS = 64
 """On how many boards of the belief a forecast is made."""
@@ -51,7 +51,7 @@ class Forecast:
         """Of all models' intervals, on the middle one of the boards."""
         return float(np.quantile(self.widths(votes).max(axis=1), 0.5, method="lower"))
 
-    def needed(self, target: float, models: FloatArray | slice = slice(None)) -> "Need":
+    def needed(self, target: float, models: IntArray | slice = slice(None)) -> "Need":
         """Votes until all of these `models` are known to +-`target` points."""
         if not target > 0:
             raise UserError("The target width must be above 0.", hint="Such as --target 25 (rating points).")
@@ -60,7 +60,7 @@ class Forecast:
         low, middle, high = (self._least(target, share, models) for share in (0.05, 0.5, 0.95))
         return Need(middle, (low, high))
 
-    def _least(self, target: float, share: float, models: FloatArray | slice) -> int | None:
+    def _least(self, target: float, share: float, models: IntArray | slice) -> int | None:
         """The least number of votes for which this share of the boards is there."""
 
         def there(votes: int) -> bool:
