@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core.notices import notices_from_texts
 from imarena.core.records import JsonDict, Ranking
 from imarena.core.records.ranking import Standing
 from imarena.ranking import pairs, stability
@@ -67,7 +68,9 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         settings=result.settings,
         n_battles=len(battles),
         excluded=battles.excluded,
-        warnings=(*_data_warnings(battles), *result.warnings, *_coverage_warning(battles.models, coverage)),
+        notices=notices_from_texts(
+            (*_data_warnings(battles), *result.warnings, *_coverage_warning(battles.models, coverage))
+        ),
         models=standings,
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
         details={**result.details, **_details(battles, result, options, order)},

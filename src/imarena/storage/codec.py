@@ -85,8 +85,8 @@ def _columns(kind: Kind) -> tuple[str, ...]:
 
 @cache
 def _outside_body(kind: Kind) -> set[str]:
-    """Fields that stand in a column, and so not in the body."""
-    return {*_columns(kind), kind.identity}
+    """Fields that stand in a column, and so not in the body, and those that are computed."""
+    return {*_columns(kind), kind.identity, *kind.record.model_computed_fields}
 
 
 def to_row(record: Record) -> dict[str, Any]:

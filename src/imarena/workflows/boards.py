@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+from imarena.core.notices import notices_from_texts
 from imarena.core.records import Judgment, Ranking, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace
@@ -26,7 +27,10 @@ def board(title: str, table: BattleTable, options: Options | None = None, **read
     """Rank one table of battles; coverage and exclusions of the workspace go into the ranking."""
     used = {name: column for name, column in table.columns.items() if any(value is not None for value in column)}
     ranking = rank_table(load_battles(used), options or Options(), known_coverage=table.coverage, **reading)
-    told = {"excluded": {**ranking.excluded, **table.excluded}, "warnings": (*table.warnings, *ranking.warnings)}
+    told = {
+        "excluded": {**ranking.excluded, **table.excluded},
+        "notices": (*notices_from_texts(table.warnings), *ranking.notices),
+    }
     return Board(title, ranking.model_copy(update=told), table)
 
 
@@ -55,7 +59,7 @@ def boards(workspace: Workspace, options: Options | None = None) -> list[Board]:
 
 
 def _warned(made: Board, warnings: tuple[str, ...]) -> Board:
-    ranking = made.ranking.model_copy(update={"warnings": (*warnings, *made.ranking.warnings)})
+    ranking = made.ranking.model_copy(update={"notices": (*notices_from_texts(warnings), *made.ranking.notices)})
     return replace(made, ranking=ranking) if warnings else made
 
 

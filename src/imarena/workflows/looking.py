@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 from sqlalchemy import func, select
 
 from imarena.core.errors import UserError
+from imarena.core.notices import notices_from_texts
 from imarena.core.records import Item, Judgment, Output, Ranking, Record, Vote
 from imarena.ranking import Options
 from imarena.storage import Store, Workspace
@@ -223,7 +224,7 @@ class Looking:
         ranking = made.ranking
         if ranking is not None:
             told = (*(on_page(text) for text in warned), *ranking.warnings)
-            ranking = ranking.model_copy(update={"warnings": told})
+            ranking = ranking.model_copy(update={"notices": notices_from_texts(told)})
         return replace(
             made,
             ranking=ranking,
@@ -363,4 +364,6 @@ def _ranked(table: BattleTable, method: str) -> Ranking:
         return board("board", table, Options(method=method)).ranking
     except UserError as error:
         ranking = board("board", table, Options(method=method, rounds=0, interval="none")).ranking
-        return ranking.model_copy(update={"warnings": (*ranking.warnings, f"No intervals: {error.args[0]}")})
+        return ranking.model_copy(
+            update={"notices": (*ranking.notices, *notices_from_texts([f"No intervals: {error.args[0]}"]))}
+        )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.notices import notices_from_texts
 from imarena.core.plurals import counted, plural
 from imarena.core.records import Ranking
 from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles
@@ -108,8 +109,9 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
         try:
             board = rank_table(_trimmed(part), options, scope=scope, **reading)
         except UserError as error:
-            board = Ranking(method=options.method, settings={}, n_battles=0, warnings=(str(error),), scope=scope)
-        yield board.model_copy(update={"warnings": (*board.warnings, *homeless)})
+            why = notices_from_texts([str(error)])
+            board = Ranking(method=options.method, settings={}, n_battles=0, notices=why, scope=scope)
+        yield board.model_copy(update={"notices": (*board.notices, *notices_from_texts(homeless))})
 
 
 def _trimmed(table: Any) -> Any:
@@ -319,8 +321,8 @@ def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
     excluded = {**ranking.excluded, **found.excluded}
     settings = {**ranking.settings, "verdicts": found.verdicts, "by_scores": found.by_scores}
     settings |= {"beside": found.beside} if found.beside else {}
-    warnings = (*found.warnings, *ranking.warnings)
-    return ranking.model_copy(update={"excluded": excluded, "warnings": warnings, "settings": settings})
+    notices = (*notices_from_texts(found.warnings), *ranking.notices)
+    return ranking.model_copy(update={"excluded": excluded, "notices": notices, "settings": settings})
 
 
 def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
+from imarena.core.notices import notices_from_texts
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.board import assemble
@@ -257,7 +258,7 @@ def _named(
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
     shown = (*board.warnings, *warnings, *(arena.not_ranked if name in ("human", GOLD_SETTING) else arena.warnings))
-    return board.model_copy(update={"settings": settings, "warnings": shown})
+    return board.model_copy(update={"settings": settings, "notices": notices_from_texts(shown)})
 
 
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:

@@ -1,10 +1,12 @@
 """Ranking: ratings with intervals, and everything needed to make them again."""
 
 from functools import cached_property
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, computed_field, model_validator
 
 from imarena.core.ids import content_id
+from imarena.core.notices import Notice, notices_from_texts, sentences
 from imarena.core.records.base import JsonDict, Moment, Noun, Record
 
 
@@ -24,6 +26,8 @@ class Standing(Noun):
     ties: float
     coverage: float | None = None
     """Share of the items asked for that the model gave an output for; None where that is not known."""
+    note: str = ""
+    """Why there is no interval: `fixed` (an anchor), or in a few words what the data do not support."""
 
 
 class Ranking(Record):
@@ -34,7 +38,7 @@ class Ranking(Record):
     n_battles: int
     excluded: dict[str, int] = Field(default_factory=dict)
     """How many records were left out, by reason."""
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     models: tuple[Standing, ...] = ()
     covariance: tuple[tuple[float, ...], ...] | None = None
     """Covariance of the ratings, in the order of `models`."""
@@ -44,6 +48,21 @@ class Ranking(Record):
     """Records made after this moment were not seen."""
     scope: dict[str, str] = Field(default_factory=dict)
     """The group of the data this board is about, such as {"task": "remove"}."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _texts_become_notices(cls, values: Any) -> Any:
+        """Boards stored before there were notices hold sentences; JSON that we wrote holds both."""
+        if not isinstance(values, dict) or "warnings" not in values:
+            return values
+        rest = {name: value for name, value in values.items() if name != "warnings"}
+        return rest if rest.get("notices") else {**rest, "notices": notices_from_texts(values["warnings"])}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The notices in the terminal's words."""
+        return tuple(sentences(self.notices))
 
     @cached_property
     def ranking_id(self) -> str:

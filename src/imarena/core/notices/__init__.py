@@ -1,0 +1,5 @@
+"""Notices: what a user should know about a result, as data. Each door words them in its own way."""
+
+from imarena.core.notices.notice import Notice, Place, notices_from_texts, sentence, sentences, text_notice
+
+__all__ = ["Notice", "Place", "notices_from_texts", "sentence", "sentences", "text_notice"]

@@ -1,0 +1,8 @@
+"""Sentences of notices beside a board of a workspace: its source, what it lacks, how to see the rest.
+
+A wording takes the notice's values and the place where it is shown. Add the code here when you add a notice.
+"""
+
+from imarena.core.notices.notice import Wording
+
+WORDS: dict[str, Wording] = {}
