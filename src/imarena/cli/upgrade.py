@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, session
+from imarena.cli.progress import progress
 
 
 def command(
@@ -15,7 +16,8 @@ def command(
     """Bring a workspace to the newest schema. A backup is made first; a newer schema is refused."""
     from imarena.workflows.upgrade import upgrade
 
-    done = upgrade(session(context).workspace, backup_to)
+    with progress("upgrade") as tell:
+        done = upgrade(session(context).workspace, backup_to, tell)
     text = (
         f"The workspace has the newest schema ({done['to']})."
         if done["from"] == done["to"]

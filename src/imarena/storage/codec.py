@@ -1,7 +1,9 @@
 """Records to rows and back. A row's columns and its `body` together are the record; nothing is written twice."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -30,6 +32,7 @@ from imarena.core.records import (
 )
 from imarena.core.records.base import moment_text
 from imarena.storage import schema
+from imarena.storage.forms import form_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +43,72 @@ class Kind:
     table: Table
     identity: str
     """The record's attribute that is its id."""
-    derived: dict[str, str]
-    """Columns that are computed from the record and so are not read back: column to attribute."""
+    derived: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """Columns that are computed from the record and so are not read back."""
+    linked: Mapping[str, str] = field(default_factory=dict)
+    """Columns that hold the `seq` of the output that another column names: filled in when a row is inserted."""
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_SIDES = {"left_seq": "left_id", "right_seq": "right_id"}
+
+
+def microseconds(moment: datetime) -> int:
+    """A moment as whole microseconds since 1970, UTC."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _created_us(record: Record) -> int:
+    return microseconds(record.created_at)
+
+
+def _driven_by(output: Output) -> str | None:
+    judge = output.params.get("driven_by")
+    return judge if isinstance(judge, str) else None
+
+
+def _content_key(ranking: Ranking) -> str | None:
+    key = ranking.settings.get("content_key")
+    return key if isinstance(key, str) else None
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind(Item, schema.items, "item_id", {"content_id": "content_id"}),
-    Kind(Rater, schema.raters, "rater_id", {}),
-    Kind(Output, schema.outputs, "output_id", {"work_id": "work_id", "image_sha256": ""}),
-    Kind(Evidence, schema.evidence, "evidence_id", {}),
-    Kind(Reply, schema.replies, "reply_id", {}),
-    Kind(Judgment, schema.judgments, "judgment_id", {}),
-    Kind(Campaign, schema.campaigns, "campaign_id", {}),
-    Kind(Assignment, schema.assignments, "assignment_id", {}),
-    Kind(Event, schema.events, "event_id", {}),
-    Kind(Vote, schema.votes, "vote_id", {}),
-    Kind(Ranking, schema.rankings, "ranking_id", {}),
-    Kind(Calibration, schema.calibrations, "calibration_id", {}),
-    Kind(Verification, schema.verifications, "verification_id", {}),
-    Kind(Trace, schema.traces, "trace_id", {}),
-    Kind(Run, schema.runs, "run_id", {}),
-    Kind(Tombstone, schema.tombstones, "tombstone_id", {}),
+    Kind(Item, schema.items, "item_id", {"content_id": lambda item: item.content_id}),
+    Kind(Rater, schema.raters, "rater_id"),
+    Kind(
+        Output,
+        schema.outputs,
+        "output_id",
+        {
+            "work_id": lambda output: output.work_id,
+            "image_sha256": lambda output: output.image.sha256 if output.image is not None else None,
+            "driven_by": _driven_by,
+        },
+    ),
+    Kind(Evidence, schema.evidence, "evidence_id"),
+    Kind(Reply, schema.replies, "reply_id"),
+    Kind(
+        Judgment,
+        schema.judgments,
+        "judgment_id",
+        {
+            "form_id": lambda judgment: form_of(judgment).form_id,
+            "created_us": _created_us,
+            "tie_unstated": lambda judgment: int(judgment.tie_unstated),
+        },
+        _SIDES,
+    ),
+    Kind(Campaign, schema.campaigns, "campaign_id"),
+    Kind(Assignment, schema.assignments, "assignment_id", {"probability": lambda assignment: assignment.probability}),
+    Kind(Event, schema.events, "event_id"),
+    Kind(Vote, schema.votes, "vote_id", {"dimension": lambda vote: vote.dimension, "created_us": _created_us}, _SIDES),
+    Kind(Ranking, schema.rankings, "ranking_id", {"content_key": _content_key}),
+    Kind(Calibration, schema.calibrations, "calibration_id"),
+    Kind(Verification, schema.verifications, "verification_id"),
+    Kind(Trace, schema.traces, "trace_id"),
+    Kind(Run, schema.runs, "run_id"),
+    Kind(Tombstone, schema.tombstones, "tombstone_id"),
 )
 """All kinds, in an order in which links only point back."""
 
@@ -80,7 +128,7 @@ def kind_of(record: type[Record]) -> Kind:
 def _columns(kind: Kind) -> tuple[str, ...]:
     """Columns that hold a field of the record as it is."""
     fields = kind.record.model_fields
-    return tuple(column.name for column in kind.table.columns if column.name in fields)
+    return tuple(c.name for c in kind.table.columns if c.name in fields and c.name not in kind.derived)
 
 
 @cache
@@ -100,8 +148,8 @@ def to_row(record: Record) -> dict[str, Any]:
             value = value.value if isinstance(value, Enum) else int(value) if isinstance(value, bool) else value
         row[column] = value
     row["created_at"] = moment_text(record.created_at)
-    for column, attribute in kind.derived.items():
-        row[column] = getattr(record, attribute) if attribute else _image_hash(record)
+    for column, derive in kind.derived.items():
+        row[column] = derive(record)
     if row.get("idempotency_key") == "":
         row["idempotency_key"] = None
     serializer = type(record).__pydantic_serializer__
@@ -121,8 +169,3 @@ def from_row(record: type[Record], row: Any) -> Record:
     if identity in kind.record.model_fields:
         fields[identity] = row["id"]
     return record.model_validate(fields)
-
-
-def _image_hash(record: Record) -> str | None:
-    image = getattr(record, "image", None)
-    return image.sha256 if image is not None else None

@@ -15,6 +15,7 @@ from imarena.core.records import Assignment, Record
 from imarena.storage.codec import from_row, kind_of, to_row
 from imarena.storage.prepared import Prepared
 from imarena.storage.schema import assignments, campaigns, events, leases, outputs, participants, units_seen, votes
+from imarena.storage.store import mark_superseded
 
 HOLDING = ("held", "parked")
 WAITING = "waiting"
@@ -88,8 +89,12 @@ def insert_new(connection: Connection, record: Record) -> None:
     statement = _INSERTS.get(table.name)
     if statement is None:
         names: dict[str, Any] = {name: bindparam(name) for name in row}
+        for column, source in kind_of(type(record)).linked.items():
+            names[column] = select(outputs.c.seq).where(outputs.c.id == bindparam(source)).scalar_subquery()
         statement = _INSERTS[table.name] = Prepared(insert(table).values(names))
     statement(connection, **row)
+    if row.get("supersedes") is not None and "superseded" in table.c:
+        mark_superseded(connection, table, [row["supersedes"]])
 
 
 def offer(connection: Connection, offered: Iterable[tuple[Assignment, int]]) -> None:

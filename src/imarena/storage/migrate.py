@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Column, Engine, MetaData, Table, Text, inspect, select
 
 from imarena.core.errors import UserError
+from imarena.core.protocols import Progress
 from imarena.storage.database import reading, writing
 from imarena.storage.schema import metadata
 
@@ -59,8 +60,23 @@ def check(engine: Engine) -> None:
     )
 
 
-def upgrade(engine: Engine, to: str = "head") -> None:
-    """Bring a database to a schema version (the newest by default), in one transaction."""
+DERIVED = "0005"
+"""The version that brought derived columns: filled in batches before its migration, which only adds their indexes."""
+
+
+def upgrade(engine: Engine, to: str = "head", progress: Progress | None = None) -> None:
+    """Bring a database to a schema version (the newest by default). Stopped at any moment, it can be called again."""
+    target = newest() if to == "head" else to
+    if (current(engine) or "") < DERIVED <= target:
+        from imarena.storage.derive import derive_columns
+
+        _run(engine, versions()[versions().index(DERIVED) - 1])
+        derive_columns(engine, progress)
+    _run(engine, target)
+
+
+def _run(engine: Engine, to: str) -> None:
+    """Run the migrations up to one version, in one transaction."""
     from alembic import command
     from alembic.config import Config
 

@@ -1,7 +1,9 @@
 """The tables. Columns hold what is searched for; `body` holds the rest of the record as JSON.
 
 `seq` is the order of arrival, `id` the record's content identity. Links are foreign keys; what must not happen twice
-is a unique index. The shape is versioned by Alembic (``storage/migrations``): a test compares the two.
+is a unique index. Derived columns repeat what a body or a linked row holds, so that boards read columns and no bodies:
+``codec.py`` fills them, ``verify`` compares them. The shape is versioned by Alembic (``storage/migrations``): a test
+compares the two.
 """
 
 from sqlalchemy import (
@@ -43,6 +45,14 @@ def _int(name: str, *, null: bool = False) -> Column[object]:
     return Column(name, Integer, nullable=null)
 
 
+def _derived(name: str, kind: type[BigInteger | Float | Text] = BigInteger) -> Column[object]:
+    return Column(name, kind)
+
+
+def _flag(name: str) -> Column[object]:
+    return Column(name, Integer, nullable=False, server_default="0")
+
+
 items = _record(
     "items",
     _text("dataset", null=False),
@@ -68,7 +78,12 @@ outputs = _record(
     _text("status", null=False),
     _text("image_sha256", link="blobs.sha256", index=True),
     _text("run_id"),
+    _derived("driven_by", Text),
     Index("outputs_of_item", "item_id", "editor"),
+    Index(
+        "outputs_driven_by_judges", "editor", "driven_by",
+        sqlite_where=text("driven_by IS NOT NULL"), postgresql_where=text("driven_by IS NOT NULL"),
+    ),
     Index("outputs_by_editor", "editor", "status"),
     Index(
         "one_ok_output_per_slot",
@@ -96,6 +111,23 @@ replies = _record(
     Index("one_reply_per_attempt", "work_id", "attempt", unique=True),
 )
 
+judge_forms = Table(
+    "judge_forms",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("judge", Text, nullable=False),
+    Column("dimension", Text, nullable=False),
+    Column("pairwise", Integer, nullable=False),
+    Column("imported", Integer, nullable=False),
+    Column("judge_version", Text, nullable=False),
+    Column("prompt_id", Text, nullable=False),
+    Column("prompt_version", Text, nullable=False),
+    Column("params", Text, nullable=False),
+    Column("orders", Text, nullable=False),
+    Column("higher_is_better", Integer, nullable=False),
+)
+"""What made a judgment: a judge with its version, prompt and parameters (``storage/forms.py``)."""
+
 judgments = _record(
     "judgments",
     _text("work_id", null=False),
@@ -113,10 +145,24 @@ judgments = _record(
     _text("reply_id", link="replies.id"),
     _text("supersedes", link="judgments.id"),
     _text("run_id"),
+    _derived("form_id"),
+    _derived("left_seq"),
+    _derived("right_seq"),
+    _derived("created_us"),
+    _flag("tie_unstated"),
+    _flag("superseded"),
+    Index(
+        "verdicts_by_form", "form_id", "left_seq", "right_seq", "repeat", "order", "status", "preference", "score",
+        "tie_unstated", "superseded", "created_us", "seq",
+    ),
+    Index(
+        "failed_judgments", "judge", "work_id",
+        sqlite_where=text("status <> 'ok'"), postgresql_where=text("status <> 'ok'"),
+    ),
     Index("judgments_of_work", "work_id", "status"),
     Index("judgments_by_judge", "judge", "dimension", "status"),
     Index("one_successor_per_judgment", "supersedes", unique=True),
-)
+)  # fmt: skip
 
 raters = _record("raters", _text("role", null=False), _int("active"))
 
@@ -132,6 +178,7 @@ assignments = _record(
     _text("unit", null=False),
     _text("purpose", null=False),
     _text("rater_id", link="raters.id"),
+    _derived("probability", Float),
     Index("assignments_of_campaign", "campaign_id", "purpose", "unit"),
 )
 
@@ -260,6 +307,12 @@ votes = _record(
     _text("idempotency_key"),
     _text("supersedes", link="votes.id"),
     _int("retracted"),
+    _derived("dimension", Text),
+    _derived("left_seq"),
+    _derived("right_seq"),
+    _derived("created_us"),
+    _flag("superseded"),
+    Index("votes_of_pair", "left_seq", "right_seq", "dimension"),
     Index("votes_of_rater", "rater_id"),
     Index("one_successor_per_vote", "supersedes", unique=True),
     Index(
@@ -275,7 +328,24 @@ votes = _record(
 )  # fmt: skip
 """A vote that replaces another names it; with both indexes each rater has one chain, and so one live vote, a task."""
 
-rankings = _record("rankings", _text("method", null=False))
+exclusions = Table(
+    "exclusions",
+    metadata,
+    Column("seq", _SEQ, primary_key=True, autoincrement=True),
+    Column("rater_id", Text, ForeignKey("raters.id"), nullable=False, index=True),
+    Column("since", Text),
+    Column("reason", Text, nullable=False),
+    Column("created_at", Text, nullable=False),
+    Column("lifted_at", Text),
+)
+"""Raters whose votes do not count: all of them, or those from the moment `since` on. `lifted_at` ends an exclusion."""
+
+rankings = _record(
+    "rankings",
+    _text("method", null=False),
+    _derived("content_key", Text),
+    Index("one_board_per_content", "content_key", unique=True),
+)
 calibrations = _record("calibrations", _text("judge", null=False, index=True))
 verifications = _record(
     "verifications", _text("item_id", null=False, link="items.id", index=True), _text("rater_id", link="raters.id")

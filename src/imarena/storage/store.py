@@ -9,10 +9,11 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import Connection, Engine, Select, Table, func, insert, select, update
 
 from imarena.core.errors import StoreError
-from imarena.core.records import ImageRef, Record, now
+from imarena.core.records import ImageRef, Judgment, Record, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, Kind, from_row, kind_of, to_row
 from imarena.storage.database import reading, writing
+from imarena.storage.forms import form_of
 
 R = TypeVar("R", bound=Record)
 
@@ -104,17 +105,21 @@ class Store:
             row = to_row(record)
             by_id.setdefault(row["id"], (record, row))
         outcome.same = len(records) - len(by_id)
-        present = _present(connection, kind.table.c.id, by_id)
-        outcome.same += len(present)
-        fresh = {key: pair for key, pair in by_id.items() if key not in present}
+        known = present(connection, kind.table.c.id, by_id)
+        outcome.same += len(known)
+        fresh = {key: pair for key, pair in by_id.items() if key not in known}
         for key, reason in self._broken_links(connection, kind, fresh).items():
             outcome.conflicts.append(Conflict(fresh.pop(key)[0], reason))
         if not fresh:
             return outcome
+        if kind.record is Judgment:
+            self._insert_missing(connection, schema.judge_forms, _forms(record for record, _ in fresh.values()))
         count = self._insert_missing(connection, kind.table, [row for _, row in fresh.values()])
+        if "superseded" in kind.table.c:
+            mark_superseded(connection, kind.table, [row["supersedes"] for _, row in fresh.values()])
         outcome.new = count
         if count != len(fresh):
-            stored = _present(connection, kind.table.c.id, fresh)
+            stored = present(connection, kind.table.c.id, fresh)
             for key, (record, _) in fresh.items():
                 if key not in stored:
                     outcome.conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
@@ -141,14 +146,19 @@ class Store:
     def _broken_links(
         self, connection: Connection, kind: Kind, fresh: dict[str, tuple[Record, dict[str, Any]]]
     ) -> dict[str, str]:
-        """Ids of rows that name a record which is not stored, with the reason."""
+        """Ids of rows that name a record which is not stored, with the reason. Rows get the `seq` of their outputs."""
         broken: dict[str, str] = {}
+        linked = {source: column for column, source in kind.linked.items()}
         for column in kind.table.columns:
             for key in column.foreign_keys:
                 wanted = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
                 if key.column.table is kind.table:
                     wanted -= fresh.keys()
-                missing = wanted - _present(connection, key.column, wanted)
+                there = present(connection, key.column, wanted)
+                missing = wanted - there.keys()
+                if column.name in linked:
+                    for _, row in fresh.values():
+                        row[linked[column.name]] = there.get(row[column.name])
                 if missing:
                     what = key.column.table.name.removesuffix("s")
                     for identity, (_, row) in fresh.items():
@@ -242,14 +252,31 @@ def _where(query: Select[Any], table: Table, where: dict[str, Any]) -> Select[An
     return query
 
 
-def _present(connection: Connection, column: Any, wanted: Iterable[str]) -> set[str]:
-    """Those of the values that stand in a column. One parameter for all of them, whatever the database."""
+def present(connection: Connection, column: Any, wanted: Iterable[str]) -> dict[str, int]:
+    """Those of the values that are in a column, each with its row's `seq` (0 where the table has none).
+
+    One parameter for all of them, whatever the database.
+    """
     keys = list(wanted)
     if not keys:
-        return set()
+        return {}
     name, table = f'"{column.name}"', column.table.name
+    seq = "seq" if "seq" in column.table.c else "0"
     if connection.dialect.name == "sqlite":
-        query = f"SELECT {name} FROM {table} WHERE {name} IN (SELECT value FROM json_each(?))"  # noqa: S608
-        return set(connection.exec_driver_sql(query, (json.dumps(keys),)).scalars())
-    query = f"SELECT {name} FROM {table} WHERE {name} = ANY(%s)"  # noqa: S608
-    return set(connection.exec_driver_sql(query, (keys,)).scalars())
+        query = f"SELECT {name}, {seq} FROM {table} WHERE {name} IN (SELECT value FROM json_each(?))"  # noqa: S608
+        return dict(connection.exec_driver_sql(query, (json.dumps(keys),)).tuples().all())
+    query = f"SELECT {name}, {seq} FROM {table} WHERE {name} = ANY(%s)"  # noqa: S608
+    return dict(connection.exec_driver_sql(query, (keys,)).tuples().all())
+
+
+def mark_superseded(connection: Connection, table: Table, replaced: Iterable[str | None]) -> None:
+    """Note in the rows with these ids that a later record took their place."""
+    keys = [key for key in replaced if key is not None]
+    for start in range(0, len(keys), PAGE):
+        page = keys[start : start + PAGE]
+        connection.execute(update(table).where(table.c.id.in_(page)).values(superseded=1))
+
+
+def _forms(records: Iterable[Record]) -> list[dict[str, Any]]:
+    found = {form_of(record) for record in records if isinstance(record, Judgment)}
+    return [form.row() for form in found]

@@ -37,6 +37,7 @@ def verify(workspace: Workspace, *, deep: bool = False, progress: Progress | Non
     tell = progress or (lambda *_: None)
     yield from _links(workspace, tell)
     yield from _duplicates(workspace)
+    yield from _derived_links(workspace)
     yield from _item_images(workspace, tell)
     yield from _blobs(workspace, tell)
     if deep:
@@ -94,6 +95,28 @@ def _duplicates(workspace: Workspace) -> Iterator[Finding]:
             query = select(kind.table.c.id, func.count()).group_by(kind.table.c.id).having(func.count() > 1)
             for row in connection.execute(query):
                 yield Finding("duplicate", str(row[0]), f"is stored {row[1]} times in {kind.table.name}")
+
+
+def _derived_links(workspace: Workspace) -> Iterator[Finding]:
+    """Columns that repeat what other rows say: which output a side is, whether a later record took the place."""
+    with reading(workspace.store.engine) as connection:
+        for kind in (kind for kind in KINDS if kind.linked):
+            table, later = kind.table, kind.table.alias("later")
+            for column, source in kind.linked.items():
+                output = schema.outputs.alias("output")
+                query = select(table.c.id).outerjoin(output, output.c.id == table.c[source])
+                for identity in connection.execute(
+                    query.where(table.c[column].is_distinct_from(output.c.seq))
+                ).scalars():
+                    yield Finding("bad_record", identity, f"its column {column} is not the number of its {source}")
+            replaced = select(later.c.supersedes).where(later.c.supersedes.is_not(None))
+            wrong = (table.c.superseded == 1) != table.c.id.in_(replaced)
+            for identity in connection.execute(select(table.c.id).where(wrong)).scalars():
+                yield Finding("bad_record", identity, "its column superseded does not fit the records that name it")
+        judged, forms = schema.judgments, schema.judge_forms
+        unknown = select(judged.c.id).outerjoin(forms, forms.c.id == judged.c.form_id).where(forms.c.id.is_(None))
+        for identity in connection.execute(unknown).scalars():
+            yield Finding("bad_record", identity, "its form is not stored")
 
 
 def images_of(item: Item) -> list[ImageRef]:

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from imarena.core.errors import UserError
+from imarena.core.protocols import Progress
 from imarena.storage import migrate, open_workspace
 from imarena.storage.backup import backup
 
 
-def upgrade(root: Path, backup_to: Path | None = None) -> dict[str, str]:
+def upgrade(root: Path, backup_to: Path | None = None, progress: Progress | None = None) -> dict[str, str]:
     """Returns the schema before and after, and where the backup is."""
     with open_workspace(root, check_schema=False) as workspace:
         engine = workspace.store.engine
@@ -18,7 +19,7 @@ def upgrade(root: Path, backup_to: Path | None = None) -> dict[str, str]:
             return {"from": before, "to": before, "backup": ""}
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
         made = backup(workspace, target)
-        migrate.upgrade(engine)
+        migrate.upgrade(engine, progress=progress)
         after = migrate.current(engine)
         if before is None or after is None:
             raise UserError("The database has no schema.", hint="Run 'imarena init'.")

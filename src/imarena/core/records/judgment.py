@@ -99,6 +99,11 @@ class Judgment(Record):
             raise ValueError("a preference needs two outputs")
         return self
 
+    @property
+    def tie_unstated(self) -> bool:
+        """A tie whose source does not say whether both are good or both are bad: right for either kind of tie."""
+        return self.preference is Outcome.TIE and self.reasons.get("tie") == "unstated"
+
     @cached_property
     def judgment_id(self) -> str:
         """This attempt, read by this parser, about these outputs: two outputs with the same pixels share the work."""

@@ -1,0 +1,139 @@
+"""Filling derived columns of rows that were stored before there were any. Runs before migration 0005.
+
+In batches, each committed: an upgrade that is killed goes on where it was. Only columns are added and filled; ids and
+bodies stay as they are.
+"""
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, bindparam, func, inspect, select, update
+from sqlalchemy.schema import CreateColumn
+
+from imarena.core.protocols import Progress
+from imarena.storage import schema
+from imarena.storage.codec import microseconds
+from imarena.storage.database import reading, writing
+from imarena.storage.forms import form_from
+from imarena.storage.store import present
+
+BATCH = 5_000
+_ADDED = {
+    schema.outputs: ("driven_by",),
+    schema.judgments: ("form_id", "left_seq", "right_seq", "created_us", "tie_unstated", "superseded"),
+    schema.assignments: ("probability",),
+    schema.votes: ("dimension", "left_seq", "right_seq", "created_us", "superseded"),
+    schema.rankings: ("content_key",),
+}
+_TABLES = (schema.judge_forms, schema.exclusions)
+
+
+def derive_columns(engine: Engine, progress: Progress | None = None) -> None:
+    """Add the derived columns and fill them. May be stopped and called again."""
+    with writing(engine) as connection:
+        _add(connection)
+    tell = progress or (lambda *_: None)
+    for table, rows in ((schema.judgments, _judgments), (schema.votes, _votes)):
+        empty = table.c.created_us.is_(None)
+        _fill(engine, table, empty, rows, tell)
+        with writing(engine) as connection:
+            later = table.alias("later")
+            replaced = select(later.c.supersedes).where(later.c.supersedes.is_not(None))
+            connection.execute(update(table).where(table.c.id.in_(replaced)).values(superseded=1))
+    chance = schema.assignments.c.probability.is_(None) & schema.assignments.c.body.contains('"probability"')
+    _fill(engine, schema.assignments, chance, _assignments, tell)
+    driven = schema.outputs.c.driven_by.is_(None) & schema.outputs.c.body.contains('"driven_by"')
+    _fill(engine, schema.outputs, driven, _outputs, tell)
+
+
+def _add(connection: Connection) -> None:
+    found = inspect(connection)
+    for table in _TABLES:
+        table.create(connection, checkfirst=True)
+    for table, names in _ADDED.items():
+        there = {column["name"] for column in found.get_columns(table.name)}
+        for name in names:
+            if name not in there:
+                spelt = CreateColumn(table.c[name]).compile(dialect=connection.dialect)
+                connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {spelt}")
+
+
+Derive = Callable[[Connection, list[Any]], list[dict[str, Any]]]
+
+
+def _fill(engine: Engine, table: Table, empty: Any, derive: Derive, tell: Progress) -> None:
+    """Fill the rows that `empty` picks, a batch at a time. Rows for which nothing is found are passed over."""
+    with reading(engine) as connection:
+        total = connection.execute(select(func.count()).select_from(table).where(empty)).scalar_one()
+    done, last = 0, 0
+    while total:
+        with writing(engine) as connection:
+            query = select(table).where(empty, table.c.seq > last).order_by(table.c.seq).limit(BATCH)
+            rows = list(connection.execute(query).mappings())
+            if not rows:
+                return
+            found = derive(connection, rows)
+            if found:
+                names = [name for name in found[0] if name != "at"]
+                change = update(table).where(table.c.seq == bindparam("at"))
+                connection.execute(change.values({name: bindparam(f"new_{name}") for name in names}), _named(found))
+        done, last = done + len(rows), rows[-1]["seq"]
+        tell(f"upgrading {table.name}", done, max(total, done))
+
+
+def _named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{(name if name == "at" else f"new_{name}"): value for name, value in row.items()} for row in rows]
+
+
+def _judgments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
+    forms, found = {}, []
+    places = _seqs(connection, rows)
+    for row in rows:
+        body = json.loads(row["body"])
+        form = form_from(
+            body.get("params", {}),
+            judge=row["judge"],
+            dimension=row["dimension"],
+            pairwise=row["right_id"] is not None,
+            imported=row["run_id"] is None,
+            judge_version=body.get("judge_version", ""),
+            prompt_id=body.get("prompt_id", ""),
+            prompt_version=body.get("prompt_version", ""),
+        )
+        forms[form.form_id] = form
+        unstated = row["preference"] == "tie" and body.get("reasons", {}).get("tie") == "unstated"
+        found.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, places)})
+    known = set(connection.execute(select(schema.judge_forms.c.id)).scalars())
+    fresh = [form.row() for identity, form in forms.items() if identity not in known]
+    if fresh:
+        connection.execute(schema.judge_forms.insert(), fresh)
+    return found
+
+
+def _votes(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
+    places = _seqs(connection, rows)
+    return [
+        {"at": row["seq"], "dimension": json.loads(row["body"]).get("dimension", "overall"), **_sides(row, places)}
+        for row in rows
+    ]
+
+
+def _assignments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
+    return [{"at": row["seq"], "probability": json.loads(row["body"]).get("probability")} for row in rows]
+
+
+def _outputs(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:  # noqa: ARG001
+    named = ((row["seq"], json.loads(row["body"]).get("params", {}).get("driven_by")) for row in rows)
+    return [{"at": seq, "driven_by": judge} for seq, judge in named if isinstance(judge, str)]
+
+
+def _sides(row: Any, places: dict[str, int]) -> dict[str, Any]:
+    created = microseconds(datetime.fromisoformat(row["created_at"]))
+    return {"left_seq": places.get(row["left_id"]), "right_seq": places.get(row["right_id"]), "created_us": created}
+
+
+def _seqs(connection: Connection, rows: list[Any]) -> dict[str, int]:
+    wanted = {row[name] for row in rows for name in ("left_id", "right_id") if row[name] is not None}
+    return present(connection, schema.outputs.c.id, wanted)

@@ -1,0 +1,78 @@
+"""What made a judgment: the judge with its version, prompt, parameters and orders. One row per form.
+
+Two judgments with the same form answer the same question in the same way. Which form of a judge counts is decided by
+``workflows/views``; here a form only gets its identity.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core.records import Judgment
+
+ORDERS = "orders"
+"""The parameter that names how the one order of a battle was chosen; absent where both orders are asked."""
+HIGHER = "higher_is_better"
+
+
+@dataclass(frozen=True)
+class Form:
+    """A judge as it was when it gave verdicts. `orders` is empty where both orders of a battle are asked."""
+
+    judge: str
+    dimension: str
+    pairwise: bool
+    imported: bool
+    """Made elsewhere: its parameters are not known here, so that they do not tell two forms apart."""
+    judge_version: str
+    prompt_id: str
+    prompt_version: str
+    params: str
+    orders: str
+    higher_is_better: bool
+
+    @property
+    def form_id(self) -> int:
+        """A positive 63-bit number from the content."""
+        return _number(self)
+
+    def row(self) -> dict[str, Any]:
+        """The row of the table ``judge_forms``."""
+        return {"id": self.form_id, **{name: _plain(value) for name, value in asdict(self).items()}}
+
+
+def form_of(judgment: Judgment) -> Form:
+    """The form of a judgment."""
+    return form_from(
+        judgment.params,
+        judge=judgment.judge,
+        dimension=judgment.dimension,
+        pairwise=judgment.right_id is not None,
+        imported=judgment.run_id is None,
+        judge_version=judgment.judge_version,
+        prompt_id=judgment.prompt_id,
+        prompt_version=judgment.prompt_version,
+    )
+
+
+def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> Form:
+    """A form from a judgment's parameters and the rest of what names it."""
+    kept = {} if imported else {name: value for name, value in params.items() if name != ORDERS}
+    return Form(
+        **known,
+        imported=imported,
+        params=canonical_json(kept) if kept else "{}",
+        orders="" if imported else str(params.get(ORDERS) or ""),
+        higher_is_better=params.get(HIGHER) is not False,
+    )
+
+
+@lru_cache(4096)
+def _number(form: Form) -> int:
+    return int(sha256_hex(canonical_json(list(asdict(form).values())).encode("utf-8", "surrogatepass"))[:16], 16) >> 1
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
