@@ -96,17 +96,23 @@ def command(
     )
     options = with_settings(options, _pairs(settings, "--set"), reliability)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
-    found = None
-    if source is None:
-        found = _workspace(session(context).workspace, options, voters, judge, dimension)
-        table, reading["known_coverage"] = found.table, found.coverage
-    else:
-        table = work.load_battles(source, columns=_pairs(columns, "--columns"), labels=_pairs(labels, "--labels"))
     if resume is not None:
         reading["resume"] = work.load_ranking(resume)
-    boards = list(work.rank_by(table, by, options, **reading)) if by else [work.rank_table(table, options, **reading)]
-    if found is not None:
-        boards = [work.with_workspace(board, found) for board in boards]
+    if source is None:
+        from imarena.workflows.boards.ranking import rank_workspace
+
+        boards = rank_workspace(
+            session(context).workspace, options, source=voters, judge=judge, dimension=dimension, by=by, **reading
+        )
+    else:
+        boards = work.rank_file(
+            source,
+            options,
+            columns=_pairs(columns, "--columns"),
+            labels=_pairs(labels, "--labels"),
+            by=by,
+            **reading,
+        )
     compared = _compared(boards, by, against, _pairs(names, "--names"))
     if plot is not None:
         from imarena.reports.rank_plots import save_plots
@@ -124,16 +130,6 @@ def _compared(boards: list[Any], by: str | None, against: Path | None, names: di
     if by:
         raise UserError("--against takes one board.", hint="Leave out --by.")
     return compare_boards({standing.model: standing.rating for standing in boards[0].models}, against, names)
-
-
-def _workspace(folder: Path, options: Any, source: str, judge: str | None, dimension: str | None) -> Any:
-    from imarena.workflows.rank import workspace_battles
-
-    pooled = options.method in ("active-elo", "mixture", "corrected")  # these weigh people and judges themselves
-    together = options.method == "davidson" or options.dimension_weight == "balanced"
-    return workspace_battles(
-        folder, source=source, judge=judge, dimension=dimension, pooled=pooled, dimensions=together
-    )
 
 
 def _print(

@@ -3,6 +3,7 @@
 import difflib
 import tomllib
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
@@ -29,12 +30,25 @@ class CacheSettings(_Section):
     cap_mb: int = Field(default=2048, ge=16)
 
 
+class BoardSettings(_Section):
+    """The board that is shown where nobody chooses one."""
+
+    source: Literal["", "people", "judge"] = ""
+    """Empty: people where their votes link all editors, else the judge with the widest coverage."""
+    judge: str = ""
+    min_battles: int = Field(default=30, ge=1)
+    """How many of people's battles every editor needs before their board is the default."""
+    overall: str = ""
+    """How a rater's marks on several criteria become one. Empty: by the rule of the data set."""
+
+
 class Settings(_Section):
     """Everything in ``imarena.toml``. Judges, editors and endpoints are checked by their own rooms."""
 
     name: str = "arena"
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
+    board: BoardSettings = BoardSettings()
     endpoints: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     judges: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     editors: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)

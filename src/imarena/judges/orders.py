@@ -75,12 +75,21 @@ def mirrored_scores(scores: Mapping[str, float]) -> dict[str, float]:
     return mirrored
 
 
+def outcome_of_both(first: Outcome, second: Outcome) -> Outcome:
+    """The outcome of a battle from its two orders: the same twice is that outcome, two different ones are a tie.
+
+    Every combination of orders goes through this rule: a judge's own battles, boards, health, alignment and pages.
+    """
+    return first if first is second else Outcome.TIE
+
+
 def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
     """One outcome from two verdicts that are both seen from the recorded sides already (see `recorded`).
 
     The same outcome twice is that outcome; two different ones are a tie with `consistent` False. Scores and
     confidence are means where both orders give them.
     """
+    said = []
     for verdict, name in ((left_first, "left first"), (right_first, "right first")):
         if verdict.status is not Status.OK:
             return BattleVerdict(status=verdict.status, error=f"{name}: {verdict.error or verdict.status.value}")
@@ -88,12 +97,13 @@ def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
             raise UserError(
                 f"The verdict with {name} has no preference.", hint="Use a pairwise judge, or `compare_scores`."
             )
-    agreed = left_first.preference is right_first.preference
+        said.append(verdict.preference)
+    agreed = said[0] is said[1]
     both = left_first.scores.keys() & right_first.scores.keys()
     confidences = [verdict.confidence for verdict in (left_first, right_first) if verdict.confidence is not None]
     return BattleVerdict(
         status=Status.OK,
-        preference=left_first.preference if agreed else Outcome.TIE,
+        preference=outcome_of_both(said[0], said[1]),
         consistent=agreed,
         scores={name: (left_first.scores[name] + right_first.scores[name]) / 2 for name in sorted(both)},
         confidence=sum(confidences) / 2 if len(confidences) == 2 else None,

@@ -101,6 +101,7 @@ def _judgments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
             judge_version=body.get("judge_version", ""),
             prompt_id=body.get("prompt_id", ""),
             prompt_version=body.get("prompt_version", ""),
+            parser_version=body.get("parser_version", ""),
         )
         forms[form.form_id] = form
         unstated = row["preference"] == "tie" and body.get("reasons", {}).get("tie") == "unstated"

@@ -29,6 +29,7 @@ class Form:
     judge_version: str
     prompt_id: str
     prompt_version: str
+    parser_version: str
     params: str
     orders: str
     higher_is_better: bool
@@ -54,6 +55,7 @@ def form_of(judgment: Judgment) -> Form:
         judge_version=judgment.judge_version,
         prompt_id=judgment.prompt_id,
         prompt_version=judgment.prompt_version,
+        parser_version=judgment.parser_version,
     )
 
 

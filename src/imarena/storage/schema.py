@@ -45,7 +45,7 @@ def _int(name: str, *, null: bool = False) -> Column[object]:
     return Column(name, Integer, nullable=null)
 
 
-def _derived(name: str, kind: type[BigInteger | Float | Text] = BigInteger) -> Column[object]:
+def _derived(name: str, kind: type[BigInteger | Float[float] | Text] = BigInteger) -> Column[object]:
     return Column(name, kind)
 
 
@@ -122,6 +122,7 @@ judge_forms = Table(
     Column("judge_version", Text, nullable=False),
     Column("prompt_id", Text, nullable=False),
     Column("prompt_version", Text, nullable=False),
+    Column("parser_version", Text, nullable=False),
     Column("params", Text, nullable=False),
     Column("orders", Text, nullable=False),
     Column("higher_is_better", Integer, nullable=False),

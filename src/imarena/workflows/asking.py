@@ -15,8 +15,8 @@ from imarena.core.records import Ranking
 from imarena.judges.orders import OrderPolicy
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.battles import battles, part_of
-from imarena.workflows.boards import board as rank_board
+from imarena.workflows.boards import BoardQuery
+from imarena.workflows.boards import board as make_board
 from imarena.workflows.cases import Board, Case, load_board, pointwise_cases
 from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.judging import Asking, JudgeReport, Watch, judge_cases
@@ -192,12 +192,14 @@ def _adaptive(workspace: Workspace, job: Job, asking: Asking) -> JudgeReport:
 
 def _quick_ranking(workspace: Workspace, job: Job) -> Ranking | None:
     """The present ratings with their covariance, by the sandwich: no resampling."""
-    table = battles(workspace, source="judge", judge=job.wired.judge.name, dimension=job.wired.dimension)
-    rows = [n for n, score in enumerate(table.columns["score_left"]) if score is None]
-    fought = part_of(table, rows)
-    if len(set(fought.columns["item"])) < 2:
+    query = BoardQuery(
+        source="judge", judge=job.wired.judge.name, dimension=job.wired.dimension, kind="compared",
+        options=Options(interval="sandwich"), notes=False,
+    )  # fmt: skip
+    try:
+        return make_board(workspace, query).ranking
+    except UserError:  # a single item has no interval
         return None
-    return rank_board("adaptive", fought, Options(interval="sandwich")).ranking
 
 
 __all__ = ["Battle", "Job", "ask", "plan_battles", "plan_scores"]

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice, sentence
 from imarena.core.protocols import Importable, Intake, Progress, Skip
 from imarena.core.records import Item, Judgment, Output, Status
 from imarena.judges.orders import OrderPolicy
 from imarena.stats import battles_needed, detectable_elo
 from imarena.storage import Workspace
 from imarena.workflows.asking import Job, ask, plan_battles, plan_scores
-from imarena.workflows.battles import WHOLE, battles, one_dimension
 from imarena.workflows.importing import ImportReport, import_records
 from imarena.workflows.judging import JudgeReport, Watch
+from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, judge_battles, named
 from imarena.workflows.wiring import Words, wire_judge
 
 Z95 = 1.959963984540054
@@ -217,7 +218,8 @@ def _about(verdict: Verdict, dimension: str) -> Verdict:
     """A judge of one dimension does not say which one is better."""
     if dimension == WHOLE:
         return verdict
-    return replace(verdict, words=f"By {dimension}: {verdict.words} {one_dimension(dimension)}")
+    about = sentence(Notice(code="one_dimension", values={"dimension": dimension}))
+    return replace(verdict, words=f"By {dimension}: {verdict.words} {about}")
 
 
 def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemResult], dict[str, int]]:
@@ -227,15 +229,17 @@ def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemRes
     for (item_id, _, _), shown in job.board.slots.items():
         for output in shown:
             outputs[item_id][output.editor or ""] = output
-    table = battles(workspace, source="judge", judge=job.wired.judge.name, dimension=job.wired.dimension)
+    view = View(workspace)
+    kind: Kind = "scored" if job.asking.command == "judge" else "compared"
+    forms = view.forms.counting([job.wired.judge.name], job.wired.dimension)
+    table = named(judge_battles(view, forms, kinds=(kind,)), view.entries)
     points: dict[str, list[float]] = defaultdict(list)
-    columns = table.columns
-    pointwise = job.asking.command == "judge"
-    for item_id, left, right, winner, score in zip(
-        columns["item"], columns["left"], columns["right"], columns["winner"], columns["score_left"], strict=True
-    ):
-        if {left, right} == names and item_id in outputs and (score is not None) == pointwise:
-            better = {"left": left, "right": right}.get(winner)
+    editors, items = view.entries.editor, view.entries.item_id
+    for left, right, winner in zip(table.left.tolist(), table.right.tolist(), table.winner.tolist(), strict=True):
+        first, second = (editors.names[editors.of[side]] for side in (left, right))
+        item_id = items[view.entries.item[left]]
+        if {first, second} == names and item_id in outputs:
+            better = {LEFT: first, RIGHT: second}.get(winner)
             points[item_id].append(0.5 if better is None else float(better == sides.new_name))
     gaps = _gaps(workspace, sides, job, outputs)
     results = [

@@ -11,7 +11,7 @@ from imarena.editors.studio import studio_editors
 from imarena.judges.catalog import JUDGES
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS
-from imarena.workflows.boards import boards
+from imarena.workflows.boards import Boards, every_board
 from imarena.workflows.cases import load_board, pointwise_cases
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.importing import WorkspaceIntake
@@ -19,6 +19,7 @@ from imarena.workflows.judging import judge_cases
 from imarena.workflows.report_truth import known_truth
 from imarena.workflows.reporting import report
 from imarena.workflows.sampling import Sampler, cases_of, sampled
+from imarena.workflows.views import View
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def demo(
         judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
         battles = cases_of(board, sampled(board, Sampler()), "both")
         judge_cases(workspace, judge, battles, parents=board.parents, progress=progress)
-        known = known_truth(workspace, boards(workspace))
+        known = known_truth(workspace, every_board(Boards(View(workspace))))
         page = report(
             workspace,
             root / "report",

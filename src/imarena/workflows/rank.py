@@ -1,17 +1,17 @@
 """Rank: a table of battles (a file, a frame, columns) or a workspace to boards."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from imarena.core.errors import UserError
-from imarena.core.notices import notices_from_texts
-from imarena.core.plurals import counted, plural
+from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles
+from imarena.ranking.signature import signed, table_data
 
 
 def rank(
@@ -45,7 +45,8 @@ def rank(
     }  # fmt: skip
     chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
     table = load_battles(data, columns=columns, labels=labels)
-    return rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
+    made = rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
+    return signed(made, {"source": "table", **table_data(table)})
 
 
 def load_battles(
@@ -92,6 +93,21 @@ def rank_table(
     return ranking.model_copy(update={"settings": settings, "scope": scope or {}})
 
 
+def rank_file(
+    path: Path,
+    options: Options,
+    *,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    by: str | None = None,
+    **reading: Any,
+) -> list[Ranking]:
+    """The board of a file of battles, or one per value of the column `by`. Nothing is stored."""
+    table = load_battles(path, columns=columns, labels=labels)
+    made = list(rank_by(table, by, options, **reading)) if by else [rank_table(table, options, **reading)]
+    return [signed(board, {"source": "table", **table_data(table)}) for board in made]
+
+
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
     """One board for each value of a column, in the order of their names. A group that cannot be ranked says why."""
     import pyarrow as pa
@@ -101,17 +117,16 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
         raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
     keys = table[by].cast(pa.string())
     lost = keys.null_count
-    told = f"{counted(lost, 'battle')} {plural('has', lost)} no {by} and {plural('stands', lost)} on no board."
-    homeless = (told,) if lost else ()
+    unnamed = (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
     for value in sorted(value for value in pc.unique(keys).to_pylist() if value is not None):
         part = table.filter(pc.fill_null(pc.equal(keys, value), False))
         scope = {by: value}
         try:
             board = rank_table(_trimmed(part), options, scope=scope, **reading)
         except UserError as error:
-            why = notices_from_texts([str(error)])
-            board = Ranking(method=options.method, settings={}, n_battles=0, notices=why, scope=scope)
-        yield board.model_copy(update={"notices": (*board.notices, *notices_from_texts(homeless))})
+            why = Notice(code="group_not_ranked", values={"reason": str(error)})
+            board = Ranking(method=options.method, settings={}, n_battles=0, notices=(why,), scope=scope)
+        yield board.model_copy(update={"notices": (*board.notices, *unnamed)})
 
 
 def _trimmed(table: Any) -> Any:
@@ -177,152 +192,6 @@ def load_ranking(path: Path) -> Ranking:
         return Ranking.from_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: not a board of ours.", hint="Give the file that `rank --json` printed.") from error
-
-
-@dataclass(frozen=True)
-class WorkspaceBattles:
-    """Battles of a workspace as a checked table, with what was left out and each editor's coverage."""
-
-    table: Any
-    excluded: dict[str, int]
-    coverage: dict[str, float]
-    warnings: tuple[str, ...]
-    verdicts: str
-    """Whose: people's, or which judges'."""
-    beside: str = ""
-    """What else there is to rank by, and the option that shows it."""
-    by_scores: int = 0
-    """Battles that nobody fought: pairs of scores."""
-
-
-def _judge_called(workspace: Any, name: str) -> str:
-    """The judge of this name, or the only one of this kind (`mood` for `mood/some-model`)."""
-    from imarena.workflows.columns_store import check_judges
-
-    fitting = check_judges(workspace, [name])
-    if name not in fitting and len(fitting) > 1:
-        raise UserError(f"Several judges are called '{name}'.", hint=f"Choose one with --judge: {', '.join(fitting)}.")
-    return name if name in fitting else fitting[0]
-
-
-def workspace_battles(
-    folder: Path,
-    *,
-    source: str = "auto",
-    judge: str | None = None,
-    dimension: str | None = None,
-    pooled: bool = False,
-    dimensions: bool = False,
-) -> WorkspaceBattles:
-    """People's votes and judges' verdicts of a workspace.
-
-    `source` auto: people where they voted, else judges; with `pooled` (methods that weigh sources) all of them.
-    Without a `dimension` only verdicts about the whole count, unless `dimensions` asks for all of them together.
-    """
-    from imarena.storage import open_workspace
-    from imarena.workflows import evidence
-    from imarena.workflows.battles import about_whole
-    from imarena.workflows.independence import driven_by, verdict_warnings
-    from imarena.workflows.undelivered import failed_outputs
-
-    asked = evidence.read_source(source)
-    with open_workspace(folder) as workspace:
-        named = None if judge is None else _judge_called(workspace, judge)
-        there = evidence.evidence_of(workspace)
-        source, found = _chosen(workspace, asked, named, dimension, there, pooled=pooled)
-        about = sorted(set(found.columns["dimension"]))
-        if dimension is None and not dimensions:
-            found = about_whole(found, asked=judge is not None)
-        ranked = {*found.columns["left"], *found.columns["right"]}
-        failed = list(failed_outputs(workspace, ranked))
-        drivers = {} if source == "human" else driven_by(workspace)
-        if not about:
-            raise evidence.nothing_to_rank(workspace, source, named)
-        warned = evidence.few_votes(there, source, chosen=asked != "auto")
-        warned += lacking(workspace, found, source, named, folder, pooled=pooled)
-    if not len(found):
-        raise UserError(
-            f"No verdict of source '{source}' is about the whole; there are some about {', '.join(about)}.",
-            hint="Choose one with --dimension; `--method davidson --balanced` ranks by all of them together.",
-        )
-    used = _with_failed(found, failed)
-    judges = sorted({str(name) for name in used.get("judge", []) if name})
-    together = (f"Verdicts about {', '.join(about)} are ranked together.",) if dimensions and len(about) > 1 else ()
-    about_them = verdict_warnings(judges, drivers, people="human" in used["source"], weighed=pooled)
-    return WorkspaceBattles(
-        table=load_battles(used),
-        excluded=dict(found.excluded),
-        coverage=dict(found.coverage),
-        warnings=(*warned, *found.warnings, *together, *about_them),
-        verdicts=whose(source, judges),
-        beside=there.beside(source, named),
-        by_scores=evidence.by_scores(found),
-    )
-
-
-def lacking(
-    workspace: Any, found: Any, source: str, judge: str | None, folder: Path, *, pooled: bool = False
-) -> tuple[str, ...]:
-    """What a board of all these battles has to say of models that are not on it, or stand on it by less than others."""
-    from imarena.workflows import evidence
-    from imarena.workflows.uneven import uneven
-
-    ranked = {*found.columns["left"], *found.columns["right"]}
-    warned = evidence.absent(workspace, ranked, source, judge, folder)
-    warned += () if pooled else evidence.scored_only(workspace, found, judge, folder)
-    return warned + uneven(workspace, found, {str(name) for name in found.columns["judge"] if name})
-
-
-def _with_failed(found: Any, failed: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The columns that hold something, and what editors failed to deliver: --missing leaves it out or counts it."""
-    used = {name: column for name, column in found.columns.items() if any(value is not None for value in column)}
-    if failed:
-        used.setdefault("item", [None] * len(found))
-        used = {name: [*column, *(row.get(name) for row in failed)] for name, column in used.items()}
-        used["status_left"] = [*[None] * len(found), *(row["status_left"] for row in failed)]
-    return used
-
-
-def _chosen(
-    workspace: Any, source: str, judge: str | None, dimension: str | None, there: Any, *, pooled: bool
-) -> tuple[str, Any]:
-    """The source that counts, and its battles."""
-    from imarena.workflows.battles import battles
-
-    if source == "auto":
-        source, judge = ("all", judge) if pooled else automatic(workspace, judge, dimension, there)
-    return source, battles(workspace, source=source, judge=judge, dimension=dimension, once=True)  # type: ignore[arg-type]
-
-
-def automatic(workspace: Any, judge: str | None, dimension: str | None, there: Any) -> tuple[str, str | None]:
-    """Source and judge of the board where nobody chose a source: people where they voted, else judges.
-
-    The command line and the web application choose by this alone, so that both show the same board.
-    """
-    from imarena.workflows.battles import battles
-
-    if judge is None and dimension is not None:  # people may have rated this criterion without choosing between two
-        rated = battles(workspace, source="human", dimension=dimension, once=True)
-        return ("human" if len(rated) else "judge"), None
-    return ("human" if there.votes and judge is None else "judge"), judge
-
-
-def whose(source: str, judges: list[str]) -> str:
-    """Whose verdicts a board rests on, in words."""
-    if source == "human" or not judges:
-        return "people"
-    return ("people, " if source == "all" else "") + (
-        f"judge {judges[0]}" if len(judges) == 1 else f"{len(judges)} judges"
-    )
-
-
-def with_workspace(ranking: Ranking, found: WorkspaceBattles) -> Ranking:
-    """Put the workspace's own exclusions and warnings on a board, and whose verdicts it rests on."""
-    excluded = {**ranking.excluded, **found.excluded}
-    settings = {**ranking.settings, "verdicts": found.verdicts, "by_scores": found.by_scores}
-    settings |= {"beside": found.beside} if found.beside else {}
-    notices = (*notices_from_texts(found.warnings), *ranking.notices)
-    return ranking.model_copy(update={"excluded": excluded, "notices": notices, "settings": settings})
 
 
 def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:

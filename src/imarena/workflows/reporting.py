@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from imarena.core.notices import sentences
 from imarena.core.plurals import counted
 from imarena.core.protocols import Progress
 from imarena.core.records import Ranking
 from imarena.reports.page import Grid, Page, Picture, Section, write_html, write_markdown
 from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_chart
 from imarena.storage import Workspace
-from imarena.workflows.boards import Board, boards
+from imarena.workflows.boards import Board, Boards, every_board, store_boards
 from imarena.workflows.report_gallery import gallery_section
 from imarena.workflows.report_truth import KnownTruth, known_truth
 from imarena.workflows.scanning_findings import findings
 from imarena.workflows.status import WorkspaceStatus, status
+from imarena.workflows.views import View
 
 GALLERY_ITEMS = 12
 WORDS_TOLD = 50
@@ -36,7 +38,8 @@ def report(
     """
     tell = progress or (lambda *_: None)
     stands = status(workspace)
-    made = boards(workspace)
+    made = every_board(Boards(View(workspace)))
+    store_boards(workspace, [board.ranking for board in made])
     tell("report", 1, 4)
     sections: list[Section | None] = [
         _overview(stands),
@@ -110,7 +113,7 @@ def _board_section(board: Board, folder: Path, index: int) -> Section:
     return Section(
         f"Leaderboard: {board.title}",
         tuple(text),
-        ranking.warnings,
+        tuple(sentences(ranking.notices, "report")),
         grids=(standings_grid(ranking),),
         plots=tuple(plots),
     )

@@ -1,0 +1,109 @@
+"""One line that holds all that changes a board's numbers. Two boards with one signature have the same numbers."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core.records import Ranking
+from imarena.core.version import VERSION
+
+SIGNATURE, CONTENT_KEY = "signature", "content_key"
+_SAFE = " +-._/,@#()="
+_SHORT = 12
+_SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores"})
+"""Settings that follow from others, or only say something in words."""
+MEANINGS: Mapping[str, str] = {
+    "imarena": "version of the software",
+    "data": "data sets on the board",
+    "items": "number of items, and a hash of what they are",
+    "battles": "number of battles, and a hash of all of them: sides, outcomes, items, scores, weights",
+    "source": "whose verdicts: people, a judge, or both",
+    "judge": "judges with their versions",
+    "prompt": "prompts of the judges with their versions",
+    "parser": "versions of the parsers that read the judges' replies",
+    "orders": "both: each pair is shown in both orders; else how the one order was chosen",
+    "dimension": "what the verdicts are about",
+    "overall": "rule by which ratings on several criteria become one",
+    "group": "the part of the data that this board is about",
+    "filter": "values that items or outputs had to have",
+    "method": "how ratings are computed",
+    "ties": "how a tie counts",
+    "both_bad": "how 'both are bad' counts",
+    "missing": "what happens where an editor has no output",
+    "interval": "how intervals are computed",
+    "cluster": "what is resampled",
+    "rounds": "bootstrap rounds",
+    "seed": "seed of everything random",
+    "level": "level of the intervals",
+}
+
+
+def signature(ranking: Ranking, data: Mapping[str, str]) -> str:
+    """The line for a board; `data` says what it was made from."""
+    parts = {"imarena": VERSION, **data, "method": ranking.method, **dict(_flat(ranking.settings))}
+    parts |= {f"group.{name}": value for name, value in sorted(ranking.scope.items())}
+    return "|".join(f"{name}:{quote(value, safe=_SAFE)}" for name, value in parts.items() if value)
+
+
+def signed(ranking: Ranking, data: Mapping[str, str]) -> Ranking:
+    """The board with its signature, and the key under which it is stored once."""
+    line = signature(ranking, data)
+    settings = {**ranking.settings, SIGNATURE: line, CONTENT_KEY: sha256_hex(line.encode())}
+    return ranking.model_copy(update={"settings": settings})
+
+
+def table_data(table: Any) -> dict[str, str]:
+    """What a table of battles holds: its number of battles and items, each with a hash."""
+    digest, names = hashlib.sha256(), table.column_names
+    for name in sorted(names):
+        digest.update(name.encode())
+        _update(digest, table[name].combine_chunks())
+    found = {"battles": f"{table.num_rows}#{digest.hexdigest()[:_SHORT]}"}
+    if "item" in names and table.num_rows:
+        items = sorted(name for name in table["item"].unique().to_pylist() if name is not None)
+        found["items"] = f"{len(items)}#{sha256_hex(canonical_json(items).encode('utf-8', 'surrogatepass'))[:_SHORT]}"
+    if "dataset" in names:
+        found["data"] = ", ".join(sorted(name for name in table["dataset"].unique().to_pylist() if name is not None))
+    return found
+
+
+def _update(digest: Any, column: Any) -> None:
+    """Hash a column: the words of a dictionary and the place of each row in it, or the numbers."""
+    if hasattr(column, "num_chunks"):  # some versions of Arrow give a chunked array back
+        column = column.chunk(0)
+    if hasattr(column, "dictionary"):
+        digest.update(canonical_json(column.dictionary.to_pylist()).encode("utf-8", "surrogatepass"))
+        column = column.indices.fill_null(-1)
+    elif column.null_count:
+        column = column.fill_null(float("nan"))
+    digest.update(column.to_numpy(zero_copy_only=False).tobytes())
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in sorted(settings.items()):
+        if prefix == "" and name in _SAID:
+            continue
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif isinstance(value, list | tuple):
+            if value:
+                yield f"{prefix}{name}", f"#{sha256_hex(canonical_json(list(value)).encode())[:_SHORT]}"
+        elif value is not None and value != "":
+            yield f"{prefix}{name}", str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def explain(line: str) -> list[tuple[str, str, str]]:
+    """The parts of a signature: name, value, and what it means. Raises `UserError` where it is none."""
+    parts = [part.partition(":") for part in line.strip().split("|")]
+    if len(parts) < 2 or any(not colon for _, colon, _ in parts) or parts[0][0] != "imarena":
+        raise UserError(
+            "This is not a signature of a board.",
+            hint="Copy the whole line that `imarena rank` prints below the table, in quotes.",
+        )
+    return [
+        (name, unquote(value), MEANINGS.get(name.partition(".")[0], "a setting of the method"))
+        for name, _, value in parts
+    ]

@@ -1,0 +1,166 @@
+"""Whose verdicts a board is made from where nobody chose: one rule for the command line, the reports and the web."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from sqlalchemy import func, select
+
+from imarena.core.errors import UnknownName, UserError
+from imarena.storage.database import reading
+from imarena.storage.schema import judgments
+from imarena.workflows.boards.query import ALL_JUDGES, BoardQuery, Source
+from imarena.workflows.views import WHOLE, BattleColumns, View, Window, named, people_battles
+from imarena.workflows.views.ratings import rating_battles
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The source and judges that a query comes to."""
+
+    source: Source
+    judges: tuple[str, ...] = ()
+    asked: bool = False
+    """The user named the source or the judge."""
+
+    @property
+    def judge(self) -> str | None:
+        """The one judge; None for people, or where several are pooled."""
+        return self.judges[0] if len(self.judges) == 1 else None
+
+
+class Evidence:
+    """What a view holds to rank by."""
+
+    def __init__(self, view: View, window: Window) -> None:
+        self.view = view
+        self.window = window
+
+    @cached_property
+    def votes(self) -> int:
+        """Preferences of people that count, whatever they are about."""
+        return len(people_battles(self.view, window=self.window))
+
+    @cached_property
+    def judges(self) -> Mapping[str, tuple[int, int]]:
+        """Ok verdicts of each judge by the forms that count: on pairs, on single outputs."""
+        forms = {form.form_id: form for form in self.view.forms.counting()}
+        table = judgments
+        query = (
+            select(table.c.form_id, func.count())
+            .where(table.c.form_id.in_(list(forms)), table.c.superseded == 0, table.c.status == "ok")
+            .group_by(table.c.form_id)
+        )
+        found: dict[str, tuple[int, int]] = {}
+        with reading(self.view.workspace.store.engine) as connection:
+            for identity, number in connection.execute(query):
+                pairs, singles = found.get(forms[identity].judge, (0, 0))
+                pairwise = forms[identity].pairwise
+                found[forms[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))
+        return dict(sorted(found.items()))
+
+    def widest(self, dimension: str | None) -> str | None:
+        """The judge with verdicts on the most outputs, about this dimension (the whole where it has some)."""
+        forms = self.view.forms.counting(dimension=dimension)
+        if dimension is None:
+            forms = [form for form in forms if form.dimension == WHOLE] or forms
+        names = sorted({form.judge for form in forms} & self.judges.keys())
+        if len(names) < 2:
+            return names[0] if names else None
+        seen: dict[str, set[int]] = {name: set() for name in names}
+        for form in forms:
+            if form.judge in seen:
+                found = self.view.judgments([form])
+                seen[form.judge] |= set(np.unique(found.left[found.ok]).tolist())
+                seen[form.judge] |= set(np.unique(found.right[found.ok]).tolist()) - {-1}
+        return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
+
+
+def choose(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
+    """The lead's setting if there is one; else people, if their votes link all editors; else the widest judge."""
+    if query.judge is not None:
+        names = tuple(evidence.judges) if query.judge == ALL_JUDGES else (judge_called(view, query.judge),)
+        return Chosen("all" if query.source == "all" else "judge", names, asked=True)
+    if query.source in ("human", "all"):
+        return Chosen(query.source, tuple(evidence.judges) if query.source == "all" else (), asked=True)
+    if query.source == "judge":
+        return _by_judge(evidence, query.dimension, asked=True)
+    setting = view.workspace.settings.board
+    if setting.judge or setting.source == "judge":
+        return (
+            Chosen("judge", (judge_called(view, setting.judge),))
+            if setting.judge
+            else _by_judge(evidence, query.dimension)
+        )
+    if setting.source == "people" or linked(view, people(view, query), setting.min_battles):
+        return Chosen("human")
+    widest = _by_judge(evidence, query.dimension)
+    if widest.judges:
+        return widest
+    return Chosen("human") if len(people(view, query)) else widest
+
+
+def _by_judge(evidence: Evidence, dimension: str | None, *, asked: bool = False) -> Chosen:
+    name = evidence.widest(dimension)
+    return Chosen("judge", (name,) if name else (), asked=asked)
+
+
+def people(view: View, query: BoardQuery) -> BattleColumns:
+    """People's battles between named editors about what the query is about: votes, and pairs of mean ratings."""
+    about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
+    voted = people_battles(view, dimension=about, window=query.window)
+    return named(rating_battles(view, voted, about, query.window), view.entries)
+
+
+def linked(view: View, battles: BattleColumns, least: int) -> bool:
+    """Do these battles link all editors that have outputs, each with at least `least` of them?"""
+    entries = view.entries
+    editors = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0)])
+    left, right = entries.editor.of[battles.left], entries.editor.of[battles.right]
+    number = len(entries.editor.names)
+    fought = np.bincount(left, minlength=number) + np.bincount(right, minlength=number)
+    if editors.size < 2 or (fought[editors] < max(least, 1)).any():
+        return False
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(left.size), (left, right)), shape=(number, number))
+    _, part = connected_components(graph, directed=False)
+    return bool(np.unique(part[editors]).size == 1)
+
+
+def judge_called(view: View, name: str) -> str:
+    """The judge of this name, or the only one of this kind (`mood` for `mood/some-model`)."""
+    fitting = judges_called(view, [name])
+    if name not in fitting and len(fitting) > 1:
+        raise UserError(f"Several judges are called '{name}'.", hint=f"Choose one with --judge: {', '.join(fitting)}.")
+    return name if name in fitting else fitting[0]
+
+
+def judges_called(view: View, names: list[str]) -> list[str]:
+    """The judges that are meant: by full name, by kind, or by a table of imarena.toml; an unknown one raises."""
+    import difflib
+
+    known = view.forms.judges
+    chosen: list[str] = []
+    for name in names:
+        meant = {name, _recorded_as(view, name)}
+        fitting = [one for one in known if one in meant or one.partition("/")[0] in meant]
+        if not fitting:
+            near = difflib.get_close_matches(name, known, n=1)
+            listed = f"The workspace has: {', '.join(known) or 'none'}."
+            raise UnknownName(
+                f"There is no judgment by '{name}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
+            )
+        chosen += fitting
+    return chosen or known
+
+
+def _recorded_as(view: View, name: str) -> str:
+    """What the judgments of a table ``[judges.NAME]`` are called: its kind and its endpoint's model, if any."""
+    settings = view.workspace.settings
+    table = settings.judges.get(name, {})
+    kind = str(table.get("kind", name))
+    model = settings.endpoints.get(str(table.get("endpoint", "")), {}).get("model")
+    return f"{kind}/{model}" if model else kind

@@ -1,0 +1,144 @@
+"""Coverage: of all items of the data sets that an editor was run on, for how many it delivered an output."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.records import Mode, Status
+from imarena.workflows.slots import NOT_TRIED, slots_of
+from imarena.workflows.views import MODES, STATUSES, Entries, View
+
+_SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """e editors and u units (an item, a turn and a mode).
+
+    `share` (e, u) of the samples asked for that came out ok, 0 where the editor has none, NaN where it was not meant to
+    have one: it was never run on that data set in that mode.
+    """
+
+    editors: tuple[str, ...]
+    item: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    mode: NDArray[np.int64]
+    share: NDArray[np.float64]
+    status: NDArray[np.int16]
+    """(e, u) how the newest attempt ended, as a place in `STATES`."""
+    tried: NDArray[np.bool_]
+    """(e, u) where the editor was asked, whether it delivered or not."""
+    unit: NDArray[np.int64]
+    """(k,) the unit of each output of the view."""
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {editor: place for place, editor in enumerate(self.editors)}
+
+    def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
+        """The share of these units (all without any) that each editor delivered; editors without any are left out."""
+        part = self.share if units is None else self.share[:, units]
+        meant = np.isfinite(part)
+        total = meant.sum(axis=1)
+        done = np.where(meant, part, 0.0).sum(axis=1)
+        return {editor: float(done[place] / total[place]) for place, editor in enumerate(self.editors) if total[place]}
+
+    def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "Missing":
+        """Battles that a missing output prevented: an editor on the board without one, against each that has one."""
+        rows = np.array([self._place[name] for name in self.editors if name in ranked], np.int64)
+        share = self.share[rows]
+        lacks, has = (share == 0) & units, share > 0
+        editor, unit = np.nonzero(lacks)
+        order = np.lexsort((editor, unit))
+        editor, unit = editor[order], unit[order]
+        left, right, at = [], [], []
+        for one, place in zip(editor.tolist(), unit.tolist(), strict=True):
+            others = np.flatnonzero(has[:, place])
+            left += [one] * others.size
+            right += others.tolist()
+            at += [place] * others.size
+        places = np.array(at, np.int64)
+        first = rows[np.array(left, np.int64)]
+        return Missing(
+            left=first, right=rows[np.array(right, np.int64)], item=self.item[places], mode=self.mode[places],
+            status=self.status[first, places],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Missing:
+    """n battles that nobody could fight. `left` (no output) and `right` are places of editors in a `Delivery`."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    item: NDArray[np.int64]
+    mode: NDArray[np.int64]
+    status: NDArray[np.int16]
+
+
+STATES = (*STATUSES, NOT_TRIED)
+
+
+def read_delivery(view: View) -> Delivery:
+    """Who delivered what. An item without any output counts as one that was to be edited in a single turn."""
+    entries = view.entries
+    cut_off = [slot for slot, state in slots_of(view.workspace).failed.items() if state == NOT_TRIED]
+    unit_item, unit_turn, unit_mode, of_output = _units(entries, cut_off)
+    editors = entries.editor.names
+    named = entries.editor.of >= 0
+    editor, unit = entries.editor.of[named].astype(np.int64), of_output[named]
+    shape = (len(editors), unit_item.size)
+    share = _shares(shape, editor, unit, entries.sample[named], entries.ok[named])
+    dataset = entries.labels["dataset"].of[unit_item].astype(np.int64) * len(MODES) + unit_mode
+    used = np.zeros((shape[0], int(dataset.max(initial=0)) + 1), bool)
+    used[editor, dataset[unit]] = True
+    share[~used[:, dataset]] = np.nan
+    status = np.full(shape, STATES.index(Status.MISSING_OUTPUT.value), np.int16)
+    status[editor, unit] = entries.status[named]  # the newest last
+    tried = np.zeros(shape, bool)
+    tried[editor, unit] = True
+    place = {name: row for row, name in enumerate(entries.item_id)}
+    at = {
+        key: row for row, key in enumerate(zip(unit_item.tolist(), unit_turn.tolist(), unit_mode.tolist(), strict=True))
+    }
+    rows = {name: row for row, name in enumerate(editors)}
+    for item, turn, name, _, _ in cut_off:
+        tried[rows[name], at[place[item], turn, _CHAIN]] = True
+        status[rows[name], at[place[item], turn, _CHAIN]] = STATES.index(NOT_TRIED)
+    return Delivery(editors, unit_item, unit_turn, unit_mode, share, status, tried, of_output)
+
+
+def _units(entries: Entries, cut_off: Iterable[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:
+    place = {name: number for number, name in enumerate(entries.item_id)}
+    later = [(place[item], turn, _CHAIN) for item, turn, *_ in cut_off]
+    tried = np.column_stack([entries.item, entries.turn, entries.mode]).astype(np.int64)
+    bare = np.setdiff1d(np.arange(len(entries.item_id)), entries.item)
+    alone = np.column_stack([bare, np.zeros_like(bare), np.full_like(bare, _SINGLE)])
+    every = np.concatenate([tried, alone, np.array(later, np.int64).reshape(-1, 3)])
+    turns = int(every[:, 1].max(initial=0)) + 1
+    codes = (every[:, 0] * turns + every[:, 1]) * len(MODES) + every[:, 2]
+    known, inverse = np.unique(codes, return_inverse=True)
+    mode, rest = known % len(MODES), known // len(MODES)
+    return rest // turns, rest % turns, mode, inverse[: len(tried)]
+
+
+def _shares(
+    shape: tuple[int, int],
+    editor: NDArray[np.int64],
+    unit: NDArray[np.int64],
+    sample: NDArray[np.int32],
+    ok: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """(e, u) share of the samples of each slot that came out ok; 0 where there are none."""
+    cell = editor * shape[1] + unit
+    samples = int(sample.max(initial=0)) + 1
+    slot, place = np.unique(cell * samples + sample, return_inverse=True)
+    good = np.zeros(slot.size, bool)
+    good[place[ok]] = True
+    of_cell = slot // samples
+    asked = np.bincount(of_cell, minlength=shape[0] * shape[1])
+    done = np.bincount(of_cell, good, shape[0] * shape[1])
+    return (done / np.maximum(asked, 1)).reshape(shape)

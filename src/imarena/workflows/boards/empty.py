@@ -1,0 +1,44 @@
+"""Why there is no board: nobody was asked, nobody gave a usable answer, or no battle is about what was asked for."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from imarena.core.errors import UserError
+from imarena.core.plurals import counted
+from imarena.workflows.boards.choice import Chosen
+from imarena.workflows.boards.query import BoardQuery
+from imarena.workflows.views import WHOLE, View
+from imarena.workflows.views.questions import unanswered_places
+
+
+def nothing_to_rank(view: View, chosen: Chosen, query: BoardQuery, about: Sequence[str]) -> UserError:
+    """The error for a query that leaves no battle. `about`: the dimensions of the battles that the source has."""
+    if about and WHOLE not in about and query.dimension is None:
+        return UserError(
+            f"No verdict of source '{chosen.source}' is about the whole; there are some about {', '.join(about)}.",
+            hint="Choose one with --dimension; `--method davidson --balanced` ranks by all of them together.",
+        )
+    if query.filters or query.window.since or query.window.until:
+        return UserError("No battle fits these filters.", hint="Leave some of them out.")
+    where = {"judge": list(chosen.judges)} if chosen.judges else {}
+    failed: dict[str, Counter[str]] = {}
+    for one in unanswered_places(view.workspace, **where).values():
+        failed.setdefault(one.judge, Counter())[one.status] += 1
+    if chosen.source != "human" and failed:
+        parts = "; ".join(
+            f"{name} was asked {counted(sum(counts.values()), 'question')} without one usable answer "
+            f"({', '.join(f'{number:,} {state}' for state, number in counts.most_common())})"
+            for name, counts in sorted(failed.items())
+        )
+        return UserError(
+            f"There is nothing to rank: {parts}.",
+            hint="Run the same `judge` or `battle` command again: it asks only what has no answer, and reports why. "
+            "For unparsable replies, `imarena reparse` reads the stored ones again.",
+        )
+    source = {"human": "votes of people", "judge": "verdicts of judges"}.get(chosen.source, "votes or verdicts")
+    if query.source == "auto" and not chosen.judges:
+        source = "votes or verdicts"
+    return UserError(
+        f"There are no {source} in this workspace to rank by.",
+        hint="Run `imarena judge` or `imarena battle`, collect or import votes, or rank a table with --from.",
+    )

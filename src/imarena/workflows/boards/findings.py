@@ -1,0 +1,193 @@
+"""What a user should know beside a board: which models are missing, or were compared on less than others."""
+
+import shlex
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+
+from imarena.core.notices import Notice
+from imarena.core.records import Status
+from imarena.storage.database import reading
+from imarena.storage.schema import outputs
+from imarena.workflows.boards.choice import Chosen, Evidence
+from imarena.workflows.boards.coverage import Delivery
+from imarena.workflows.slots import UNNAMED, slots_of
+from imarena.workflows.views import BattleColumns, View
+
+FEW_VOTES = 30
+"""Below this number of votes a board of people's votes says little, whatever its intervals."""
+NEARLY_ALL = 0.95
+"""From this share on an editor has, or was judged on, all there is; where nobody has, samples are meant."""
+
+
+def few_votes(evidence: Evidence, chosen: Chosen) -> tuple[Notice, ...]:
+    """Where nobody chose the source and there are very few votes."""
+    if chosen.source != "human" or chosen.asked or evidence.votes >= FEW_VOTES:
+        return ()
+    return (Notice(code="few_votes", values={"votes": evidence.votes, "judges": bool(evidence.judges)}),)
+
+
+def other_sources(evidence: Evidence, chosen: Chosen) -> Notice | None:
+    """What a board of this source leaves aside."""
+    if chosen.source == "all":
+        return None
+    votes = evidence.votes if chosen.source == "judge" else 0
+    judges = {name: sum(n) for name, n in evidence.judges.items() if name not in chosen.judges}
+    if not votes and not judges:
+        return None
+    return Notice(code="other_sources", values={"votes": votes, "judges": judges})
+
+
+def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False) -> tuple[Notice, ...]:
+    """Whose verdicts are pooled, and which editors a judge both drove and ranks.
+
+    `weighed`: the method weighs people and judges itself, so that none are simply pooled.
+    """
+    judges = battles.judges
+    found: list[Notice] = []
+    if judges and not weighed and not battles.judged.all():
+        found.append(Notice(code="people_and_judges"))
+    if len(judges) > 1 and not weighed:
+        found.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
+    found += self_judged(driven_by(view), judges) if judges else []
+    return tuple(found)
+
+
+def driven_by(view: View) -> dict[str, str]:
+    """Editors whose outputs a judge helped to make, and which judge."""
+    query = select(outputs.c.editor, outputs.c.driven_by).where(
+        outputs.c.driven_by.is_not(None), outputs.c.editor.is_not(None), outputs.c.status == Status.OK.value
+    )
+    with reading(view.workspace.store.engine) as connection:
+        return dict(connection.execute(query.distinct()).tuples().all())
+
+
+def self_judged(drivers: Mapping[str, str], judges: Iterable[str]) -> list[Notice]:
+    """A notice for each editor that one of these judges both drove and ranks."""
+    ranking = set(judges)
+    return [
+        Notice(code="self_judged", values={"editor": editor, "judge": judge})
+        for editor, judge in sorted(drivers.items())
+        if judge in ranking
+    ]
+
+
+def gaps(
+    view: View, battles: BattleColumns, delivery: Delivery, chosen: Chosen, evidence: Evidence, kind: str | None
+) -> tuple[Notice, ...]:
+    """Models that are not on this board, or are on it with less than others."""
+    entries = view.entries
+    codes = np.unique(entries.editor.of[np.concatenate([battles.left, battles.right])])
+    ranked = {entries.editor.names[code] for code in codes.tolist()}
+    return (
+        *_absent(view, ranked, chosen, evidence, kind),
+        *([] if kind else _scored_only(view, battles, chosen, evidence)),
+        *_no_outputs(view, ranked),
+        *_fewer_items(battles, delivery, ranked),
+        *(_not_judged(view, battles, ranked) if chosen.judges else ()),
+    )
+
+
+def _absent(
+    view: View, ranked: Collection[str], chosen: Chosen, evidence: Evidence, kind: str | None
+) -> Iterable[Notice]:
+    entries = view.entries
+    there = np.unique(entries.editor.of[entries.ok & entries.pictured & (entries.editor.of >= 0)]).tolist()
+    missing = [entries.editor.names[code] for code in there if entries.editor.names[code] not in ranked]
+    if not missing:
+        return ()
+    people = chosen.source == "human"
+    command = (
+        f"{_call(view.workspace.root)} campaign create NAME"
+        if people
+        else _adding(view, missing, chosen, evidence, kind)
+    )
+    return (Notice(code="absent_editors", values={"models": list(missing), "people": people, "command": command}),)
+
+
+def _scored_only(view: View, battles: BattleColumns, chosen: Chosen, evidence: Evidence) -> Iterable[Notice]:
+    scored = battles.scored[battles.judged]
+    if scored.all() or not scored.any():
+        return ()
+    editor = view.entries.editor
+    everyone, fought = (
+        np.unique(editor.of[np.concatenate([battles.left[rows], battles.right[rows]])])
+        for rows in (np.ones(len(battles), bool), ~(battles.judged & battles.scored))
+    )
+    only = [editor.names[code] for code in np.setdiff1d(everyone, fought).tolist()]
+    if not only:
+        return ()
+    command = _adding(view, only, chosen, evidence, "compared")
+    return (Notice(code="scored_only", values={"models": list(only), "command": command}),)
+
+
+def _adding(view: View, missing: list[str], chosen: Chosen, evidence: Evidence, kind: str | None) -> str:
+    judges = evidence.judges
+    judge = chosen.judge or max(judges, key=lambda name: sum(judges[name]), default="builtin")
+    asked = [] if judge == "builtin" else ["--judge", judge.partition("/")[0]]
+    if kind == "compared" or (kind is None and judges.get(judge, (0, 0))[0]):
+        words = ["battle", *asked, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
+    else:
+        words = ["judge", *asked, *(word for name in missing for word in ("--editors", name))]
+    return f"{_call(view.workspace.root)} {shlex.join(words)}"
+
+
+def _call(folder: Path) -> str:
+    return "imarena" if folder == Path() else f"imarena -w {shlex.quote(str(folder))}"
+
+
+def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
+    found: dict[str, Any] = {
+        editor: dict(row)
+        for editor, row in slots_of(view.workspace).counts().items()
+        if editor not in ranked and editor != UNNAMED and not row.get(Status.OK.value)
+    }
+    return (Notice(code="no_outputs", values={"models": found}),) if found else ()
+
+
+def _fewer_items(battles: BattleColumns, delivery: Delivery, ranked: Collection[str]) -> Iterable[Notice]:
+    """Who was asked for fewer of the units on this board than others. What failed is part of coverage, not of this."""
+    units = np.unique(delivery.unit[battles.left])
+    asked = delivery.tried[:, units].sum(axis=1).tolist()
+    pairs = zip(delivery.editors, asked, strict=True)
+    less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})
+    values: Any = {name: list(pair) for name, pair in less.items()}
+    return (Notice(code="fewer_items", values={"models": values}),) if less else ()
+
+
+def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> Iterable[Notice]:
+    entries = view.entries
+    forms = view.forms.counting(battles.judges)
+    found = view.judgments(forms)
+    seen = np.zeros(entries.seq.size + 1, bool)
+    seen[found.left[found.ok]] = True
+    seen[found.right[found.ok]] = True
+    ranks = np.array([name in ranked for name in entries.editor.names] or [False])
+    mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
+    unit, place = np.unique(entries.unit[mine], return_inverse=True)
+    editors = len(entries.editor.names)
+    present = np.zeros((unit.size, editors), bool)
+    present[place, entries.editor.of[mine]] = True
+    contested = present.sum(axis=1) > 1  # one output alone is no battle
+    rows = np.flatnonzero(mine)[contested[place]]
+    made = np.bincount(entries.editor.of[rows], minlength=editors)
+    judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
+    pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)
+    less = _lacking({name: (part, whole) for name, part, whole in pairs})
+    if not less:
+        return ()
+    values: Any = {name: [whole - part, whole] for name, (part, whole) in less.items()}
+    command = "battle" if any(form.pairwise for form in forms) else "judge"
+    return (Notice(code="outputs_not_judged", values={"models": values, "command": command}),)
+
+
+def _lacking(found: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """Those with less than the others, the least first; none where nobody has nearly all."""
+    shares = {name: part / whole for name, (part, whole) in found.items() if whole}
+    if not shares or max(shares.values()) < NEARLY_ALL:
+        return {}
+    less = sorted((share, name) for name, share in shares.items() if share < NEARLY_ALL)
+    return {name: found[name] for _, name in less}

@@ -1,0 +1,63 @@
+"""What a board is asked to be about, and how it is made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from imarena.core.errors import UserError
+from imarena.core.records import Ranking
+from imarena.ranking import Options
+from imarena.workflows.views import EVERYTHING, Kind, Window
+
+Source = Literal["auto", "human", "judge", "all"]
+SOURCES: Mapping[str, Source] = {
+    "auto": "auto", "all": "all",
+    "human": "human", "humans": "human", "people": "human", "raters": "human", "votes": "human",
+    "judge": "judge", "judges": "judge",
+}  # fmt: skip
+"""Whose verdicts a board is made from, in the words that a user may type."""
+ALL_JUDGES = "all"
+"""The name that asks for the verdicts of all judges together."""
+WEIGHED = ("active-elo", "mixture", "corrected")
+"""Methods that weigh people and one judge against each other, as Active Elo does."""
+ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
+
+
+def read_source(text: str) -> Source:
+    """One of auto, human, judge and all. Raises `UserError`."""
+    if text not in SOURCES:
+        raise UserError(f"No source '{text}'.", hint="Known: auto, human (or people), judge, all.")
+    return SOURCES[text]
+
+
+@dataclass(frozen=True)
+class BoardQuery:
+    """Which verdicts, and how to rank by them. The default is the board that `imarena rank` shows without options."""
+
+    source: Source = "auto"
+    judge: str | None = None
+    """The name of one judge, or `all` for all of them together."""
+    dimension: str | None = None
+    """What the verdicts are about; None: the whole."""
+    dimensions_together: bool = False
+    """Rank by verdicts about every dimension together."""
+    kind: Kind | None = None
+    """Of a judge: only pairs that it compared, or only pairs of its scores. None: both, each pair once."""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """Values of `ITEM_FILTERS` that the battles must have."""
+    window: Window = EVERYTHING
+    options: Options = field(default_factory=Options)
+    both_bad: str = "tie"
+    missing: str = "exclude"
+    covariates: tuple[str, ...] = ()
+    by: str | None = None
+    """One board per value of this column."""
+    resume: Ranking | None = None
+    weigh_routing: bool = False
+    """Weigh votes by one over the probability of having been routed."""
+    notes: bool = True
+    """Look for models that are missing on the board or were compared on less than others."""
+
+    def with_method(self, method: str) -> "BoardQuery":
+        """The same board by another method."""
+        return replace(self, options=replace(self.options, method=method))

@@ -1,0 +1,17 @@
+"""Boards are stored once per content, so that history shows what was computed."""
+
+from collections.abc import Iterable
+
+from imarena.core.errors import DatabaseFailed
+from imarena.core.notices import Notice
+from imarena.core.records import Ranking
+from imarena.storage import Workspace
+
+
+def store_boards(workspace: Workspace, made: Iterable[Ranking]) -> tuple[Notice, ...]:
+    """Store the boards that were not stored before. Where the workspace cannot be written, a notice says so."""
+    try:
+        workspace.store.add([ranking for ranking in made if ranking.models])
+    except DatabaseFailed as error:
+        return (Notice(code="board_not_stored", values={"reason": str(error.args[0])}),)
+    return ()

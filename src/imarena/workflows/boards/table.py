@@ -1,0 +1,87 @@
+"""Battles of a view as the table that `rank` takes: the same columns as a file of battles."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.workflows.boards.coverage import STATES, Delivery, Missing
+from imarena.workflows.views import LABELS, MODES, PREFERENCES, BattleColumns, View
+
+COLUMNS = (
+    "left", "right", "winner", "item", "rater", "source", "judge", "dimension",
+    "score_left", "score_right", *("task", "family", "topic", "track", "dataset"), "mode",
+)  # fmt: skip
+_WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as one
+_SOURCES = ("human", "judge")
+
+
+def battle_table(view: View, battles: BattleColumns, delivery: Delivery | None, missing: Missing | None = None) -> Any:
+    """An Arrow table; columns in which no row has a value are left out.
+
+    `missing`: battles that a missing output prevented. They come last, with a status and without a winner.
+    """
+    import pyarrow as pa
+
+    entries = view.entries
+    n = len(battles)
+    item = entries.item[battles.left].astype(np.int64)
+    mode = entries.mode[battles.left].astype(np.int64)
+    left, right = (entries.editor.of[side].astype(np.int64) for side in (battles.left, battles.right))
+    more = 0
+    if delivery is not None and missing is not None and missing.left.size:
+        more = missing.left.size
+        left, right = np.append(left, missing.left), np.append(right, missing.right)
+        item, mode = np.append(item, missing.item), np.append(mode, missing.mode)
+    found: dict[str, Any] = {
+        "left": _words(left, entries.editor.names),
+        "right": _words(right, entries.editor.names),
+        "winner": _words(_longer(battles.winner, more, 0), _WINNERS, none=0),
+        "item": _words(item, entries.item_id),
+        "rater": _words(_longer(battles.rater.of, more), battles.rater.names),
+        "source": _words(_longer(battles.judged, more), _SOURCES),
+        "judge": _words(_longer(battles.judge.of, more), battles.judge.names),
+        "dimension": _words(_longer(battles.dimension.of, more), battles.dimension.names),
+        "score_left": _numbers(battles.score_left, more),
+        "score_right": _numbers(battles.score_right, more),
+        **{name: _words(entries.labels[name].of[item].astype(np.int64), entries.labels[name].names) for name in LABELS},
+        "mode": _words(np.where(mode == 0, -1, mode), MODES),
+    }
+    if more and missing is not None:
+        status = np.concatenate([np.full(n, -1), missing.status])
+        found["status_left"] = _words(status, STATES)
+    columns = {name: found[name] for name in (*COLUMNS, "status_left") if found.get(name) is not None}
+    return pa.table(columns)
+
+
+def _longer(values: NDArray[Any], more: int, fill: int = -1) -> NDArray[np.int64]:
+    return np.concatenate([values.astype(np.int64), np.full(more, fill)]) if more else values.astype(np.int64)
+
+
+def _words(codes: NDArray[np.int64], names: tuple[str, ...], none: int = -1) -> Any:
+    """A text column as the table reader gives it: a dictionary of the names that occur, in the order of appearance."""
+    import pyarrow as pa
+
+    absent = codes == none
+    if absent.all() and codes.size:
+        return None
+    first = np.full(len(names) + 1, codes.size, np.int64)
+    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)  # the first place of each, being written last
+    if absent.any():
+        first[none] = codes.size
+    first[-1] = codes.size
+    used = np.flatnonzero(first < codes.size)
+    used = used[np.argsort(first[used])]
+    place = np.zeros(len(names) + 1, np.int32)
+    place[used] = np.arange(used.size, dtype=np.int32)
+    indices = pa.array(place[codes], mask=absent if absent.any() else None)
+    return pa.DictionaryArray.from_arrays(indices, pa.array([names[code] for code in used], pa.string()))
+
+
+def _numbers(values: NDArray[np.float64], more: int) -> Any:
+    import pyarrow as pa
+
+    if not np.isfinite(values).any():
+        return None
+    longer = np.concatenate([values, np.full(more, np.nan)]) if more else values
+    return pa.array(longer, from_pandas=True)

@@ -1,0 +1,93 @@
+"""What counts: the read model of a workspace. Every reader of judgments and votes asks here."""
+
+from imarena.workflows.views.battles import (
+    SAME_EDITOR,
+    SCORED_TOO,
+    UNNAMED,
+    WHOLE,
+    BattleColumns,
+    Kind,
+    judge_battles,
+    named,
+    people_battles,
+    seen,
+)
+from imarena.workflows.views.codes import (
+    BOTH_BAD,
+    BOTH_ORDERS,
+    EQUAL,
+    LEFT,
+    LEFT_FIRST,
+    MIRRORED,
+    MODES,
+    NONE,
+    OK,
+    ORDERS,
+    PREFERENCES,
+    RIGHT,
+    RIGHT_FIRST,
+    STATUSES,
+    TIE,
+    Names,
+    names_of,
+)
+from imarena.workflows.views.entries import LABELS, Entries
+from imarena.workflows.views.fetch import fetch_columns, fetch_integers
+from imarena.workflows.views.forms import EARLIER, Forms, version_of
+from imarena.workflows.views.judgments import JudgmentColumns
+from imarena.workflows.views.orders import Fought, combine
+from imarena.workflows.views.ratings import Ratings, mean_ratings, rating_battles, read_ratings
+from imarena.workflows.views.view import EVERYTHING, Marks, View, Window, read_marks
+from imarena.workflows.views.votes import REASONS, Reason, VoteColumns
+
+__all__ = [
+    "BOTH_BAD",
+    "BOTH_ORDERS",
+    "EARLIER",
+    "EQUAL",
+    "EVERYTHING",
+    "LABELS",
+    "LEFT",
+    "LEFT_FIRST",
+    "MIRRORED",
+    "MODES",
+    "NONE",
+    "OK",
+    "ORDERS",
+    "PREFERENCES",
+    "REASONS",
+    "RIGHT",
+    "RIGHT_FIRST",
+    "SAME_EDITOR",
+    "SCORED_TOO",
+    "STATUSES",
+    "TIE",
+    "UNNAMED",
+    "WHOLE",
+    "BattleColumns",
+    "Entries",
+    "Forms",
+    "Fought",
+    "JudgmentColumns",
+    "Kind",
+    "Marks",
+    "Names",
+    "Ratings",
+    "Reason",
+    "View",
+    "VoteColumns",
+    "Window",
+    "combine",
+    "fetch_columns",
+    "fetch_integers",
+    "judge_battles",
+    "mean_ratings",
+    "named",
+    "names_of",
+    "people_battles",
+    "rating_battles",
+    "read_marks",
+    "read_ratings",
+    "seen",
+    "version_of",
+]

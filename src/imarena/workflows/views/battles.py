@@ -1,0 +1,313 @@
+"""Battles of a workspace as columns: people's votes, judges' verdicts in both orders, and pairs of scores."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.storage.forms import Form
+from imarena.workflows.views.codes import LEFT, MODES, NONE, RIGHT, TIE, ByteArray, CodeArray, Names
+from imarena.workflows.views.entries import Entries
+from imarena.workflows.views.fetch import IntArray
+from imarena.workflows.views.judgments import FloatArray, JudgmentColumns
+from imarena.workflows.views.orders import Fought, combine
+from imarena.workflows.views.view import EVERYTHING, View, Window
+
+WHOLE = "overall"
+"""The dimension of a verdict that is about everything."""
+Kind = Literal["compared", "scored"]
+SCORED_TOO = "scores of a pair that the judge also compared directly"
+UNNAMED = "the source does not name the models"
+SAME_EDITOR = "both sides are the same editor"
+
+
+@dataclass(frozen=True)
+class BattleColumns:
+    """n battles. `left` and `right` are places of outputs, `winner` a preference code.
+
+    `judge` and `rater` say whose verdict it is: one of them is set, or neither for pairs of mean ratings.
+    """
+
+    left: CodeArray
+    right: CodeArray
+    winner: ByteArray
+    judge: Names
+    rater: Names
+    dimension: Names
+    score_left: FloatArray
+    score_right: FloatArray
+    created_us: IntArray
+    excluded: Counter[str] = field(default_factory=Counter)
+
+    def __len__(self) -> int:
+        return int(self.left.size)
+
+    def where(self, kept: NDArray[Any]) -> "BattleColumns":
+        """Only these rows; what was left out before stays counted."""
+        arrays: dict[str, Any] = {}
+        for one in fields(self):
+            values = getattr(self, one.name)
+            if isinstance(values, Names):
+                arrays[one.name] = Names(values.of[kept], values.names)
+            elif isinstance(values, np.ndarray):
+                arrays[one.name] = values[kept]
+        return replace(self, **arrays)
+
+    @property
+    def judged(self) -> NDArray[np.bool_]:
+        """(n,) which are a judge's."""
+        return np.asarray(self.judge.of >= 0)
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """(n,) which nobody fought: two scores, or two mean ratings."""
+        return np.isfinite(self.score_left)
+
+    @property
+    def judges(self) -> list[str]:
+        """The judges whose verdicts are among them."""
+        return [self.judge.names[code] for code in np.unique(self.judge.of[self.judged]).tolist()]
+
+
+def named(table: BattleColumns, entries: Entries) -> BattleColumns:
+    """The battles between two named, different editors: what a board can be made from. The rest is counted."""
+    left, right = entries.editor.of[table.left], entries.editor.of[table.right]
+    unknown = (left < 0) | (right < 0)
+    same = ~unknown & (left == right)
+    excluded = table.excluded.copy()
+    for reason, rows in ((UNNAMED, unknown), (SAME_EDITOR, same)):
+        if rows.any():
+            excluded[reason] += int(rows.sum())
+    kept = table if not (unknown | same).any() else table.where(~(unknown | same))
+    return replace(kept, excluded=excluded)
+
+
+def people_battles(view: View, *, dimension: str | None = None, window: Window = EVERYTHING) -> BattleColumns:
+    """Preferences of people that count, in the order in which they were given; of one dimension, or of all."""
+    votes = view.votes
+    kept = votes.counts & (votes.preference != NONE) & (votes.right >= 0) & seen(view, window)
+    if dimension is not None:
+        known = votes.dimension.names
+        kept &= votes.dimension.of == (known.index(dimension) if dimension in known else -2)
+    cast = votes.where(kept)
+    none = np.full(len(cast), np.nan)
+    return BattleColumns(
+        left=cast.left,
+        right=cast.right,
+        winner=cast.preference,
+        judge=Names(np.full(len(cast), -1, np.int32), ()),
+        rater=cast.rater,
+        dimension=cast.dimension,
+        score_left=none,
+        score_right=none,
+        created_us=cast.created_us,
+    )
+
+
+def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
+    """Battles of several sources, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    names = ("left", "right", "winner", "score_left", "score_right", "created_us")
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    words: dict[str, Any] = {
+        name: _joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
+    }
+    excluded = sum((part.excluded for part in parts), Counter[str]())
+    return BattleColumns(**arrays, **words, excluded=excluded)
+
+
+def _joined_names(parts: Sequence[Names]) -> Names:
+    known = sorted({name for part in parts for name in part.names})
+    place = {name: code for code, name in enumerate(known)}
+    codes = [np.array([*(place[name] for name in part.names), -1], np.int32)[part.of] for part in parts]
+    return Names(np.concatenate(codes), tuple(known))
+
+
+def seen(view: View, window: Window) -> NDArray[np.bool_]:
+    """(n,) which votes the window shows."""
+    votes = view.votes
+    shown = window.sees(votes.created_us)
+    if window.released:
+        hidden = [code for code, name in enumerate(votes.campaign.names) if name in view.asking]
+        shown &= ~np.isin(votes.campaign.of, hidden)
+    return shown
+
+
+def judge_battles(
+    view: View,
+    forms: Sequence[Form],
+    *,
+    margin: float = 0.0,
+    once: bool = False,
+    window: Window = EVERYTHING,
+    kinds: Sequence[Kind] = ("compared", "scored"),
+) -> BattleColumns:
+    """Battles of these forms of judges: pairs that they compared, and pairs of their scores on one item.
+
+    `margin`: two scores this close are a tie. `once`: a pair that a judge compared counts by that, not by its scores
+    too. A judge that compared nothing with success counts by its scores.
+    """
+    known = sorted({(form.judge, form.dimension) for form in forms})
+    number = {who: code for code, who in enumerate(known)}
+    compared, whose = _rows(view, [form for form in forms if form.pairwise], number, window)
+    fought = combine(compared, whose, view.entries)
+    excluded = fought.incomplete()
+    rows = np.flatnonzero(fought.decided)
+    points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)
+    scored = _score_pairs(points, owner, view.entries)
+    if once:
+        scored = _without(scored, fought, excluded, int(view.entries.seq.size))
+    gap = np.round(scored.score_left - scored.score_right, 9)
+    winner = np.where(np.abs(gap) <= margin, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
+    take_pairs, take_scores = "compared" in kinds, "scored" in kinds
+    rows = rows if take_pairs else rows[:0]
+    scored = scored if take_scores else scored.none()
+    winner = winner if take_scores else winner[:0]
+    whose_all = np.concatenate([fought.whose[rows], scored.whose]).astype(np.int64)
+    none = np.full(rows.size, np.nan)
+    judges, dimensions = (sorted({who[place] for who in known}) for place in (0, 1))
+    return BattleColumns(
+        left=np.concatenate([fought.left[rows], scored.left]),
+        right=np.concatenate([fought.right[rows], scored.right]),
+        winner=np.concatenate([fought.outcome[rows], winner]),
+        judge=_owned(whose_all, [judges.index(who[0]) for who in known], judges),
+        rater=Names(np.full(whose_all.size, -1, np.int32), ()),
+        dimension=_owned(whose_all, [dimensions.index(who[1]) for who in known], dimensions),
+        score_left=np.concatenate([none, scored.score_left]),
+        score_right=np.concatenate([none, scored.score_right]),
+        created_us=np.concatenate([fought.created_us[rows], scored.created_us]),
+        excluded=excluded,
+    )
+
+
+def _owned(whose: IntArray, codes: list[int], names: list[str]) -> Names:
+    of = np.array(codes or [0], np.int32)[whose] if whose.size else np.zeros(0, np.int32)
+    return Names(of, tuple(names))
+
+
+def _rows(
+    view: View, forms: list[Form], number: dict[tuple[str, str], int], window: Window
+) -> tuple[JudgmentColumns, CodeArray]:
+    found = view.judgments(forms)
+    if window.since or window.until:
+        found = found.where(window.sees(found.created_us))
+    whose = found.of_forms([number[form.judge, form.dimension] for form in found.forms])
+    return found, whose.astype(np.int32)
+
+
+@dataclass(frozen=True)
+class ScorePairs:
+    """Every two scores of one judge on the same item, turn, mode and repeat."""
+
+    whose: CodeArray
+    left: CodeArray
+    right: CodeArray
+    score_left: FloatArray
+    score_right: FloatArray
+    created_us: IntArray
+
+    def where(self, kept: NDArray[Any]) -> "ScorePairs":
+        """Only these rows."""
+        return ScorePairs(*(getattr(self, one.name)[kept] for one in fields(self)))
+
+    def none(self) -> "ScorePairs":
+        """No rows."""
+        return self.where(np.zeros(self.left.size, bool))
+
+
+def pairs_of_units(entries: Entries, output: CodeArray) -> tuple[IntArray, IntArray]:
+    """Every two of these outputs (places, each once) that share an item, a turn and a mode, as rows of `output`."""
+    rows = np.lexsort((entries.order[output], _within(entries, output), _item_order(entries)[entries.item[output]]))
+    start = np.flatnonzero(_new(entries.unit[output[rows]]))
+    one, other = _pairs_within(start, rows.size)
+    return rows[one], rows[other]
+
+
+def _within(entries: Entries, output: CodeArray) -> IntArray:
+    """(n,) turn and mode of outputs as one number, modes in the order of their names."""
+    by_name = np.argsort(np.argsort(MODES)).astype(np.int64)
+    return entries.turn[output].astype(np.int64) * len(MODES) + by_name[entries.mode[output]]
+
+
+def _score_pairs(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> ScorePairs:
+    """Sorted by judge, dimension, item, turn, mode and repeat, then by output id; the first score of each counts."""
+    rows = np.flatnonzero(found.ok & np.isfinite(found.score))
+    ranks = _item_order(entries)
+    keys = (
+        found.seq[rows],
+        entries.order[found.left[rows]],
+        found.repeat[rows],
+        _within(entries, found.left[rows]),
+        ranks[entries.item[found.left[rows]]],
+        whose[rows],
+    )
+    rows = rows[np.lexsort(keys)]
+    unit = entries.unit[found.left[rows]]
+    new = _new(whose[rows], unit, found.repeat[rows])
+    fresh = new | _new(found.left[rows])
+    rows, new = rows[fresh], new[fresh]
+    start = np.flatnonzero(new)
+    one, other = _pairs_within(start, rows.size)
+    left, right = rows[one], rows[other]
+    return ScorePairs(
+        whose=whose[left],
+        left=found.left[left],
+        right=found.left[right],
+        score_left=found.score[left],
+        score_right=found.score[right],
+        created_us=np.maximum(found.created_us[left], found.created_us[right]),
+    )
+
+
+def _item_order(entries: Entries) -> IntArray:
+    """(m,) place of each item among all of them sorted by id."""
+    place = np.empty(len(entries.item_id), np.int64)
+    place[np.argsort(np.array(entries.item_id or [""], "S")[: len(entries.item_id)], kind="stable")] = np.arange(
+        len(entries.item_id)
+    )
+    return place
+
+
+def _new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
+    new = np.zeros(keys[0].size, bool)
+    new[:1] = True
+    for key in keys:
+        new[1:] |= key[1:] != key[:-1]
+    return new
+
+
+def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
+    """Every two rows of each group, groups in order. `start` (g,) are the first rows of g groups."""
+    size = np.diff(np.append(start, total))
+    parts: list[tuple[IntArray, IntArray, IntArray]] = []
+    for n in np.unique(size[size > 1]).tolist():
+        one, other = np.triu_indices(n, 1)
+        begin = start[size == n]
+        order = np.repeat(np.flatnonzero(size == n), one.size)
+        parts.append((order, (begin[:, None] + one).ravel(), (begin[:, None] + other).ravel()))
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    order, one, other = (np.concatenate(column) for column in zip(*parts, strict=True))
+    sorted_rows = np.argsort(order, kind="stable")
+    return one[sorted_rows], other[sorted_rows]
+
+
+def _without(scored: ScorePairs, fought: Fought, excluded: Counter[str], outputs: int) -> ScorePairs:
+    """Without pairs that a judge compared directly, where it compared anything with success."""
+    compares = np.unique(fought.whose[fought.decided])
+    direct = np.isin(fought.whose, compares)
+    taken = np.unique(_pair_codes(fought.whose[direct], fought.left[direct], fought.right[direct], outputs))
+    double = np.isin(_pair_codes(scored.whose, scored.left, scored.right, outputs), taken)
+    if double.any():
+        excluded[SCORED_TOO] += int(double.sum())
+        return scored.where(~double)
+    return scored
+
+
+def _pair_codes(whose: CodeArray, left: CodeArray, right: CodeArray, outputs: int) -> IntArray:
+    low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
+    return (whose.astype(np.int64) * outputs + low) * outputs + high

@@ -1,0 +1,110 @@
+"""Which form of a judge counts: its newest version, prompt and parameters; imported verdicts always."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from imarena.judges.catalog import CARDS
+from imarena.storage.forms import Form
+from imarena.storage.schema import judge_forms, judgments
+
+EARLIER = "by an earlier version, prompt or setting of the judge"
+"""Why a verdict does not count though nothing replaced it."""
+
+Version = tuple[str, str, str, str]
+"""Judge version, prompt, prompt version and parameters."""
+
+
+@dataclass(frozen=True)
+class Forms:
+    """All forms of all judges, and which of them count."""
+
+    every: tuple[Form, ...]
+    earlier: frozenset[int]
+    """Ids of the forms that do not count: another one of the same judge is newer, or their dimension was misnamed."""
+
+    def counting(
+        self,
+        judges: Sequence[str] | None = None,
+        dimension: str | None = None,
+        *,
+        pairwise: bool | None = None,
+        versions: Sequence[str] | None = None,
+    ) -> list[Form]:
+        """The forms that count. `versions`: those of these judge versions instead of the newest."""
+        found = self.chosen(judges, dimension, pairwise=pairwise)
+        if versions is not None:
+            return [form for form in found if form.judge_version in versions]
+        return [form for form in found if form.form_id not in self.earlier]
+
+    def chosen(
+        self, judges: Sequence[str] | None = None, dimension: str | None = None, *, pairwise: bool | None = None
+    ) -> list[Form]:
+        """The forms of these judges and this dimension, whether they count or not."""
+        return [
+            form
+            for form in self.every
+            if (judges is None or form.judge in judges)
+            and (dimension is None or form.dimension == dimension)
+            and (pairwise is None or form.pairwise == pairwise)
+        ]
+
+    @property
+    def judges(self) -> list[str]:
+        """Names of the judges."""
+        return sorted({form.judge for form in self.every})
+
+
+def version_of(form: Form) -> Version:
+    """What tells two versions of a judge apart. How many orders were asked and how replies were read does not."""
+    return form.judge_version, form.prompt_id, form.prompt_version, form.params
+
+
+def read_forms(connection: Connection) -> Forms:
+    """Read them, and decide. A judge whose version, prompt or parameters changed is another judge."""
+    rows = connection.execute(select(judge_forms).order_by(judge_forms.c.judge, judge_forms.c.id)).mappings()
+    every = tuple(_form(row) for row in rows)
+    rivals: dict[tuple[str, str, bool], list[Form]] = defaultdict(list)
+    for form in every:
+        if not form.imported:
+            rivals[form.judge, form.dimension, form.pairwise].append(form)
+    contested = [forms for forms in rivals.values() if len({version_of(form) for form in forms}) > 1]
+    last = _last(connection, [form.form_id for forms in contested for form in forms])
+    earlier = {form.form_id for form in every if _misnamed(form)}
+    for forms in contested:
+        newest = version_of(max(forms, key=lambda form: last.get(form.form_id, 0)))
+        earlier |= {form.form_id for form in forms if version_of(form) != newest}
+    return Forms(every, frozenset(earlier))
+
+
+def _form(row: Any) -> Form:
+    flags = ("pairwise", "imported", "higher_is_better")
+    values: dict[str, Any] = {name: bool(row[name]) if name in flags else row[name] for name in row if name != "id"}
+    return Form(**values)
+
+
+def _last(connection: Connection, forms: list[int]) -> dict[int, int]:
+    if not forms:
+        return {}
+    query = select(judgments.c.form_id, func.max(judgments.c.seq)).where(judgments.c.form_id.in_(forms))
+    return dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all())
+
+
+def _misnamed(form: Form) -> bool:
+    """Made here by a measure of one dimension (`clip-i`, say) when it was still recorded as about the whole."""
+    card = CARDS.get(form.judge.partition("/")[0])
+    return card is not None and card.dimension != form.dimension == "overall" and not form.imported
+
+
+def count_live(connection: Connection, forms: Iterable[int]) -> Counter[int]:
+    """How many judgments of each form no later record replaced."""
+    wanted = list(forms)
+    if not wanted:
+        return Counter()
+    query = select(judgments.c.form_id, func.count()).where(
+        judgments.c.form_id.in_(wanted), judgments.c.superseded == 0
+    )
+    return Counter(dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all()))

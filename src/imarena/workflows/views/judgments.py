@@ -1,0 +1,140 @@
+"""Judgments that count, as columns: not superseded by a later reading, by a form of the judge that counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Connection, case, func, select
+
+from imarena.storage.forms import Form
+from imarena.storage.schema import judgments
+from imarena.workflows.views.codes import EQUAL, OK, ORDERS, PREFERENCES, STATUSES, ByteArray, CodeArray, coded
+from imarena.workflows.views.entries import Entries
+from imarena.workflows.views.fetch import IntArray, fetch_columns, fetch_integers
+
+_BITS = 3
+_MASK = (1 << _BITS) - 1
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class JudgmentColumns:
+    """n live judgments. `left` and `right` are places of outputs; `right` is -1 where one output was scored.
+
+    `score` is NaN where there is none, and turned round where lower scores are better: higher is better here always.
+    """
+
+    forms: tuple[Form, ...]
+    form: CodeArray
+    seq: IntArray
+    left: CodeArray
+    right: CodeArray
+    order: ByteArray
+    repeat: CodeArray
+    status: ByteArray
+    preference: ByteArray
+    score: FloatArray
+    created_us: IntArray
+
+    def __len__(self) -> int:
+        return int(self.seq.size)
+
+    def where(self, kept: NDArray[Any]) -> "JudgmentColumns":
+        """Only these rows."""
+        return replace(self, **{name: getattr(self, name)[kept] for name in _ARRAYS})
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        """(n,) which hold a verdict."""
+        return np.asarray(self.status == OK)
+
+    def of_forms(self, values: Sequence[Any]) -> NDArray[Any]:
+        """(n,) a value of each form, spread over its judgments."""
+        return np.asarray(np.array(values)[self.form]) if len(self.forms) else np.zeros(0)
+
+
+_ARRAYS = tuple(field.name for field in fields(JudgmentColumns) if field.name != "forms")
+
+
+def read_judgments(connection: Connection, form: Form, entries: Entries, *, after: int, upto: int) -> JudgmentColumns:
+    """The judgments of one form that nothing superseded, with `seq` above `after` and up to `upto`."""
+    # the few that came after a view was made are found by their number, all of a form by its index
+    owner: Any = judgments.c.form_id + 0 if after else judgments.c.form_id
+    where = (
+        owner == form.form_id,
+        judgments.c.superseded == 0,
+        judgments.c.seq > after,
+        judgments.c.seq <= upto,
+    )
+    names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us)
+    if form.pairwise:
+        rows = fetch_integers(connection, select(*names, judgments.c.right_seq).where(*where))
+        seq, left, packed, created, right = rows.T if rows.size else np.zeros((5, 0), np.int64)
+        score = np.full(seq.size, np.nan)
+    else:
+        columns = fetch_columns(connection, select(*names, judgments.c.score).where(*where))
+        seq, left, packed, created = (np.array(column, np.int64) for column in columns[:4])
+        right, score = np.zeros(seq.size, np.int64), np.array(columns[4], np.float64)
+    return JudgmentColumns(
+        forms=(form,),
+        form=np.zeros(seq.size, np.int32),
+        seq=seq,
+        left=entries.at(left),
+        right=entries.at(right),
+        order=((packed >> 2 * _BITS) & _MASK).astype(np.int8),
+        repeat=(packed >> 3 * _BITS).astype(np.int32),
+        status=((packed >> _BITS) & _MASK).astype(np.int8),
+        preference=(packed & _MASK).astype(np.int8),
+        score=score if form.higher_is_better else -score,
+        created_us=created,
+    )
+
+
+def _packed() -> ColumnElement[int]:
+    """Repeat, order, status and preference in one number: fewer values to hand over."""
+    stated = coded(judgments.c.preference, PREFERENCES)
+    preference = case((judgments.c.tie_unstated == 1, EQUAL), else_=stated)
+    code: Any = judgments.c.repeat
+    for column in (coded(judgments.c.order, ORDERS), coded(judgments.c.status, STATUSES), preference):
+        code = code * (1 << _BITS) + column
+    return code  # type: ignore[no-any-return]
+
+
+def superseded_since(connection: Connection, after: int) -> IntArray:
+    """`seq` of judgments that records after `after` took the place of."""
+    later = judgments.alias("later")
+    query = select(judgments.c.seq).join(later, later.c.supersedes == judgments.c.id).where(later.c.seq > after)
+    return fetch_integers(connection, query).ravel()
+
+
+def last_judgment(connection: Connection) -> int:
+    """The highest `seq`; 0 where there is none."""
+    return int(connection.execute(select(func.coalesce(func.max(judgments.c.seq), 0))).scalar_one())
+
+
+def joined(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
+    """Judgments of several forms as one."""
+    forms = tuple(form for part in parts for form in part.forms)
+    shift = np.cumsum([0, *(len(part.forms) for part in parts)])
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS if name != "form"
+    }
+    form = np.concatenate([part.form + at for part, at in zip(parts, shift, strict=False)]).astype(np.int32)
+    return JudgmentColumns(forms=forms, form=form, **arrays)
+
+
+NOTHING = JudgmentColumns(
+    forms=(),
+    form=np.zeros(0, np.int32),
+    seq=np.zeros(0, np.int64),
+    left=np.zeros(0, np.int32),
+    right=np.zeros(0, np.int32),
+    order=np.zeros(0, np.int8),
+    repeat=np.zeros(0, np.int32),
+    status=np.zeros(0, np.int8),
+    preference=np.zeros(0, np.int8),
+    score=np.zeros(0),
+    created_us=np.zeros(0, np.int64),
+)

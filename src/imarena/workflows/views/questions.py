@@ -1,0 +1,83 @@
+"""Questions to judges: which have a live answer, and how the newest attempt at the others ended."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, select
+
+from imarena.core.records import Status
+from imarena.storage import Workspace
+from imarena.storage.database import reading
+from imarena.storage.schema import judgments
+from imarena.workflows.views.fetch import fetch_columns
+
+PAGE = 500
+FAILED = [state.value for state in Status if state is not Status.OK]
+
+Place = tuple[str, str, str | None, str | None]
+"""Work, left, right and order: copies of a picture share a work, and each has its place."""
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A question without a live ok answer: who was asked about what, and how the newest attempt ended."""
+
+    judge: str
+    dimension: str
+    status: str
+
+
+def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:
+    """Questions without a live ok answer: their work to the status of the newest attempt."""
+    return {place[0]: one.status for place, one in unanswered_places(workspace, **where).items()}
+
+
+def unanswered_places(workspace: Workspace, **where: Any) -> dict[Place, Unanswered]:
+    """The same for every place that a judgment was asked for."""
+    table = judgments
+    names = ("work_id", "left_id", "right_id", "order", "judge", "dimension", "status")
+    query = select(*(table.c[name] for name in names)).where(
+        table.c.status != Status.OK.value, table.c.superseded == 0, *_where(where)
+    )
+    with reading(workspace.store.engine) as connection:
+        columns = fetch_columns(connection, query.order_by(table.c.seq))
+        last = {tuple(row[:4]): Unanswered(*row[4:]) for row in zip(*columns, strict=True)}
+        works, answered = sorted({place[0] for place in last}), set[str]()
+        for start in range(0, len(works), PAGE):
+            ok = select(table.c.work_id).where(
+                table.c.work_id.in_(works[start : start + PAGE]),
+                table.c.status == Status.OK.value,
+                table.c.superseded == 0,
+            )
+            answered.update(connection.execute(ok).scalars())
+    return {place: one for place, one in last.items() if place[0] not in answered}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One stored judgment of a judge: which question it answers, and whether it counts as its answer."""
+
+    judgment_id: str
+    place: Place
+    attempt: int
+    answers: bool
+    """Ok, and not superseded."""
+
+
+def asked(workspace: Workspace, **where: Any) -> Iterator[Asked]:
+    """Every judgment with these columns, oldest first, those that were superseded included."""
+    table = judgments
+    names = ("id", "work_id", "left_id", "right_id", "order", "attempt", "status", "superseded")
+    query = select(*(table.c[name] for name in names)).where(*_where(where)).order_by(table.c.seq)
+    with reading(workspace.store.engine) as connection:
+        columns = fetch_columns(connection, query)
+    for identity, work, left, right, order, attempt, status, superseded in zip(*columns, strict=True):
+        yield Asked(identity, (work, left, right, order), attempt, status == Status.OK.value and not superseded)
+
+
+def _where(where: dict[str, Any]) -> list[ColumnElement[bool]]:
+    return [
+        judgments.c[name].in_(list(value)) if isinstance(value, list | tuple | set) else judgments.c[name] == value
+        for name, value in where.items()
+    ]

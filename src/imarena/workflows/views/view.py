@@ -1,0 +1,173 @@
+"""A view of a workspace: its columns at one moment, read when they are first needed and kept.
+
+What counts is decided here and nowhere else. Boards, reports, routing, health, agreement, alignment, the web pages and
+exports all read a view.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, select
+
+from imarena.storage import Workspace
+from imarena.storage.codec import microseconds
+from imarena.storage.database import reading
+from imarena.storage.forms import Form
+from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
+from imarena.workflows.views.entries import Entries, read_entries
+from imarena.workflows.views.fetch import IntArray
+from imarena.workflows.views.forms import EARLIER, Forms, count_live, read_forms
+from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, joined, read_judgments, superseded_since
+from imarena.workflows.views.votes import VoteColumns, open_campaigns, read_votes
+
+OVERLAP = 20_000
+"""PostgreSQL commits rows out of order: a refresh reads this many numbers again that it had passed."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Which verdicts may be seen: from and up to a day (both included), and only those of campaigns that are closed."""
+
+    since: str | None = None
+    until: str | None = None
+    released: bool = False
+
+    def sees(self, created_us: IntArray) -> NDArray[np.bool_]:
+        """(n,) which moments lie in it."""
+        seen = np.ones(created_us.size, bool)
+        if self.since:
+            seen &= created_us >= microseconds(_midnight(self.since))
+        if self.until:
+            seen &= created_us < microseconds(_midnight(self.until) + timedelta(days=1))
+        return seen
+
+
+EVERYTHING = Window()
+
+
+def _midnight(day: str) -> datetime:
+    return datetime.fromisoformat(day[:10]).replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """How far a view has read: the highest `seq` of each table, and the state of what changes in place."""
+
+    items: int
+    outputs: int
+    judgments: int
+    votes: int
+    assignments: int
+    campaigns: int
+    exclusions: int
+
+
+def read_marks(workspace: Workspace) -> Marks:
+    """Changes when a record that a view shows is added, a campaign opens or closes, or a rater is excluded."""
+    tables = (items, outputs, judgments, votes, assignments)
+    query = select(
+        *(select(func.coalesce(func.max(table.c.seq), 0)).scalar_subquery() for table in tables),
+        select(func.coalesce(func.sum(campaigns.c.seq * (1 + campaigns.c.open)), 0)).scalar_subquery(),
+        select(
+            func.coalesce(func.sum(exclusions.c.seq * 2 + func.coalesce(func.length(exclusions.c.lifted_at), 0)), 0)
+        ).scalar_subquery(),
+    )
+    with reading(workspace.store.engine) as connection:
+        return Marks(*(int(value) for value in connection.execute(query).one()))
+
+
+class View:
+    """Columns of a workspace as it was when the view was made. Never changes; `refreshed` gives the next one."""
+
+    def __init__(self, workspace: Workspace, marks: Marks | None = None) -> None:
+        self.workspace = workspace
+        self.marks = marks or read_marks(workspace)
+        self._by_form: dict[int, JudgmentColumns] = {}
+
+    @cached_property
+    def entries(self) -> Entries:
+        """Items and outputs."""
+        with reading(self.workspace.store.engine) as connection:
+            return read_entries(connection)
+
+    @cached_property
+    def forms(self) -> Forms:
+        """The forms of all judges, and which count."""
+        with reading(self.workspace.store.engine) as connection:
+            return read_forms(connection)
+
+    @cached_property
+    def votes(self) -> VoteColumns:
+        """All votes, each with the reason why it does not count."""
+        with reading(self.workspace.store.engine) as connection:
+            return read_votes(connection, self.entries)
+
+    @cached_property
+    def asking(self) -> frozenset[str]:
+        """Campaigns that are open."""
+        with reading(self.workspace.store.engine) as connection:
+            return open_campaigns(connection)
+
+    def judgments(self, forms: Sequence[Form]) -> JudgmentColumns:
+        """The live judgments of these forms."""
+        parts = [self._of(form) for form in forms]
+        return joined(parts) if parts else NOTHING
+
+    def _of(self, form: Form) -> JudgmentColumns:
+        found = self._by_form.get(form.form_id)
+        if found is None:
+            with reading(self.workspace.store.engine) as connection:
+                found = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
+            self._by_form[form.form_id] = found
+        return found
+
+    def earlier(self, forms: Sequence[Form]) -> Counter[str]:
+        """How many judgments of these forms do not count because the judge has changed since."""
+        old = [form.form_id for form in forms if form.form_id in self.forms.earlier]
+        with reading(self.workspace.store.engine) as connection:
+            number = count_live(connection, old).total()
+        return Counter({EARLIER: number} if number else {})
+
+    def refreshed(self, marks: Marks) -> "View":
+        """A view of what is there now. Columns that were read are kept, and what came since is added to them."""
+        fresh = View(self.workspace, marks)
+        same_entries = (marks.items, marks.outputs) == (self.marks.items, self.marks.outputs)
+        if same_entries and "entries" in self.__dict__:
+            fresh.__dict__["entries"] = self.entries
+            fresh._by_form = self._grown(fresh)
+        same_votes = all(
+            getattr(marks, name) == getattr(self.marks, name) for name in ("votes", "assignments", "exclusions")
+        )
+        if same_entries and same_votes and "votes" in self.__dict__:
+            fresh.__dict__["votes"] = self.votes
+        return fresh
+
+    def _grown(self, fresh: "View") -> dict[int, JudgmentColumns]:
+        """The judgments that were read, with those that came since and without those that were superseded since."""
+        if fresh.marks.judgments == self.marks.judgments:
+            return dict(self._by_form)
+        lag = OVERLAP if self.workspace.store.engine.dialect.name == "postgresql" else 0
+        after = max(0, self.marks.judgments - lag)
+        grown = {}
+        with reading(self.workspace.store.engine) as connection:
+            gone = superseded_since(connection, after)
+            for identity, known in self._by_form.items():
+                kept = known.where(~np.isin(known.seq, gone)) if gone.size else known
+                new = read_judgments(connection, known.forms[0], fresh.entries, after=after, upto=fresh.marks.judgments)
+                if lag:
+                    new = new.where(~np.isin(new.seq, kept.seq))
+                grown[identity] = joined_same(kept, new) if len(new) else kept
+        return grown
+
+
+def joined_same(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
+    """Two parts of the judgments of one form."""
+    both = joined([known, new])
+    return JudgmentColumns(
+        **{**both.__dict__, "forms": known.forms, "form": np.zeros(len(both), np.int32)},
+    )

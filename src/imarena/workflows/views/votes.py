@@ -1,0 +1,146 @@
+"""Votes as columns, each with the reason why it does not count, if there is one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, func, select
+
+from imarena.storage.schema import assignments, campaigns, exclusions, votes
+from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, names_of
+from imarena.workflows.views.entries import Entries
+from imarena.workflows.views.fetch import IntArray, fetch_columns
+
+
+class Reason(StrEnum):
+    """Why a vote does not count."""
+
+    COUNTS = ""
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+    PRACTICE = "practice"
+    TEST = "test"
+    GOLD = "gold"
+    REPEAT = "repeat"
+    RATER_EXCLUDED = "rater excluded"
+
+
+REASONS = tuple(Reason)
+PURPOSES: Mapping[str, Reason] = {
+    "practice": Reason.PRACTICE,
+    "qualification": Reason.TEST,
+    "gold": Reason.GOLD,
+    "repeat": Reason.REPEAT,
+}
+"""Purposes of assignments whose votes say something about the rater, not about the models."""
+
+
+@dataclass(frozen=True)
+class VoteColumns:
+    """n records of votes, those that do not count included. `left` and `right` are places of outputs (-1: none).
+
+    `reason` (n,) points into `REASONS`; 0 counts. `probability` of having been routed is NaN where it is not known.
+    """
+
+    seq: IntArray
+    rater: Names
+    left: CodeArray
+    right: CodeArray
+    preference: ByteArray
+    dimension: Names
+    purpose: Names
+    campaign: Names
+    probability: NDArray[np.float64]
+    created_us: IntArray
+    reason: ByteArray
+
+    def __len__(self) -> int:
+        return int(self.seq.size)
+
+    def where(self, kept: NDArray[Any]) -> "VoteColumns":
+        """Only these rows."""
+        arrays: dict[str, Any] = {}
+        for field in fields(self):
+            values = getattr(self, field.name)
+            arrays[field.name] = Names(values.of[kept], values.names) if isinstance(values, Names) else values[kept]
+        return replace(self, **arrays)
+
+    @property
+    def counts(self) -> NDArray[np.bool_]:
+        """(n,) which votes count."""
+        return np.asarray(self.reason == 0)
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """How many do not count, by reason."""
+        numbers = np.bincount(self.reason, minlength=len(REASONS)).tolist()
+        return {reason.value: number for reason, number in zip(REASONS, numbers, strict=True) if reason and number}
+
+
+def read_votes(connection: Connection, entries: Entries) -> VoteColumns:
+    """Read them all, and decide which count."""
+    columns = fetch_columns(
+        connection,
+        select(
+            votes.c.seq,
+            votes.c.rater_id,
+            func.coalesce(votes.c.left_seq, 0),
+            func.coalesce(votes.c.right_seq, 0),
+            coded(votes.c.preference, PREFERENCES),
+            votes.c.dimension,
+            assignments.c.purpose,
+            assignments.c.campaign_id,
+            assignments.c.probability,
+            votes.c.created_us,
+            votes.c.retracted,
+            votes.c.superseded,
+            votes.c.created_at,
+        )
+        .select_from(votes.outerjoin(assignments, assignments.c.id == votes.c.assignment_id))
+        .order_by(votes.c.seq),
+    )
+    seq, rater, left, right, preference, dimension, purpose, campaign, probability, created = columns[:10]
+    found = VoteColumns(
+        seq=np.array(seq, np.int64),
+        rater=names_of(rater),
+        left=entries.at(np.array(left, np.int64)),
+        right=entries.at(np.array(right, np.int64)),
+        preference=np.array(preference, np.int8),
+        dimension=names_of(dimension),
+        purpose=names_of(purpose),
+        campaign=names_of(campaign),
+        probability=np.array(probability, np.float64),
+        created_us=np.array(created, np.int64),
+        reason=np.zeros(len(seq), np.int8),
+    )
+    return replace(found, reason=_reasons(found, columns[10], columns[11], columns[12], _exclusions(connection)))
+
+
+def _reasons(
+    found: VoteColumns, retracted: list[int], superseded: list[int], created_at: list[str], excluded: dict[str, str]
+) -> ByteArray:
+    reason = np.zeros(len(found), np.int8)
+    if excluded:
+        since = np.array([excluded.get(name, "~") for name in found.rater.names] or ["~"])
+        reason[np.array(created_at) >= since[found.rater.of]] = REASONS.index(Reason.RATER_EXCLUDED)
+    for purpose, why in PURPOSES.items():
+        if purpose in found.purpose.names:
+            reason[found.purpose.of == found.purpose.names.index(purpose)] = REASONS.index(why)
+    reason[np.array(superseded, bool)] = REASONS.index(Reason.SUPERSEDED)
+    reason[np.array(retracted, bool)] = REASONS.index(Reason.RETRACTED)
+    return reason
+
+
+def _exclusions(connection: Connection) -> dict[str, str]:
+    """Raters whose votes do not count, with the moment from which on ("" for all)."""
+    query = select(exclusions.c.rater_id, func.min(func.coalesce(exclusions.c.since, "")))
+    rows = connection.execute(query.where(exclusions.c.lifted_at.is_(None)).group_by(exclusions.c.rater_id))
+    return dict(rows.tuples().all())
+
+
+def open_campaigns(connection: Connection) -> frozenset[str]:
+    """Campaigns that still ask: who votes now must not see a board move."""
+    return frozenset(connection.execute(select(campaigns.c.id).where(campaigns.c.open == 1)).scalars())
