@@ -56,7 +56,7 @@ def _groups(
 ) -> tuple[IntArray, FloatArray]:
     """(n,) band of every battle, people last, and the bands' q."""
     judged: Any = battles.judged
-    # rounded, so that equal gaps share a band whatever the range: 5.1 - 4.6 and 5.0 - 4.5 differ in the last bit
+    # rounded, so that equal gaps share a band whatever the range: 4.1 - 3.6 and 5.0 - 4.5 differ in the last bit
     gap = np.round(np.abs(np.asarray(battles.score_left) - np.asarray(battles.score_right)), 9)
     if not np.isfinite(gap[judged]).all():
         raise UserError("A judge's battle has no scores, so that its gap is not known.", hint="Fill both scores.")

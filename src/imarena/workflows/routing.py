@@ -26,7 +26,7 @@ from imarena.routing import (
 from imarena.routing.calibration import LEAST_PAIRS
 from imarena.routing.stopping import MOST, Forecast
 from imarena.storage import Workspace
-from imarena.workflows.routing_curves import ALL, Fit, gap_tables, record_of
+from imarena.workflows.routing_curves import ALL, Fit, gap_tables, record_of, store_newest
 from imarena.workflows.routing_tables import GOLD, Arena, gold_set, read_arena
 from imarena.workflows.score_ranges import range_of
 
@@ -90,8 +90,7 @@ def calibrate(workspace: Workspace, judge: str | None, fit: Fit | None = None) -
             ridge=fit.ridge,
         )  # fmt: skip
         record = record_of(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions, fit)
-        workspace.store.add([record])
-        stored.append(record)
+        stored.append(store_newest(workspace, record))
     return {
         "judge": arena.judge,
         "method": fit.method,

@@ -74,6 +74,21 @@ def newest(workspace: Workspace, judge: str) -> dict[str, Calibration]:
     return {record.group: record for record in workspace.store.records(Calibration, judge=judge)}
 
 
+def store_newest(workspace: Workspace, record: Calibration) -> Calibration:
+    """Store a calibration as the newest of its group, also where the same one was stored before another.
+
+    Its id is its content: it is stored once more only by naming the one that it comes after.
+    """
+    last = newest(workspace, record.judge).get(record.group)
+    if last is not None and workspace.store.get(Calibration, record.calibration_id) is not None:
+        content = {key: value for key, value in last.data.items() if key != "after"}
+        if (last.method, last.curve, content) == (record.method, record.curve, record.data):
+            return last
+        record = record.model_copy(update={"data": {**record.data, "after": last.calibration_id}})
+    workspace.store.add([record])
+    return record
+
+
 def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calibration:
     """The newest one for a group, or for all where the group had too few pairs."""
     found = newest(workspace, judge)
@@ -87,8 +102,8 @@ def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calib
 def curve_of(record: Calibration, *, paper_compat: bool = False) -> Curve:
     """The curve of a stored calibration.
 
-    `paper_compat`: isotonic regression is read as the paper's step function, fitted to the same pairs. The paper's other
-    form, a logistic curve, is taken as it was stored.
+    `paper_compat`: isotonic regression is read as the paper's step function, fitted to the same pairs. The paper's
+    other form, a logistic curve, is taken as it was stored.
     """
     if paper_compat and record.method == "isotonic":
         gap, agrees = pairs_of(record)
