@@ -11,7 +11,7 @@ from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.routing import calibrate
 from imarena.workflows.routing_boards import placeable, setting_board
-from imarena.workflows.routing_curves import calibration_for, stale
+from imarena.workflows.routing_curves import Fit, calibration_for, stale
 from imarena.workflows.routing_tables import Arena, read_arena
 
 
@@ -127,10 +127,10 @@ def test_a_calibration_of_an_older_version_is_told(workspace: Workspace) -> None
             ]
         )  # fmt: skip
     with pytest.raises(UserError, match="same score gap"):
-        calibrate(workspace, None, rounds=0)
+        calibrate(workspace, None, Fit(rounds=0))
     scored(workspace, outputs[::3], 500.0, "2")
     scored(workspace, outputs[1::3] + outputs[2::3], 500.0, "2")
-    calibrate(workspace, None, rounds=0)
+    calibrate(workspace, None, Fit(rounds=0))
     record = calibration_for(workspace, "robot")
     assert stale(record, {"2": 120}) == ()
     assert "run imarena route calibrate again" in stale(record, {"3": 1})[0]

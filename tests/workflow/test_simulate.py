@@ -38,6 +38,7 @@ def test_every_policy_runs(imarena: Imarena) -> None:
         (("--tau", 2000), "let nothing through"),
         (("--from", "scores.csv"), "two tables"),
         (("--seeds", 1), "two seeds"),
+        (("--range", "0:10"), "Simulated scores are of 0 to 1000"),
         (("--budgets", "100000"), "battles are left"),
     ],
 )

@@ -1,6 +1,22 @@
-"""Reading ``key=value`` options."""
+"""Options that several commands have: ``key=value`` pairs, and the range of a judge's scores."""
+
+from typing import Annotated, Any
+
+import typer
 
 from imarena.core.errors import UserError
+
+ScoreRangeText = Annotated[
+    str | None,
+    typer.Option("--range", help="The judge's lowest and highest score, LOW:HIGH; else its own, else by the data."),
+]
+
+
+def read_range(text: str | None) -> Any:
+    """The range that the option names; None where it was left out."""
+    from imarena.stats.score_range import score_range_from
+
+    return None if text is None else score_range_from(text)
 
 
 def pairs(values: list[str] | None) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """``imarena rank``: a leaderboard from a workspace or a table of battles."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -78,6 +77,7 @@ def command(
 ) -> None:
     """Leaderboard: ratings with intervals, ranks with intervals, records, coverage."""
     from imarena.ranking import Options
+    from imarena.ranking.settings import with_settings
     from imarena.workflows import rank as work
 
     if source is not None and against is not None and work.is_board(source):
@@ -94,7 +94,7 @@ def command(
         dimension_weight="balanced" if balanced else "count",
         anchors=work.load_board(anchors)[0] if anchors else {},
     )
-    options = with_settings(options, _pairs(settings, "--set"), reliability)
+    options = with_settings(options, settings, reliability)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
         reading["resume"] = work.load_ranking(resume)
@@ -175,45 +175,6 @@ def _compare_only(context: typer.Context, source: Path, against: Path, names: di
     ours, date = work.load_board(source)
     compared = work.compare_boards(ours, against, names)
     emit(context, {"board": source.name, "date": date, "against": compared}, lambda out: show_comparison(compared, out))
-
-
-def with_settings(options: Any, settings: dict[str, str], reliability: str) -> Any:
-    """Put ``--set key=value`` where it belongs."""
-    parts = {"elo": options.elo, "active": options.active, "mixture": replace(options.mixture, reliability=reliability)}
-    for key, text in settings.items():
-        owners = [name for name, part in parts.items() if hasattr(part, key)]
-        if not owners and key not in ("base", "scale", "centre"):
-            raise UserError(
-                f"No setting '{key}'.",
-                hint="Settings: base, scale, centre, k, order, k_human, alpha, q_human, "
-                "q_judge, q_by_gap, scale_floor, paper_compat, gap_bins.",
-            )
-        if not owners:
-            options = replace(options, **{key: _number(key, text)})
-        for owner in owners:  # active Elo and the mixture both have a q_human
-            parts[owner] = replace(parts[owner], **{key: _value(key, text)})
-    return replace(options, **parts)
-
-
-def _value(key: str, text: str) -> Any:
-    if key in ("order", "reliability"):
-        return text
-    if key == "paper_compat":
-        if text not in ("true", "false"):
-            raise UserError(f"'{key}' is true or false, not '{text}'.")
-        return text == "true"
-    if key == "q_by_gap":
-        points = [point.partition(":") for point in text.split(",")]
-        return tuple(sorted((_number(key, gap), _number(key, q)) for gap, _, q in points))
-    number = _number(key, text)
-    return int(number) if key == "gap_bins" else number
-
-
-def _number(key: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise UserError(f"'{key}' needs a number, not '{text}'.") from None
 
 
 def _pairs(words: list[str] | None, option: str) -> dict[str, str]:

@@ -1,11 +1,12 @@
 """``imarena route``: calibrate, gold, plan, assign, sheet, ingest, rerank, report."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from imarena.cli.console import Exit, emit, session, warn
+from imarena.cli.options import ScoreRangeText, read_range
 from imarena.cli.sheet import Cell, Sheet, show_sheets
 from imarena.core.errors import UserError
 from imarena.core.plurals import counted
@@ -21,6 +22,9 @@ Judge = Annotated[str | None, typer.Option("--judge", help="Whose scores; needed
 Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: least score of both sides.")]
 Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")]
 Deferral = Annotated[float, typer.Option("--deferral", help="Share of pairs that pass, without --tau and --delta.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="A method's setting, such as alpha=0.25; as `rank --set`.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
 TOLD = 50
 """How many refused rows are told one by one."""
@@ -30,7 +34,14 @@ TOLD = 50
 def calibrate(
     context: typer.Context,
     judge: Judge = None,
-    method: Annotated[str, typer.Option("--method", help="isotonic or logistic.")] = "isotonic",
+    method: Annotated[
+        str, typer.Option("--method", help="isotonic, piecewise (the paper's step function) or logistic.")
+    ] = "isotonic",
+    ridge: Annotated[
+        float, typer.Option("--ridge", help="logistic: pull on both coefficients; the paper's is 0.")
+    ] = 0.25,
+    edges: Annotated[str, typer.Option("--edges", help="Edges of the table by score gap, such as 0.5,1,2.")] = "",
+    score_range: ScoreRangeText = None,
     rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds.")] = 1000,
     seed: Seed = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Save the reliability diagram as PNG here.")] = None,
@@ -38,16 +49,22 @@ def calibrate(
     """How far a judge agrees with people, by score gap; stored with its data."""
     from imarena.storage import open_workspace
     from imarena.workflows import routing
+    from imarena.workflows.routing_curves import Fit
 
+    fit = Fit(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with open_workspace(session(context).workspace) as workspace:
-        document = routing.calibrate(workspace, judge, method=_method(method), rounds=rounds, seed=seed)
+        document = routing.calibrate(workspace, judge, fit)
     if plot is not None:
         from imarena.reports.active_plots import save_reliability
 
         save_reliability(document["judge"], document["curves"], plot)
     _warn_all(context, document["warnings"])
     rows = tuple(_band(row) for row in document["table"])
-    title = f"Agreement of {document['judge']} with people by score gap, {document['n_pairs']} decided pairs"
+    ends = document["score_range"]
+    title = (
+        f"Agreement of {document['judge']} with people by score gap, {document['n_pairs']} decided pairs; "
+        f"scores from {ends['low']:g} to {ends['high']:g}"
+    )
     emit(
         context,
         document,
@@ -230,22 +247,27 @@ def rerank(
     weigh_routing: Annotated[
         bool, typer.Option("--weigh-routing", help="Weigh votes by 1 / probability of having been routed.")
     ] = False,
-    paper_compat: Annotated[bool, typer.Option("--paper-compat", help="active-elo as printed: q = a.")] = False,
+    paper_compat: Annotated[
+        bool, typer.Option("--paper-compat", help="active-elo as printed: q = a, piecewise constant.")
+    ] = False,
+    changed: Set = None,
     rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
     seed: Seed = 0,
 ) -> None:
     """Rank again with all votes so far; boards are stored."""
     from imarena.ranking import Options
+    from imarena.ranking.settings import with_settings
     from imarena.storage import open_workspace
     from imarena.workflows.routing_boards import SETTINGS
     from imarena.workflows.routing_boards import rerank as run
 
     chosen = SETTINGS if settings == "all" else _names(settings)
+    options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
     left_out: list[str] = []
     with open_workspace(session(context).workspace) as workspace:
         made = run(
             workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
-            options=Options(rounds=rounds, seed=seed, matrices=False), paper_compat=paper_compat,
+            options=options, paper_compat=paper_compat,
             left_out=left_out if settings == "all" else None,
         )  # fmt: skip
     if not made:
@@ -272,12 +294,14 @@ def report(
     seeds: Annotated[
         int, typer.Option("--seeds", min=0, help="How often policies are tried on the votes so far; 0: not at all.")
     ] = 100,
+    changed: Set = None,
     rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
     seed: Seed = 0,
 ) -> None:
     """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
     from imarena.cli.progress import progress
     from imarena.ranking import Options
+    from imarena.ranking.settings import with_settings
     from imarena.reports.active_page import active_page
     from imarena.reports.page import markdown
     from imarena.routing import Gates
@@ -286,7 +310,7 @@ def report(
     from imarena.workflows.routing_trials import Trial
 
     gates = None if tau is None and delta is None else Gates(tau, delta)
-    options = Options(rounds=rounds, matrices=False, seed=seed)
+    options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
     trial = Trial(max(seeds, 2), seed=seed) if seeds else None
     with open_workspace(session(context).workspace) as workspace, progress("report") as told:
         document = active_report(
@@ -342,9 +366,16 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _method(text: str) -> Literal["isotonic", "logistic"]:
-    if text == "isotonic":
-        return "isotonic"
-    if text == "logistic":
-        return "logistic"
-    raise UserError(f"No calibration method '{text}'.", hint="Known: isotonic, logistic.")
+def _method(text: str) -> Any:
+    from imarena.routing.calibration import METHODS
+
+    if text not in METHODS:
+        raise UserError(f"No calibration method '{text}'.", hint=f"Known: {', '.join(METHODS)}.")
+    return text
+
+
+def _edges(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in _names(text))
+    except ValueError:
+        raise UserError(f"'{text}' is not a list of score gaps.", hint="Such as --edges 0.5,1,2.") from None

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, session, stderr
+from imarena.cli.options import ScoreRangeText, read_range
 from imarena.cli.sheet import Cell, Sheet, show_sheets
 from imarena.core.errors import UserError
 
@@ -19,6 +20,7 @@ def command(
         Path | None, typer.Option("--against", help="People's ratings of the same outputs (unit, model, rater, value).")
     ] = None,
     judge: Annotated[str | None, typer.Option("--judge", help="Which judge, where the file holds several.")] = None,
+    score_range: ScoreRangeText = None,
     budgets: Annotated[str, typer.Option("--budgets", help="Numbers of votes to compare.")] = "50,100,200,400",
     seeds: Annotated[int, typer.Option("--seeds", help="How often the campaign is repeated on a new split.")] = 200,
     policies: Annotated[
@@ -45,10 +47,12 @@ def command(
     from imarena.workflows.simulating import Plan, simulate
     from imarena.workflows.simulating_worlds import recorded_world, simulated_world
 
+    if score_range is not None and from_file is None:
+        raise UserError("Simulated scores are of 0 to 1000.", hint="--range goes with --from.")
     if (from_file is None) != (against is None):
         raise UserError("Recorded data need two tables.", hint="Give --from scores.csv and --against ratings.csv.")
     if from_file is not None and against is not None:
-        world = recorded_world(from_file, against, judge)
+        world = recorded_world(from_file, against, judge, read_range(score_range))
     else:
         world = simulated_world(n_models=models, n_items=items, bias=bias, seed=seed)
     plan = Plan(

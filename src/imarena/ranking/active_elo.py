@@ -7,7 +7,8 @@ import numpy as np
 from imarena.core.errors import UserError
 from imarena.ranking.battles import TIE, Battles, FloatArray
 from imarena.ranking.elo import NO_TIMES, TimesArray
-from imarena.ranking.options import Options
+from imarena.ranking.options import Q_JUDGE, Options
+from imarena.stats.score_range import ScoreRange, observed_range
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,16 @@ class Evidence:
     scale: FloatArray
     q: FloatArray
     k: FloatArray
+    score_range: ScoreRange
+    """Lowest and highest score of the judge, as S was computed with it."""
 
 
 def evidence(battles: Battles, options: Options) -> Evidence:
-    """Read scores and sources. A battle without scores gets the median S of those that have them."""
+    """Read scores and sources. A battle without scores gets the median S of those that have them.
+
+    S is in rating points, which the paper equates with those of a judge of 0 to 1000: other scores are put on that
+    scale first. A judge of 0 to 10 would otherwise have a S of 5, so that a lead of 5 points made a battle safe.
+    """
     active, n = options.active, len(battles)
     judged = np.zeros(n, bool) if battles.judged is None else battles.judged
     if battles.score_left is None or battles.score_right is None:
@@ -34,10 +41,11 @@ def evidence(battles: Battles, options: Options) -> Evidence:
             f"{int((judged & ~scored).sum())} judge battles have no scores, so that their score gap is not known.",
             hint="Give score_left and score_right, or a constant reliability.",
         )
-    mean = np.where(scored, 0.5 * (left + right), np.nan)
+    scores = active.score_range or observed_range(np.concatenate([left, right]))
+    mean = np.where(scored, scores.on_paper_scale(0.5 * (left + right)), np.nan)
     usual = float(np.median(mean[scored])) if scored.any() else options.per_log
     scale = np.maximum(np.where(scored, mean, usual), active.scale_floor)
-    q_judge: FloatArray | float = active.q_judge
+    q_judge: FloatArray | float = Q_JUDGE if active.q_judge is None else active.q_judge
     if active.q_by_gap:
         gaps, qs = np.array(active.q_by_gap).T
         q_judge = np.interp(np.where(scored, np.abs(left - right), 0.0), gaps, qs)
@@ -50,6 +58,7 @@ def evidence(battles: Battles, options: Options) -> Evidence:
         q=np.where(judged, q_judge, active.q_human),
         k=np.where(judged, active.alpha * active.k_human, active.k_human)
         * (1.0 if battles.weight is None else battles.weight),
+        score_range=scores,
     )
 
 

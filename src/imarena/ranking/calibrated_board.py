@@ -17,13 +17,15 @@ CHUNK = 100
 """Boards fitted at once."""
 
 
-def calibrated_board(
-    battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], options: Options, *, q_human: float = 1.0
-) -> Result:
-    """Judge's battles weigh by their gap's calibrated q (which is max(0, 2a - 1)), people's by `q_human`."""
+def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], options: Options) -> Result:
+    """Judge's battles weigh by their gap's calibrated q (which is max(0, 2a - 1)), people's by the mixture's `q_human`.
+
+    Bands of the gap hold equal numbers of battles, so that they fit scores of any range.
+    """
+    q_human = 1.0 if options.mixture.q_human is None else options.mixture.q_human
     if battles.judged is None or battles.score_left is None or battles.score_right is None:
         raise UserError("A calibrated mixture needs the source and both scores of every battle.")
-    group, q = _groups(battles, reliability_at, q_human)
+    group, q = _groups(battles, reliability_at, q_human, options.mixture.gap_bins or BANDS)
     left, right = np.triu_indices(len(battles.models), 1)
     touches = _touches(battles, group, q.size)
     shape = (-1, left.size, q.size, 2)
@@ -50,15 +52,16 @@ def calibrated_board(
 
 
 def _groups(
-    battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], q_human: float
+    battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], q_human: float, bands: int
 ) -> tuple[IntArray, FloatArray]:
     """(n,) band of every battle, people last, and the bands' q."""
     judged: Any = battles.judged
-    gap = np.abs(np.asarray(battles.score_left) - np.asarray(battles.score_right))
+    # rounded, so that equal gaps share a band whatever the range: 4.1 - 3.6 and 5.0 - 4.5 differ in the last bit
+    gap = np.round(np.abs(np.asarray(battles.score_left) - np.asarray(battles.score_right)), 9)
     if not np.isfinite(gap[judged]).all():
         raise UserError("A judge's battle has no scores, so that its gap is not known.", hint="Fill both scores.")
     q_each = reliability_at(gap[judged])
-    edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, BANDS + 1)[1:-1])) if judged.any() else np.zeros(0)
+    edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bands + 1)[1:-1])) if judged.any() else np.zeros(0)
     band = np.searchsorted(edges, gap[judged], side="right")
     counts = np.bincount(band, minlength=edges.size + 1)
     q = np.bincount(band, q_each, edges.size + 1) / np.maximum(counts, 1)

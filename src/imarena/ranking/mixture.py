@@ -20,6 +20,7 @@ from imarena.ranking.options import MixtureOptions
 PRIOR = (2.0, 0.5)
 """Pseudo labels, credible and not, of every free reliability: keeps a rater with three votes off 0 and 1."""
 START = 0.85
+GAP_BINS = 5
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability
             raise UserError("Reliability by source needs a source column.", hint="Give source: human or judge.")
         names, of = ("judge",), np.zeros(len(battles), np.int32)
     elif options.reliability == "gap":
-        names, of = _gap_bins(battles, judged, options.gap_bins)
+        names, of = _gap_bins(battles, judged, options.gap_bins or GAP_BINS)
     else:
         if battles.rater is None:
             raise UserError("Reliability by rater needs a rater column.", hint="Or use --reliability source or gap.")
@@ -79,10 +80,10 @@ def _gap_bins(
 ) -> tuple[tuple[str, ...], "np.ndarray[tuple[int], np.dtype[np.int32]]"]:
     if battles.score_left is None or battles.score_right is None:
         raise UserError("Reliability by gap needs score_left and score_right.", hint="Or use --reliability rater.")
-    gap = np.abs(battles.score_left - battles.score_right)
+    gap = np.round(np.abs(battles.score_left - battles.score_right), 9)
     if not np.isfinite(gap[judged]).all():
         raise UserError("A judge's battle has no scores, so that its gap is not known.", hint="Fill both scores.")
-    edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bins + 1)[1:-1]))
+    edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bins + 1)[1:-1])) if judged.any() else np.zeros(0)
     of = np.searchsorted(edges, np.where(np.isfinite(gap), gap, 0.0), side="right").astype(np.int32)
     ends = [0.0, *edges.tolist(), float(np.inf)]
     return tuple(f"gap {low:g} to {high:g}" for low, high in pairwise(ends)), of

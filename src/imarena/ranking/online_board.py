@@ -1,7 +1,6 @@
 """Boards that move battle by battle: online Elo and CV-Arena's reliability-weighted Elo."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,9 @@ from imarena.ranking.active_elo import active_elo_ratings, evidence
 from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
-from imarena.ranking.options import Options
+from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
 from imarena.ranking.resample import cluster_warnings, default_cluster
+from imarena.stats.score_range import ScoreRange
 
 BATCH_BATTLES = 20_000_000
 Play = Callable[[TimesArray | None], FloatArray]
@@ -45,8 +45,7 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
             return elo_ratings(battles, options, start, times)
     else:
         given = evidence(battles, options)
-        settings.update({key: value for key, value in asdict(options.active).items() if key != "q_by_gap"})
-        settings["q_by_gap"] = [list(point) for point in options.active.q_by_gap]
+        settings |= _active_settings(options.active, given.score_range)
 
         def play(times: TimesArray | None) -> FloatArray:
             return active_elo_ratings(battles, given, start, times)
@@ -63,6 +62,16 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles}}
     flat = None if draws is None else draws.std(axis=0) < 1e-9
     return Result(ratings, draws, settings, details, (*_warnings(flat), *told), fixed=flat)
+
+
+def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonDict:
+    """The settings as they were used."""
+    plain = ("k_human", "alpha", "q_human", "scale_floor", "paper_compat")
+    settings: JsonDict = {name: getattr(active, name) for name in plain}
+    settings["q_judge"] = Q_JUDGE if active.q_judge is None else active.q_judge
+    settings["q_by_gap"] = [list(point) for point in active.q_by_gap]
+    settings["score_range"] = [score_range.low, score_range.high]
+    return settings
 
 
 def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> tuple[FloatArray, int]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from imarena.core.errors import UserError
+from imarena.stats.score_range import ScoreRange
 
 METHODS = ("bt", "davidson", "elo", "active-elo", "mixture", "corrected")
 INTERVALS = ("bootstrap", "sandwich", "none")
@@ -12,6 +13,8 @@ CLUSTERS = ("battle", "item", "rater")
 ORDERS = ("given", "shuffled")
 DIMENSION_WEIGHTS = ("count", "balanced")
 RELIABILITIES = ("rater", "source", "gap")
+Q_JUDGE = 0.8
+"""Reliability of a judge that was not calibrated."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +33,17 @@ class ActiveEloOptions:
     alpha: float = 0.5
     """K_AI = alpha K_H."""
     q_human: float = 0.99
-    q_judge: float = 0.8
-    """Reliability of a judge where no curve is given."""
+    """1 - epsilon of appendix E.3."""
+    q_judge: float | None = None
+    """Reliability of a judge where no curve is given. None: `Q_JUDGE`, or the judge's calibration where it has one."""
     q_by_gap: tuple[tuple[float, float], ...] = ()
     """Points (score gap, q) of a calibrated curve, read with straight lines between them (appendix E)."""
     scale_floor: float = 100.0
-    """Least instance scale S: without it two outputs near score 0 would swing the board."""
+    """Least instance scale S, in rating points: without it two outputs near the lowest score would swing the board. S
+    is the mean of both scores on a scale of 0 to 1000, so that the floor is a tenth of any judge's range.
+    """
+    score_range: ScoreRange | None = None
+    """Lowest and highest score of the judge. None: as `observed_range` finds it in the battles."""
     paper_compat: bool = False
     """The paper's z = [s_left >= s_right]: equal scores go to the left side. Otherwise they are half a win."""
 
@@ -45,7 +53,8 @@ class MixtureOptions:
     """The order-free form of appendix G. `reliability` says what shares one q: a rater, a source or a score-gap bin."""
 
     reliability: str = "rater"
-    gap_bins: int = 5
+    gap_bins: int | None = None
+    """Bins of the score gap. None: 5 where reliabilities are estimated, 12 where they are calibrated."""
     q_human: float | None = 1.0
     """Fixed reliability of people where the source is known: it holds the scale. None estimates it."""
 
@@ -105,7 +114,7 @@ class Options:
             raise UserError(f"'alpha' must be 0 or more, not {active.alpha:g}.", hint="It is K_AI over K_H: 0.5.")
         shares = [
             ("q_human", active.q_human),
-            ("q_judge", active.q_judge),
+            ("q_judge", Q_JUDGE if active.q_judge is None else active.q_judge),
             *(("q_by_gap", q) for _, q in active.q_by_gap),
         ]
         for name, value in [*shares, *([] if mixture.q_human is None else [("q_human", mixture.q_human)])]:
@@ -115,7 +124,7 @@ class Options:
             raise UserError("A gap of 'q_by_gap' is not finite.", hint="Write GAP:Q,GAP:Q such as 0:0.5,200:0.9.")
         if mixture.q_human == 0:
             raise UserError("'q_human' cannot be 0: people would only guess.", hint="Usual: 1.")
-        if mixture.gap_bins < 1:
+        if mixture.gap_bins is not None and mixture.gap_bins < 1:
             raise UserError("'gap_bins' must be 1 or more.", hint="Usual: 5.")
 
     @property

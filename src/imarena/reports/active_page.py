@@ -6,6 +6,13 @@ from imarena.core.plurals import counted
 from imarena.reports.active_tables import boards_grid, plain_grid, ratings_grid, title_of, trial_grid
 from imarena.reports.page import Page, Picture, Section
 
+ORIGINS = {
+    "given": "a range that was given",
+    "judge": "the range that the judge declares",
+    "scores": "a range rounded outward from the scores",
+}
+"""Where the range of a judge's scores comes from."""
+
 
 def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | None = None) -> Page:
     """The document of `imarena route report` as a page; `plots` names the picture files by figure."""
@@ -21,7 +28,9 @@ def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | No
     if document["missing"]:
         missing = tuple(f"{title_of(what)}: {why}" for what, why in document["missing"].items())
         sections.append(Section("Not here, and why", missing))
-    lead = f"{document['votes']:,} votes and the scores of {document['judge']}."
+    scores = document["score_range"]
+    lead = f"{document['votes']:,} votes and the scores of {document['judge']}, "
+    lead += f"{scores['low']:g} to {scores['high']:g} ({ORIGINS[scores['from']]})."
     return Page(f"Active Elo with {document['judge']}", lead, tuple(sections))
 
 
@@ -138,7 +147,7 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
     made = []
     for key, title, what in (
         ("policies", "Policies on the votes so far (table 2)", None),
-        ("thresholds", "Thresholds loosened and tightened by 50 (table 9)", None),
+        ("thresholds", "Thresholds loosened and tightened by {shift:g} (table 9)", None),
         ("weights", "Dimension weights (table 10)", "weights"),
         ("judges", "Each judge (appendix I)", "judge"),
     ):
@@ -157,7 +166,7 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
             head = ("weights", "semantic, editing, prompt, perceptual", "Spearman with the default board", "best")
             grids.append(plain_grid(head, lines, "The corrected board on all votes"))
         plots = _picture(files, "policies", "Acc_H by policy, 95 % intervals") if key == "policies" else ()
-        made.append(Section(title, text, grids=tuple(grids), plots=plots))
+        made.append(Section(title.format(shift=told["shift"]), text, grids=tuple(grids), plots=plots))
     return made
 
 

@@ -13,7 +13,9 @@ MANY = 2
 
 
 def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
-    """Points: raw agreement of equal-count bins. Line and band: the fitted curve with its interval."""
+    """Points: raw agreement of equal-count bins. Line and band: the fitted curve with its interval, at the bins; a
+    piecewise constant curve steps at the bins' edges.
+    """
     import altair as alt
 
     rows = [
@@ -31,12 +33,27 @@ def reliability_chart(judge: str, curves: list[dict[str, Any]]) -> Any:
     band = whole.mark_area(opacity=0.2).encode(
         y=alt.Y("low:Q", scale=scale, title="agreement with people"), y2="high:Q", color=colour
     )
-    line = base.mark_line().encode(y=alt.Y("agreement:Q", scale=scale), color=colour)
+    drawn = [row for curve in curves for row in _line(curve)]
+    line = alt.Chart(alt.InlineData(values=drawn)).mark_line().encode(
+        x=alt.X("gap:Q", title="score gap"), y=alt.Y("agreement:Q", scale=scale), color=colour, order="place:Q"
+    )  # fmt: skip
     points = whole.mark_circle(size=50).encode(
         y=alt.Y("raw:Q", scale=scale), color=colour, tooltip=["gap:Q", "raw:Q", "pairs:Q"]
     )
     guess = alt.Chart(alt.InlineData(values=[{"y": 0.5}])).mark_rule(strokeDash=[4, 4], color="#999999").encode(y="y:Q")
     return (band + line + points + guess).properties(width=520, height=320, title=f"{judge}: agreement by score gap")
+
+
+def _line(curve: dict[str, Any]) -> list[dict[str, Any]]:
+    """The points of a curve's line, in order."""
+    gaps, levels = list(curve["gap"]), list(curve["agreement"])
+    for place, edge in reversed(list(enumerate(curve.get("edges") or (), 1))):
+        gaps[place:place] = [edge, edge]
+        levels[place:place] = [levels[place - 1], levels[place]]
+    return [
+        {"group": curve["group"], "gap": gap, "agreement": level, "place": place}
+        for place, (gap, level) in enumerate(zip(gaps, levels, strict=True))
+    ]
 
 
 def save_reliability(judge: str, curves: list[dict[str, Any]], path: Path) -> Path:

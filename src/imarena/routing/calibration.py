@@ -3,12 +3,16 @@
 `agreement` a(gap) is the share of pairs on which the judge's side is people's side. What the ranking needs of it
 differs: in the mixture (eq. 18) a guess agrees half the time, so that its reliability is q = max(0, 2a - 1); the
 paper's online update takes q = a.
+
+The paper fits shares of bins (eq. 12) by isotonic regression and reads the result as a step function: method
+`piecewise`. Ours, `isotonic`, fits the same shares and draws straight lines between the bins' mean gaps, so that two
+pairs on both sides of an edge are not treated as different. Its logistic (eq. 13) is `logistic` with a ridge of 0.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +20,8 @@ from numpy.typing import NDArray
 from imarena.core.errors import UserError
 
 FloatArray = NDArray[np.float64]
-Method = Literal["isotonic", "logistic"]
+Method = Literal["isotonic", "piecewise", "logistic"]
+METHODS: tuple[Method, ...] = get_args(Method)
 
 LEAST_PAIRS = 40
 """Pairs below which no curve is fitted: at 40 the error of an agreement of .8 is still .06. Ours."""
@@ -24,8 +29,17 @@ BINS = 10
 LINES = 100
 """Straight lines that stand for a logistic curve where only points can be given."""
 TABLE_EDGES = (50.0, 100.0, 200.0)
-"""Edges of CV-Arena table 5."""
+"""Edges of CV-Arena table 5 on its scale of 0 to 1000; `ScoreRange.edges` gives those of another judge."""
 FINE_EDGES = (25.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0)
+"""The same, finer."""
+RIDGE = 0.25
+"""Precision of the weak prior on both logistic coefficients: as much as one pair that agrees and one that does not."""
+STEP_ROOM = 1e-9
+"""Share by which a gap may be below a step for floating-point noise alone."""
+FLAT = 1e-12
+"""Slope below which a logistic curve is flat; also its beta then, which eq. 13 wants above 0."""
+LIMIT = 50
+"""Newton steps of the logistic fit."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +58,23 @@ class Curve:
     n: FloatArray
     parameters: tuple[float, float] | None = None
     """beta and g0 of the logistic curve (eq. 13)."""
+    edges: FloatArray | None = None
+    """(J - 1,) gaps at which a piecewise constant curve steps to the next bin."""
+
+    @property
+    def steps(self) -> FloatArray | None:
+        """(J - 1,) where the steps are, with room for noise: a gap that should be equal to an edge is above it."""
+        return None if self.edges is None else self.edges * (1 - STEP_ROOM)
 
     def at(self, gap: FloatArray) -> FloatArray:
-        """Agreement at any gap (k,): straight lines between the points, flat beyond them; eq. 13 where logistic."""
+        """Agreement at any gap (k,): straight lines between the points, flat beyond them; its bin's where piecewise
+        constant; eq. 13 where logistic.
+        """
         if self.parameters is not None:
             beta, middle = self.parameters
             return _sigmoid(beta * (np.asarray(gap, np.float64) - middle))
+        if self.steps is not None:
+            return np.asarray(self.agreement[np.searchsorted(self.steps, gap, side="right")])
         return np.asarray(np.interp(gap, self.gap, self.agreement))
 
 
@@ -63,8 +88,12 @@ def reliability_points(curve: Curve, widest: float, *, paper_compat: bool = Fals
     """(gap, q) between which straight lines are the reliability at every gap up to `widest`.
 
     The lines bend at a curve's points and where its agreement passes one half; a logistic curve has points close enough
-    to each other that the lines are within .001 of it.
+    to each other that the lines are within .001 of it. A step has two points, as near to each other as numbers can be.
     """
+    if curve.steps is not None:
+        at = np.concatenate([[0.0], *([np.nextafter(step, 0.0), step] for step in curve.steps)])
+        q = reliability(curve.at(at), paper_compat=paper_compat)
+        return tuple(zip(at.tolist(), q.tolist(), strict=True))
     if curve.parameters is not None:
         at, half = np.linspace(0.0, max(widest, 1e-9), LINES + 1), curve.parameters[1]
     else:
@@ -85,23 +114,20 @@ def fit_curve(
     level: float = 0.95,
     seed: int = 0,
     what: str = "this judge",
+    ridge: float = RIDGE,
 ) -> Curve:
-    """Fit. `gap` (k,) above 0, `agrees` (k,) 1 or 0. Pairs with gap 0 take no side and do not belong here."""
+    """Fit. `gap` (k,) above 0, `agrees` (k,) 1 or 0. Pairs with gap 0 take no side and do not belong here.
+
+    `ridge` is the precision of the prior on the logistic coefficients; 0 is plain maximum likelihood.
+    """
     gap, agrees = np.asarray(gap, np.float64), np.asarray(agrees, np.float64)
-    if method not in ("isotonic", "logistic"):
-        raise UserError(f"No calibration method '{method}'.", hint="Known: isotonic, logistic.")
-    if gap.size < LEAST_PAIRS:
-        raise UserError(
-            f"Only {gap.size} pairs were decided by both people and {what}: too few to calibrate.",
-            hint=f"At least {LEAST_PAIRS} are needed: collect votes on pairs that the judge scored differently.",
-        )
-    if np.ptp(gap) == 0:
-        raise UserError(f"All pairs of {what} have the same score gap.", hint="A curve needs different gaps.")
+    _check(gap, method, ridge, what)
     used = max(2, min(bins, gap.size // 10))
-    points, empirical, counts = _binned(gap, agrees, used)
-    parameters = _logistic(gap, agrees) if method == "logistic" else None
-    value = _logistic_at(points, parameters) if parameters else _isotonic(empirical, counts)
-    draws = _draws(gap, agrees, points, used, method, rounds, seed)
+    binned = _binned(gap, agrees, used)
+    points = binned.gap
+    parameters = _parameters(gap, agrees, ridge, what) if method == "logistic" else None
+    value = _logistic_at(points, parameters) if parameters else _isotonic(binned.share, binned.n)
+    draws = _draws(gap, agrees, points, used, method, rounds, seed, ridge)
     ends = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0) if rounds else np.stack([value, value])
     return Curve(
         method,
@@ -109,35 +135,66 @@ def fit_curve(
         value,
         np.minimum(ends[0], value),
         np.maximum(ends[1], value),
-        empirical,
-        counts,
+        binned.share,
+        binned.n,
         parameters,
+        binned.edges if method == "piecewise" else None,
     )
 
 
+def _check(gap: FloatArray, method: str, ridge: float, what: str) -> None:
+    if method not in METHODS:
+        raise UserError(f"No calibration method '{method}'.", hint=f"Known: {', '.join(METHODS)}.")
+    if not (ridge >= 0 and np.isfinite(ridge)):
+        raise UserError(f"A ridge of {ridge:g} is not possible.", hint="0: none; 0.25: the usual one.")
+    if gap.size < LEAST_PAIRS:
+        raise UserError(
+            f"Only {gap.size} pairs were decided by both people and {what}: too few to calibrate.",
+            hint=f"At least {LEAST_PAIRS} are needed: collect votes on pairs that the judge scored differently.",
+        )
+    if np.ptp(gap) == 0:
+        raise UserError(f"All pairs of {what} have the same score gap.", hint="A curve needs different gaps.")
+
+
 def _draws(
-    gap: FloatArray, agrees: FloatArray, points: FloatArray, bins: int, method: str, rounds: int, seed: int
-) -> FloatArray:
+    gap: FloatArray, agrees: FloatArray, points: FloatArray, bins: int, method: str, rounds: int, seed: int,
+    ridge: float,
+) -> FloatArray:  # fmt: skip
+    """(rounds, J) the curve at its points, fitted to resampled pairs."""
     rng = np.random.default_rng(seed)
     draws = np.empty((rounds, points.size))
     for index in range(rounds):
         rows = rng.integers(gap.size, size=gap.size)
         if method == "logistic":
-            draws[index] = _logistic_at(points, _logistic(gap[rows], agrees[rows]))
+            draws[index] = _logistic_at(points, _logistic(gap[rows], agrees[rows], ridge)[0])
+            continue
+        found = _binned(gap[rows], agrees[rows], bins)
+        level = _isotonic(found.share, found.n)
+        if method == "piecewise":
+            draws[index] = level[np.searchsorted(found.edges, points, side="right")]
         else:
-            at, share, counts = _binned(gap[rows], agrees[rows], bins)
-            draws[index] = np.interp(points, at, _isotonic(share, counts))
+            draws[index] = np.interp(points, found.gap, level)
     return draws
 
 
-def _binned(gap: FloatArray, agrees: FloatArray, bins: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Equal-count bins: mean gap, share that agrees (eq. 12) and size of each. Equal gaps are never torn apart."""
+@dataclass(frozen=True)
+class _Bins:
+    """J bins: mean gap, share that agrees (eq. 12) and number of pairs, each (J,); `edges` (J - 1,) between them."""
+
+    gap: FloatArray
+    share: FloatArray
+    n: FloatArray
+    edges: FloatArray
+
+
+def _binned(gap: FloatArray, agrees: FloatArray, bins: int) -> _Bins:
+    """Equal-count bins. Equal gaps are never torn apart."""
     edges = np.unique(np.quantile(gap, np.linspace(0, 1, bins + 1)[1:-1]))
     of = np.searchsorted(edges, gap, side="right")
     counts = np.bincount(of, minlength=edges.size + 1).astype(np.float64)
     held = counts > 0
     sums = [np.bincount(of, values, edges.size + 1)[held] / counts[held] for values in (gap, agrees)]
-    return sums[0], sums[1], counts[held]
+    return _Bins(sums[0], sums[1], counts[held], edges[np.flatnonzero(held)[1:] - 1])
 
 
 def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:
@@ -146,27 +203,42 @@ def _isotonic(share: FloatArray, counts: FloatArray) -> FloatArray:
     return np.asarray(isotonic_regression(share, weights=counts).x, np.float64)
 
 
-def _logistic(gap: FloatArray, agrees: FloatArray) -> tuple[float, float]:
-    """The beta and g0 of eq. 13 by maximum likelihood, with a weak pull (one pair each way) that keeps them finite.
+def _parameters(gap: FloatArray, agrees: FloatArray, ridge: float, what: str) -> tuple[float, float]:
+    """The fit that is stored; without a ridge there may be none."""
+    found, settled = _logistic(gap, agrees, ridge)
+    if not settled:
+        raise UserError(
+            f"The logistic curve of {what} has no finite fit: its gaps separate the pairs that agree from the others.",
+            hint="Give a --ridge above 0, such as 0.25, or use --method isotonic.",
+        )
+    return found
+
+
+def _logistic(gap: FloatArray, agrees: FloatArray, ridge: float) -> tuple[tuple[float, float], bool]:
+    """The beta and g0 of eq. 13 by maximum likelihood, and whether the steps came to rest. The ridge keeps both finite.
 
     Eq. 13 has beta > 0: where agreement falls with the gap the curve is flat, as isotonic regression's would be.
     """
     scale = float(gap.std()) or 1.0
     design = np.column_stack([np.ones(gap.size), gap / scale])
     found = np.zeros(2)
-    for _ in range(50):
+    settled = False
+    for _ in range(LIMIT):
         chance = _sigmoid(design @ found)
-        slope = design.T @ (agrees - chance) - 0.25 * found
-        curve = (design * (chance * (1 - chance))[:, None]).T @ design + 0.25 * np.eye(2)
+        slope = design.T @ (agrees - chance) - ridge * found
+        curve = (design * (chance * (1 - chance))[:, None]).T @ design + ridge * np.eye(2)
+        if not np.linalg.det(curve) > 0:  # every pair is predicted with certainty: the likelihood has no maximum
+            break
         move = np.clip(np.linalg.solve(curve, slope), -2, 2)
         found = found + move
-        if np.abs(move).max() < 1e-10:
+        settled = bool(np.abs(move).max() < 1e-10)
+        if settled:
             break
     beta = float(found[1]) / scale
-    if beta < 1e-12:
-        rate = (float(agrees.sum()) + 0.5) / (gap.size + 1)
-        return 1e-12, float(np.log(1 / rate - 1)) / 1e-12
-    return beta, -float(found[0]) / beta
+    if found[1] < FLAT:
+        rate = (float(agrees.sum()) + 2 * ridge) / (gap.size + 4 * ridge)
+        return (FLAT, float(np.log(1 / np.clip(rate, FLAT, 1 - FLAT) - 1)) / FLAT), 0 < rate < 1
+    return (beta, -float(found[0]) / beta), settled
 
 
 def _logistic_at(gap: FloatArray, parameters: tuple[float, float]) -> FloatArray:

@@ -16,6 +16,10 @@ Mask = NDArray[np.bool_]
 DEFERRAL = 0.337
 """Share of pairs that go to people (000, appendix K.2)."""
 STEPS = 41
+SHIFT = 50.0
+"""How far table 9 moves both thresholds, on its scale of 0 to 1000; `ScoreRange.points` gives that of another judge."""
+DIGITS = 9
+"""Decimals of a score gap: with decimals in the scores, gaps that should be equal differ in the last bit."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,15 @@ class Gates:
         if self.tau is not None:
             through &= lower >= self.tau
         if self.delta is not None:
-            through &= gap < self.delta
+            through &= _plain(gap) < round(self.delta, DIGITS)
         return through
 
     def moved(self, by: float) -> "Gates":
         """Loosened by `by` (tau down, delta up) or, below 0, tightened: CV-Arena table 9."""
-        return Gates(None if self.tau is None else self.tau - by, None if self.delta is None else self.delta + by)
+        return Gates(
+            None if self.tau is None else round(self.tau - by, DIGITS),
+            None if self.delta is None else round(self.delta + by, DIGITS),
+        )
 
 
 def gates_for(
@@ -53,7 +60,7 @@ def gates_for(
     known = np.isfinite(lower) & np.isfinite(gap)
     if not known.any():
         raise UserError("No pair has two scores.", hint="Judge the outputs first: imarena judge.")
-    low, wide = lower[known], gap[known]
+    low, wide = lower[known], _plain(gap[known])
     taus = _steps(low) if quality else np.array([-np.inf])
     deltas = np.append(_steps(wide)[1:], np.inf) if ambiguity else np.array([np.inf])
     table, quality_share, ambiguity_share = _shares(low, wide, taus, deltas)
@@ -64,12 +71,18 @@ def gates_for(
     tau, delta = float(taus[place[0]]), float(deltas[place[1]])
     if ambiguity:
         delta = _nearest(wide[low >= tau], deferral * low.size)
+        if np.isfinite(delta):
+            delta = float(gap[known][wide == delta].min())  # as it is, not rounded
     elif quality:
         tau = _nearest(low, (1 - deferral) * low.size)
     gates = Gates(tau if quality else None, delta if np.isfinite(delta) else None)
     if not gates.passes(low, wide).any():
         raise UserError("No thresholds let any pair through.", hint="The scores may all be equal: check the judge.")
     return gates
+
+
+def _plain(gap: FloatArray) -> FloatArray:
+    return np.asarray(np.round(gap, DIGITS))
 
 
 def _nearest(values: FloatArray, wanted: float) -> float:

@@ -37,11 +37,13 @@ from imarena.stats.pairs import (
 )
 from imarena.stats.power import SampleSize, battles_needed, detectable_elo
 from imarena.stats.ratings import Ratings, from_columns, from_matrix, rounded
+from imarena.stats.score_range import PAPER_RANGE, ScoreRange, observed_range, score_range_from
 from imarena.stats.significance import SignificanceTest, mcnemar, paired_t, permutation, welch_t, wilcoxon
 from imarena.stats.verdicts import VerdictFigures, f1_score, verdict_figures
 
 __all__ = [
     "LEVELS",
+    "PAPER_RANGE",
     "RECIPES",
     "Figure",
     "Fold",
@@ -54,6 +56,7 @@ __all__ = [
     "Ratings",
     "Recipe",
     "SampleSize",
+    "ScoreRange",
     "SignificanceTest",
     "TieCalibration",
     "VerdictFigures",
@@ -81,6 +84,7 @@ __all__ = [
     "krippendorff_alpha",
     "mcnemar",
     "midranks",
+    "observed_range",
     "odds_ratio",
     "pair_accuracy",
     "paired_bootstrap",
@@ -98,6 +102,7 @@ __all__ = [
     "resampled_counts",
     "resampled_places",
     "rounded",
+    "score_range_from",
     "spearman",
     "undefined",
     "verdict_figures",

@@ -16,7 +16,6 @@ from imarena.routing import (
     DEFERRAL,
     Belief,
     Gates,
-    agreement_table,
     chance_of_decision,
     fit_curve,
     forecast,
@@ -24,11 +23,12 @@ from imarena.routing import (
     standardise,
     top_order_confidence,
 )
-from imarena.routing.calibration import FINE_EDGES, LEAST_PAIRS, TABLE_EDGES, Method
+from imarena.routing.calibration import LEAST_PAIRS
 from imarena.routing.stopping import MOST, Forecast
 from imarena.storage import Workspace
-from imarena.workflows.routing_curves import ALL, record_of
+from imarena.workflows.routing_curves import ALL, Fit, gap_tables, record_of, store_newest
 from imarena.workflows.routing_tables import GOLD, Arena, gold_set, read_arena
+from imarena.workflows.score_ranges import range_of
 
 
 def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> dict[str, Any]:
@@ -71,11 +71,11 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     return np.abs(gap[usable]), agrees, families
 
 
-def calibrate(
-    workspace: Workspace, judge: str | None, *, method: Method = "isotonic", rounds: int = 1000, seed: int = 0
-) -> dict[str, Any]:
+def calibrate(workspace: Workspace, judge: str | None, fit: Fit | None = None) -> dict[str, Any]:
     """Fit q_AI(gap) for a judge, and for each family with enough pairs; store every curve with its data."""
+    fit = fit or Fit()
     arena = read_arena(workspace, judge)
+    scores = range_of(arena.judge, arena.pool.scores, fit.score_range)
     gap, agrees, families = calibration_pairs(arena)
     groups: dict[str, Any] = {ALL: np.ones(gap.size, bool)}
     for family in np.unique(families).tolist():
@@ -85,18 +85,20 @@ def calibrate(
         if name != ALL and (int(rows.sum()) < LEAST_PAIRS or np.ptp(gap[rows]) == 0):
             skipped[name] = int(rows.sum())
             continue
-        curve = fit_curve(gap[rows], agrees[rows], method=method, rounds=rounds, seed=seed, what=f"'{arena.judge}'")
-        record = record_of(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions)
-        workspace.store.add([record])
-        stored.append(record)
+        curve = fit_curve(
+            gap[rows], agrees[rows], method=fit.method, rounds=fit.rounds, seed=fit.seed, what=f"'{arena.judge}'",
+            ridge=fit.ridge,
+        )  # fmt: skip
+        record = record_of(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions, fit)
+        stored.append(store_newest(workspace, record))
     return {
         "judge": arena.judge,
-        "method": method,
+        "method": fit.method,
+        "score_range": scores.document,
         "n_pairs": int(gap.size),
         "curves": [{"group": record.group, "n_pairs": record.n_pairs, **record.curve} for record in stored],
         "too_few": skipped,
-        "table": [vars(row) for row in agreement_table(gap, agrees, TABLE_EDGES)],
-        "fine_table": [vars(row) for row in agreement_table(gap, agrees, FINE_EDGES)],
+        **gap_tables(gap, agrees, scores.range, fit.gap_edges),
         "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
         "warnings": list(arena.warnings),
     }

@@ -159,7 +159,7 @@ def draw_batch(
     if request.policy == "information":
         chosen.append(ranking_information(top=request.stop_top))
     elif request.policy == "per-cost" and workspace is not None:
-        curve = curve_of(calibration_for(workspace, arena.judge))
+        curve = curve_of(calibration_for(workspace, arena.judge), paper_compat=request.paper_compat)
         chosen.append(
             per_cost(
                 curve,

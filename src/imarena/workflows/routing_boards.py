@@ -11,12 +11,11 @@ from imarena.core.notices import notices_from_texts
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.board import assemble
-from imarena.ranking.calibrated_board import calibrated_board
 from imarena.ranking.corrected_board import Scale, corrected_board
-from imarena.ranking.options import ActiveEloOptions
-from imarena.routing import reliability, reliability_points, standardise
+from imarena.routing import standardise
 from imarena.storage import Workspace
-from imarena.workflows.routing_curves import ALL, calibration_for, curve_of, stale, told
+from imarena.workflows.routing_active import weighed_board, with_range
+from imarena.workflows.routing_curves import ALL
 from imarena.workflows.routing_tables import Arena, VoteTable, read_arena
 
 SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
@@ -41,8 +40,8 @@ def rerank(
 
     `left_out`: hears of the settings for which something is missing, where the others are wanted all the same.
     """
-    chosen = options or Options()
     arena = read_arena(workspace, judge)
+    chosen = with_range(options or Options(), arena)
     made: list[tuple[str, Ranking]] = []
     for name in settings:
         for scope, part in _parts(arena, by_family):
@@ -87,22 +86,10 @@ def setting_board(
         kept, result = corrected_board(people, options, _scale(arena))
         return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
     both = _joined(judge_battles(arena, votes), people)
-    record = calibration_for(workspace, arena.judge, group)
-    curve = curve_of(record)
-    if name == "mixture":
-        result = calibrated_board(both, lambda gap: reliability(curve.at(gap)), options)
-        made = assemble(both, result, replace(options, method="mixture"), None)
-    else:
-        widest = float(np.nanmax(np.abs(arena.pool.gap), initial=0.0))
-        points = reliability_points(curve, widest, paper_compat=paper_compat)
-        active = ActiveEloOptions(q_by_gap=points, paper_compat=paper_compat)
-        made = rank_battles(both, replace(options, method="active-elo", active=active))
-    more: JsonDict = {"q": Q_PAPER if paper_compat and name == "active-elo" else Q_MIXTURE, "calibration": told(record)}
-    return _named(made, name, arena, more, stale(record, arena.versions))
-
-
-Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
-Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
+    if paper_compat:
+        options = replace(options, active=replace(options.active, paper_compat=True))
+    made, more, warnings = weighed_board(workspace, arena, both, name, options, group)
+    return _named(made, name, arena, more, warnings)
 
 
 BOTH = ("score", "vote")

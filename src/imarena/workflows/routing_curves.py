@@ -1,20 +1,58 @@
 """Route: stored calibrations of a judge, and whether they still fit its scores."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from imarena.core.errors import UserError
 from imarena.core.records import Calibration, JsonDict
-from imarena.routing import Curve, agreement_table, reliability
-from imarena.routing.calibration import FINE_EDGES, TABLE_EDGES
+from imarena.routing import Curve, agreement_table, fit_curve, reliability
+from imarena.routing.calibration import FINE_EDGES, RIDGE, TABLE_EDGES, Method
+from imarena.stats.score_range import ScoreRange
 from imarena.storage import Workspace
 
 ALL = "all"
 
 
-def record_of(judge: str, group: str, curve: Curve, gap: Any, agrees: Any, versions: Mapping[str, int]) -> Calibration:
+@dataclass(frozen=True)
+class Fit:
+    """How to calibrate: the method, its ridge where logistic, and what the user says of the scores."""
+
+    method: Method = "isotonic"
+    ridge: float = RIDGE
+    gap_edges: tuple[float, ...] = ()
+    """Edges of the table by score gap, between the judge's own scores; none: table 5's on the judge's range."""
+    score_range: ScoreRange | None = None
+    rounds: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        rising = all(low < high for low, high in pairwise((0.0, *self.gap_edges)))
+        if not (rising and all(map(math.isfinite, self.gap_edges))):
+            raise UserError(
+                "The gap edges must rise from above 0.", hint="Such as --edges 0.5,1,2 for scores of 0 to 10."
+            )
+
+    @property
+    def data(self) -> JsonDict:
+        """What a stored calibration says of it; what is as usual is left out, so that its id stays what it was."""
+        chosen: JsonDict = {}
+        if self.method == "logistic" and self.ridge != RIDGE:
+            chosen["ridge"] = self.ridge
+        if self.gap_edges:
+            chosen["gap_edges"] = list(self.gap_edges)
+        if self.score_range is not None:
+            chosen["score_range"] = [self.score_range.low, self.score_range.high]
+        return chosen
+
+
+def record_of(
+    judge: str, group: str, curve: Curve, gap: Any, agrees: Any, versions: Mapping[str, int], fit: Fit
+) -> Calibration:
     """A curve with the pairs it was made from and the versions of the judge that scored them."""
     points: JsonDict = {
         "gap": curve.gap.tolist(),
@@ -25,14 +63,30 @@ def record_of(judge: str, group: str, curve: Curve, gap: Any, agrees: Any, versi
         "n": curve.n.tolist(),
         "q_mixture": reliability(curve.agreement).tolist(),
         "parameters": None if curve.parameters is None else list(curve.parameters),
+        "edges": None if curve.edges is None else curve.edges.tolist(),
     }
-    data: JsonDict = {"gap": gap.tolist(), "agrees": agrees.tolist(), "versions": [*sorted(versions)]}
+    data: JsonDict = {"gap": gap.tolist(), "agrees": agrees.tolist(), "versions": [*sorted(versions)], **fit.data}
     return Calibration(judge=judge, method=curve.method, group=group, data=data, curve=points, n_pairs=int(gap.size))
 
 
 def newest(workspace: Workspace, judge: str) -> dict[str, Calibration]:
     """The newest calibration of a judge for each group."""
     return {record.group: record for record in workspace.store.records(Calibration, judge=judge)}
+
+
+def store_newest(workspace: Workspace, record: Calibration) -> Calibration:
+    """Store a calibration as the newest of its group, also where the same one was stored before another.
+
+    Its id is its content: it is stored once more only by naming the one that it comes after.
+    """
+    last = newest(workspace, record.judge).get(record.group)
+    if last is not None and workspace.store.get(Calibration, record.calibration_id) is not None:
+        content = {key: value for key, value in last.data.items() if key != "after"}
+        if (last.method, last.curve, content) == (record.method, record.curve, record.data):
+            return last
+        record = record.model_copy(update={"data": {**record.data, "after": last.calibration_id}})
+    workspace.store.add([record])
+    return record
 
 
 def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calibration:
@@ -45,22 +99,39 @@ def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calib
     return found.get(group, found[ALL])
 
 
-def curve_of(record: Calibration) -> Curve:
-    """The curve of a stored calibration."""
+def curve_of(record: Calibration, *, paper_compat: bool = False) -> Curve:
+    """The curve of a stored calibration.
+
+    `paper_compat`: isotonic regression is read as the paper's step function, fitted to the same pairs. The paper's
+    other form, a logistic curve, is taken as it was stored.
+    """
+    if paper_compat and record.method == "isotonic":
+        gap, agrees = pairs_of(record)
+        return fit_curve(gap, agrees, method="piecewise", rounds=0)
     curve: Any = record.curve
     columns = {
         name: np.array(curve[name], np.float64) for name in ("gap", "agreement", "low", "high", "empirical", "n")
     }
-    parameters = curve.get("parameters")
-    return Curve(record.method, **columns, parameters=None if parameters is None else (parameters[0], parameters[1]))
+    parameters, edges = curve.get("parameters"), curve.get("edges")
+    return Curve(
+        record.method,
+        **columns,
+        parameters=None if parameters is None else (parameters[0], parameters[1]),
+        edges=None if edges is None else np.array(edges, np.float64),
+    )
 
 
-def told(record: Calibration) -> JsonDict:
-    """What a board says of the calibration that it used."""
+def pairs_of(record: Calibration) -> tuple[Any, Any]:
+    """Score gap (k,) and agreement (k,) of the pairs that a calibration was made from."""
+    return tuple(np.array(record.data[name], np.float64) for name in ("gap", "agrees"))  # type: ignore[return-value]
+
+
+def told(record: Calibration, curve: Curve | None = None) -> JsonDict:
+    """What a board says of the calibration that it used, and of the `curve` where it is not the stored one."""
     return {
         "judge": record.judge,
         "group": record.group,
-        "method": record.method,
+        "method": record.method if curve is None else curve.method,
         "n_pairs": record.n_pairs,
         "made_at": record.created_at.isoformat(timespec="seconds"),
     }
@@ -78,13 +149,24 @@ def stale(record: Calibration, versions: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
-def calibrations_of(workspace: Workspace, judge: str) -> dict[str, Any] | None:
-    """The newest curves by group with agreement by gap (table 5 and finer), for a report; None where there is none."""
+def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> dict[str, Any] | None:
+    """The newest curves by group with agreement by gap (table 5 and finer), for a report; None where there is none.
+
+    `scores`: the range of the judge's scores, by which gaps are put into bands.
+    """
     found = newest(workspace, judge)
-    return {group: {**told(record), **record.curve, **_tables(record)} for group, record in found.items()} or None
+    return {
+        group: {**told(record), **record.curve, **_tables(record, scores)} for group, record in found.items()
+    } or None
 
 
-def _tables(record: Calibration) -> dict[str, Any]:
-    gap, agrees = (np.array(record.data[name], np.float64) for name in ("gap", "agrees"))
-    tables = {"table": TABLE_EDGES, "fine_table": FINE_EDGES}
-    return {name: [vars(row) for row in agreement_table(gap, agrees, edges)] for name, edges in tables.items()}
+def _tables(record: Calibration, scores: ScoreRange) -> dict[str, Any]:
+    ends: Any = record.data.get("score_range")
+    edges: Any = record.data.get("gap_edges")
+    return gap_tables(*pairs_of(record), ScoreRange(*ends) if ends else scores, edges or ())
+
+
+def gap_tables(gap: Any, agrees: Any, scores: ScoreRange, edges: Sequence[float] = ()) -> dict[str, Any]:
+    """Agreement by score gap as in table 5, or by the given `edges`, and finer."""
+    tables = {"table": tuple(edges) or scores.edges(TABLE_EDGES), "fine_table": scores.edges(FINE_EDGES)}
+    return {name: [vars(row) for row in agreement_table(gap, agrees, ends)] for name, ends in tables.items()}

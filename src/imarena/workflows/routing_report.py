@@ -19,6 +19,7 @@ from imarena.reports.page import write_html, write_markdown
 from imarena.routing import Gates
 from imarena.storage import Workspace
 from imarena.workflows.routing import deferral_by_family, thresholds
+from imarena.workflows.routing_active import with_range
 from imarena.workflows.routing_boards import setting_board
 from imarena.workflows.routing_curves import calibrations_of
 from imarena.workflows.routing_dimensions import WEIGHTINGS, dimension_scores, four, mean_lines, weighted
@@ -26,6 +27,7 @@ from imarena.workflows.routing_groups import dimension_boards, group_boards, sid
 from imarena.workflows.routing_metrics import TOP, metric_lines
 from imarena.workflows.routing_tables import Arena, read_arena
 from imarena.workflows.routing_trials import Trial, judge_lines, policy_lines, threshold_lines, weight_lines
+from imarena.workflows.score_ranges import range_of
 
 
 class Steps:
@@ -58,8 +60,10 @@ def active_report(
 ) -> dict[str, Any]:
     """All tables that the workspace has data for; what is missing is named with its reason. `trial` None: no trials."""
     steps = Steps(told)
-    chosen = options or Options(matrices=False)
     arena = read_arena(workspace, judge)
+    asked = options or Options(matrices=False)
+    scores = range_of(arena.judge, arena.pool.scores, asked.active.score_range)
+    chosen = with_range(asked, arena)
     others = {name: read_arena(workspace, name) for name in _other_judges(workspace, arena.judge)}
     unknown = [name for name in rewards if name not in others]
     if unknown:
@@ -76,12 +80,13 @@ def active_report(
     steps.next("boards by group")
     document: dict[str, Any] = {
         "judge": arena.judge,
+        "score_range": scores.document,
         "votes": len(arena.votes),
         "warnings": list(dict.fromkeys((*arena.warnings, *(text for one in boards.values() for text in one.warnings)))),
         "tau": used.tau,
         "delta": used.delta,
         "deferral": deferral_by_family(arena, used),
-        "calibration": calibrations_of(workspace, arena.judge),
+        "calibration": calibrations_of(workspace, arena.judge, scores.range),
         "boards": {name: standings(one) for name, one in boards.items()},
         "settings": {name: one.settings for name, one in boards.items()},
         "win_rates": {name: one.details.get("average_win_rate_top10") for name, one in boards.items()},
@@ -109,7 +114,7 @@ def _trials(
         missing["weights"] = f"'{arena.judge}' does not give the four dimensions of CV-Judge"
     if trial is None:
         return found
-    used = Trial(trial.seeds, trial.rounds, gates, trial.seed)
+    used = Trial(trial.seeds, trial.rounds, gates, trial.seed, options.active.score_range)
     tries: dict[str, Callable[[], dict[str, Any]]] = {
         "policies": lambda: policy_lines(arena, used),
         "thresholds": lambda: threshold_lines(arena, used),

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
 from imarena.routing import Gates
+from imarena.stats.score_range import ScoreRange
 from imarena.workflows.routing_tables import Arena
+from imarena.workflows.score_ranges import range_of
 from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
-from imarena.workflows.simulating_runs import MOVED, campaigns, default_gates
+from imarena.workflows.simulating_runs import campaigns, default_gates, moved_gates
 from imarena.workflows.simulating_worlds import World
 
 ABLATION = (*POLICIES, "two-gate, constant q", "two-gate, online", "two-gate, online without rho")
@@ -34,9 +36,11 @@ class Trial:
     rounds: int = 20
     gates: Gates | None = None
     seed: int = 0
+    score_range: ScoreRange | None = None
+    """Of the scores; None: as the judge declares it, or as its scores show it."""
 
 
-def recorded(arena: Arena, scores: NDArray[np.float64] | None = None) -> World:
+def recorded(arena: Arena, scores: NDArray[np.float64] | None = None, score_range: ScoreRange | None = None) -> World:
     """The votes outside the gold set as a world of the items that have any; `scores` (N, m) in place of the judge's."""
     votes = arena.work
     if not len(votes):
@@ -57,18 +61,18 @@ def recorded(arena: Arena, scores: NDArray[np.float64] | None = None) -> World:
     shape = (rows.size, pairs)
     return World(
         arena.pool.models, used[rows], table.reshape(-1, *shape), np.sign(np.round(mean, 9)).reshape(shape),
-        arena.pool.task[rows],
+        arena.pool.task[rows], score_range=range_of(arena.judge, used, score_range).range,
     )  # fmt: skip
 
 
 def policy_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
     """Table 2 with the votes that are there: routing, constant against gap-dependent q, rho on and off."""
-    return _compared(recorded(arena), _plan(ABLATION, trial))
+    return _compared(recorded(arena, score_range=trial.score_range), _plan(ABLATION, trial))
 
 
 def threshold_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
-    """Table 9: both thresholds as they are, loosened and tightened by 50."""
-    return _compared(recorded(arena), _plan(THRESHOLDS, trial))
+    """Table 9: both thresholds as they are, loosened and tightened by a twentieth of the judge's range."""
+    return _compared(recorded(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
 
 
 def judge_lines(arenas: Mapping[str, Arena], trial: Trial) -> dict[str, Any]:
@@ -78,7 +82,8 @@ def judge_lines(arenas: Mapping[str, Arena], trial: Trial) -> dict[str, Any]:
 
 def weight_lines(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> dict[str, Any]:
     """Table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
-    return _each({name: recorded(arena, scores) for name, scores in tables.items()}, trial)
+    worlds = {name: recorded(arena, scores, trial.score_range) for name, scores in tables.items()}
+    return _each(worlds, trial)
 
 
 def _each(worlds: Mapping[str, World], trial: Trial) -> dict[str, Any]:
@@ -122,7 +127,7 @@ def _budget(world: World, plan: Plan) -> int:
     known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
     selections = {known[name][0] for name in plan.policies}
     gates = plan.gates or default_gates(world, deferral=plan.deferral)
-    moved = {"two-gate-loose": gates.moved(MOVED), "two-gate-tight": gates.moved(-MOVED)}
+    moved = moved_gates(world, gates)
     moved |= {"two-gate": gates, "quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
     left, right = world.sides
     gap = np.abs(world.scores[:, left] - world.scores[:, right])

@@ -9,6 +9,8 @@ import numpy as np
 from imarena.core.errors import UserError
 from imarena.ranking.calibrated import fit_calibrated
 from imarena.routing import DEFERRAL, Gates, agreement_table
+from imarena.routing.calibration import TABLE_EDGES
+from imarena.routing.gates import SHIFT
 from imarena.workflows.simulating_boards import Board, Figures, board, figures
 from imarena.workflows.simulating_runs import Campaigns, Votes, campaigns, default_gates, run
 from imarena.workflows.simulating_worlds import World
@@ -39,7 +41,7 @@ SENSITIVITY: dict[str, tuple[str, str]] = {
     "two-gate, loose": ("two-gate-loose", "mixture"),
     "two-gate, tight": ("two-gate-tight", "mixture"),
 }
-"""CV-Arena table 9: both thresholds loosened and tightened by 50."""
+"""CV-Arena table 9: both thresholds loosened and tightened by 50 points of a judge of 0 to 1000."""
 
 
 @dataclass(frozen=True)
@@ -113,17 +115,25 @@ def _settings(world: World, plan: Plan, gates: Gates) -> dict[str, Any]:
         "held_out": plan.held_out, "tau": gates.tau, "delta": gates.delta, "deferral": float(through.mean()),
         "interval": "95 %, normal, over seeds", "ties": "half a vote to each side; they cost budget",
         "q": "max(0, 2a - 1) in the mixture, a in the online update",
+        "score_range": [world.range.low, world.range.high], "shift": world.range.points(SHIFT),
     }  # fmt: skip
 
 
-def gap_lines(world: World, edges: Sequence[float] = (50.0, 100.0, 200.0, 400.0)) -> list[dict[str, Any]]:
-    """Agreement of the judge with people together, by score gap, over pairs that people decide; gap 0 takes no side."""
+GAP_EDGES = (*TABLE_EDGES, 400.0)
+"""Those of table 5 and one more, on the paper's scale of 0 to 1000."""
+
+
+def gap_lines(world: World, edges: Sequence[float] | None = None) -> list[dict[str, Any]]:
+    """Agreement of the judge with people together, by score gap, over pairs that people decide; gap 0 takes no side.
+
+    `edges` are gaps between the judge's own scores; None: `GAP_EDGES` on its range.
+    """
     left, right = world.sides
     gap = np.round(world.scores[:, left] - world.scores[:, right], 9)
     decided = np.isfinite(gap) & (world.truth != 0)
     sided = decided & (gap != 0)
     same = (np.sign(gap[sided]) == world.truth[sided]).astype(np.float64)
-    rows = agreement_table(np.abs(gap[sided]), same, edges)
+    rows = agreement_table(np.abs(gap[sided]), same, edges or world.range.edges(GAP_EDGES))
     lines = [
         {"low": row.low, "high": row.high, "n": row.n, "agreement": row.agreement, "fraction": row.fraction}
         for row in rows

@@ -8,15 +8,19 @@ import numpy as np
 from imarena.core.errors import UserError
 from imarena.ranking.calibrated import fit_calibrated
 from imarena.ranking.corrected import correct, refit
+from imarena.ranking.options import ActiveEloOptions
 from imarena.ranking.stability import mid_ranks
 from imarena.routing import Curve, fit_curve, reliability
-from imarena.routing.calibration import LEAST_PAIRS
+from imarena.routing.calibration import FINE_EDGES, LEAST_PAIRS
 from imarena.workflows.simulating_runs import Campaigns, FloatArray, IntArray, Votes, ballot
 
 AGGREGATIONS = ("votes", "judge", "mixture", "mixture-constant", "mixture-own", "online", "online-no-rho", "corrected")
-BANDS = (25.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 400.0)
-K_HUMAN, ALPHA, Q_HUMAN, SCALE_FLOOR = 32.0, 0.5, 0.99, 100.0
-"""The paper's online update: it prints none of these, they are ours."""
+WIDE = 600.0
+"""The score gap that stands for all above the last of `FINE_EDGES`, on the paper's scale of 0 to 1000."""
+ACTIVE = ActiveEloOptions()
+"""The paper's online update: it prints no K, alpha, q of people or floor; those are ours."""
+MIDDLE = 500.0
+"""S of a battle without scores, in rating points."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,8 @@ def _mixture(
     groups = wins.shape[2]
     q = np.ones((fleet.size, groups + 1))
     if not certain:
-        middles = (np.array([0.0, *BANDS]) + np.array([*BANDS, 600.0])) / 2
+        bands = fleet.world.range.edges((0.0, *FINE_EDGES, WIDE))
+        middles = (np.array(bands[:-1]) + np.array(bands[1:])) / 2
         calibrated = [] if own else curves(fleet)
         for index in range(fleet.size):
             rates = _own_rates(fleet, votes, index, middles) if own else calibrated[index].at(middles)
@@ -172,8 +177,9 @@ def _judge_counts(fleet: Campaigns, votes: Votes) -> tuple[FloatArray, FloatArra
     """(B, P, G) the judge's wins and losses of the left model on pairs without a vote, by band of the gap."""
     left, right = fleet.world.sides
     gap = np.round(fleet.world.scores[:, left] - fleet.world.scores[:, right], 9)
-    band = np.searchsorted(BANDS, np.abs(np.nan_to_num(gap)), side="right")
-    groups = len(BANDS) + 1
+    edges = fleet.world.range.edges(FINE_EDGES)
+    band = np.searchsorted(edges, np.abs(np.nan_to_num(gap)), side="right")
+    groups = len(edges) + 1
     points = np.where(gap == 0, 0.5, gap > 0)
     wins = np.zeros((fleet.size, left.size, groups))
     losses = np.zeros_like(wins)
@@ -200,10 +206,11 @@ def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True
         item, pair, points, human = _stream(fleet, votes, index, rng)
         left, right = world.sides[0][pair], world.sides[1][pair]
         one, other = world.scores[item, left], world.scores[item, right]
-        scale = np.maximum(np.nan_to_num(0.5 * (one + other), nan=500.0), SCALE_FLOOR)
+        mean = world.range.on_paper_scale(0.5 * (one + other))
+        scale = np.maximum(np.nan_to_num(mean, nan=MIDDLE), ACTIVE.scale_floor)
         rate = reliability(found[index].at(np.nan_to_num(np.abs(one - other))), paper_compat=True)
-        q = np.where(human, Q_HUMAN, rate) if weighed else np.ones(item.size)
-        step = np.where(human, K_HUMAN, ALPHA * K_HUMAN)
+        q = np.where(human, ACTIVE.q_human, rate) if weighed else np.ones(item.size)
+        step = np.where(human, ACTIVE.k_human, ACTIVE.alpha * ACTIVE.k_human)
         times = rng.multinomial(item.size, np.full(item.size, 1 / item.size), size=rounds).astype(np.int64)
         ratings = np.full((rounds + 1, m), 1000.0)
         given = (left.astype(np.int32), right.astype(np.int32), points, scale, q, step)

@@ -23,14 +23,13 @@ from imarena.routing import (
     ranking_information,
     standardise,
 )
+from imarena.routing.gates import SHIFT
 from imarena.workflows.simulating_worlds import World
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 SELECTIONS = ("random", "quality", "ambiguity", "two-gate", "information", "two-gate-loose", "two-gate-tight")
-MOVED = 50.0
-"""How far the loose and tight thresholds are from the given ones (CV-Arena table 9)."""
 BATCH = 25
 """Votes between two looks at the board (the information rule)."""
 
@@ -124,7 +123,7 @@ def _step(
     items, pairs, points = [], [], []
     for index, (pool, rng) in enumerate(zip(pools, rngs, strict=True)):
         belief = blank if beliefs is None else beliefs[index]
-        weights = chain([at_most(1), *_rule(selection, gates, fleet.standards[index])], pool, belief)
+        weights = chain([at_most(1), *_rule(selection, gates, fleet, index)], pool, belief)
         batch = draw(weights, size, pool, rng, by_task=False)
         if len(batch) < size:
             raise UserError(
@@ -140,15 +139,21 @@ def _step(
     return Votes(np.stack(items), np.stack(pairs), np.stack(points))
 
 
-def _rule(selection: str, gates: Gates, standard: Standard) -> list[Strategy]:
+def moved_gates(world: World, gates: Gates) -> dict[str, Gates]:
+    """Both thresholds loosened and tightened as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
+    shift = world.range.points(SHIFT)
+    return {"two-gate-loose": gates.moved(shift), "two-gate-tight": gates.moved(-shift)}
+
+
+def _rule(selection: str, gates: Gates, fleet: Campaigns, index: int) -> list[Strategy]:
+    if selection in (moved := moved_gates(fleet.world, gates)):
+        return [gated(moved[selection])]
     rules: dict[str, list[Strategy]] = {
         "random": [],
         "quality": [gated(replace(gates, delta=None))],
         "ambiguity": [gated(replace(gates, tau=None))],
         "two-gate": [gated(gates)],
-        "two-gate-loose": [gated(gates.moved(MOVED))],
-        "two-gate-tight": [gated(gates.moved(-MOVED))],
-        "information": [ranking_information(standard)],
+        "information": [ranking_information(fleet.standards[index])],
     }
     return rules[selection]
 

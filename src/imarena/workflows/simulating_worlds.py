@@ -1,6 +1,6 @@
 """Worlds for `imarena simulate`: recorded scores and ratings, or judges and raters with stated reliability."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
+from imarena.stats.score_range import PAPER_RANGE, ScoreRange, observed_range
+from imarena.workflows.score_ranges import range_of
 
 FloatArray = NDArray[np.float64]
 
@@ -26,6 +28,13 @@ class World:
     tasks: tuple[str, ...] = ("",)
     strengths: FloatArray | None = None
     """(m,) where they are known: simulated worlds."""
+    score_range: ScoreRange | None = None
+    """Lowest and highest score of the judge; None: as the scores show it."""
+
+    @property
+    def range(self) -> ScoreRange:
+        """The range on which gaps, bands and the shift of thresholds are stated."""
+        return self.score_range or observed_range(self.scores)
 
     @property
     def sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -40,7 +49,9 @@ class World:
         return np.asarray(seen[keys.argmax(axis=0), np.arange(item.size)])
 
 
-def recorded_world(scores: Path, ratings: Path, judge: str | None = None) -> World:
+def recorded_world(
+    scores: Path, ratings: Path, judge: str | None = None, score_range: ScoreRange | None = None
+) -> World:
     """A judge's scores (unit, model, judge, score) and people's ratings of the outputs (unit, model, rater, value).
 
     A rater prefers the output that he or she rated higher; equal ratings are a tie.
@@ -56,7 +67,8 @@ def recorded_world(scores: Path, ratings: Path, judge: str | None = None) -> Wor
         raise UserError(f"No scores of a judge '{chosen}'.", hint=f"Known: {', '.join(names)}.")
     if "model" not in rated.labels:
         raise UserError(f"{ratings} has no column 'model'.", hint="Ratings need unit, model, rater and value.")
-    return _assembled(judged, rated, chosen)
+    world = _assembled(judged, rated, chosen)
+    return replace(world, score_range=range_of(chosen, world.scores, score_range).range)
 
 
 def _assembled(judged: Any, rated: Any, chosen: str) -> World:
@@ -121,7 +133,7 @@ def simulated_world(
     votes = (rng.random((n_raters, *chance.shape)) < chance).astype(np.float64)
     truth = np.sign(votes.mean(axis=0) - 0.5)
     names = tuple(f"model-{n + 1:02d}" for n in range(n_models))
-    return World(names, scores, votes, truth, np.zeros(n_items, np.int64), strengths=strengths)
+    return World(names, scores, votes, truth, np.zeros(n_items, np.int64), strengths=strengths, score_range=PAPER_RANGE)
 
 
 SHARPNESS = 2.0

@@ -20,7 +20,7 @@ def by_hand(rows: list[dict[str, Any]], given: ActiveEloOptions) -> dict[str, fl
         scale = max((s_left + s_right) / 2, given.scale_floor)
         p = 1 / (1 + math.exp(-(ratings[row["left"]] - ratings[row["right"]]) / scale))
         human = row["source"] == "human"
-        q = given.q_human if human else given.q_judge
+        q = given.q_human if human else given.q_judge or 0.0
         k = given.k_human if human else given.alpha * given.k_human
         moves = []
         for z in {"left": [1], "right": [0], "tie": [1, 0]}[row["winner"]]:

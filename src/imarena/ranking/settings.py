@@ -1,0 +1,80 @@
+"""Settings of the methods by name: ``k_human=16`` finds its place in the options. One reader for every command."""
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.ranking.options import Options
+from imarena.stats.score_range import score_range_from
+
+WHOLE = ("base", "scale", "centre")
+"""Settings of the board itself, not of a method."""
+METHOD_PARTS = ("elo", "active", "mixture")
+EPSILON = "epsilon"
+"""The paper's name: q_human = 1 - epsilon (CV-Arena E.3)."""
+
+
+def with_settings(options: Options, words: Iterable[str] | None, reliability: str | None = None) -> Options:
+    """Put every ``key=value`` where it belongs. `reliability` says what shares one q in the mixture."""
+    parts: dict[str, Any] = {name: getattr(options, name) for name in METHOD_PARTS}
+    if reliability is not None:
+        parts["mixture"] = replace(options.mixture, reliability=reliability)
+    for key, text in _read(words).items():
+        owners = [name for name in METHOD_PARTS if key in _names(parts[name])]
+        if not owners and key not in WHOLE:
+            raise UserError(f"No setting '{key}'.", hint=f"Settings: {', '.join(known_settings())}.")
+        if not owners:
+            parts[key] = _number(key, text)
+        for owner in owners:  # active Elo and the mixture both have a q_human
+            parts[owner] = replace(parts[owner], **{key: _value(key, text)})
+    return replace(options, **parts)
+
+
+def known_settings() -> list[str]:
+    """Every name that `with_settings` knows."""
+    of_methods = [name for part in METHOD_PARTS for name in _names(getattr(Options(), part))]
+    return [*WHOLE, *dict.fromkeys(of_methods), EPSILON]
+
+
+def _names(part: Any) -> list[str]:
+    return [field.name for field in fields(part)]
+
+
+def _read(words: Iterable[str] | None) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word in words or ():
+        key, equals, text = word.partition("=")
+        if not equals or not key or not text:
+            raise UserError(f"--set takes NAME=VALUE, not '{word}'.", hint="Such as --set alpha=0.25.")
+        found[key] = text
+    if EPSILON in found:
+        if "q_human" in found:
+            raise UserError(
+                "'epsilon' and 'q_human' are one setting.", hint="q_human is 1 - epsilon: give one of them."
+            )
+        found["q_human"] = repr(1 - _number(EPSILON, found.pop(EPSILON)))
+    return found
+
+
+def _value(key: str, text: str) -> Any:
+    if key in ("order", "reliability"):
+        return text
+    if key == "paper_compat":
+        if text not in ("true", "false"):
+            raise UserError(f"'{key}' is true or false, not '{text}'.")
+        return text == "true"
+    if key == "q_by_gap":
+        points = [point.partition(":") for point in text.split(",")]
+        return tuple(sorted((_number(key, gap), _number(key, q)) for gap, _, q in points))
+    if key == "score_range":
+        return score_range_from(text)
+    number = _number(key, text)
+    return int(number) if key == "gap_bins" else number
+
+
+def _number(key: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UserError(f"'{key}' needs a number, not '{text}'.") from None

@@ -1,0 +1,86 @@
+"""The range of a judge's scores: one definition for everything that is stated in points of a score.
+
+CV-Arena states score gaps, the floor of S and the shift of table 9 in points of a judge of 0 to 1000. For any other
+judge the same share of its own range is meant.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+
+PAPER = 1000.0
+"""Highest score of CV-Arena's judge, whose lowest is 0: the scale on which the paper states its figures."""
+NOISE = 1e-9
+"""Share by which a score may be above a power of ten for floating-point noise alone."""
+
+
+@dataclass(frozen=True)
+class ScoreRange:
+    """Lowest and highest score that a judge gives."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise UserError(
+                f"'{self.low:g}:{self.high:g}' is not a score range.", hint="Give LOW:HIGH with LOW below HIGH: 0:10."
+            )
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def points(self, of_paper: float) -> float:
+        """A gap on the paper's scale of 0 to 1000 as a gap between scores of this judge."""
+        return of_paper * self.width / PAPER
+
+    def edges(self, of_paper: Sequence[float]) -> tuple[float, ...]:
+        """Edges of score gaps, likewise."""
+        return tuple(self.points(edge) for edge in of_paper)
+
+    def on_paper_scale(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores of this judge on the paper's scale of 0 to 1000."""
+        # a factor of exactly 1 keeps scores of 0 to 1000 as they are, to the last bit
+        return np.asarray((scores - self.low) * (PAPER / self.width), np.float64)
+
+    def holds(self, scores: NDArray[np.float64]) -> bool:
+        """Are all known scores inside?"""
+        known = scores[np.isfinite(scores)]
+        room = NOISE * self.width
+        return not known.size or bool(known.min() >= self.low - room and known.max() <= self.high + room)
+
+
+PAPER_RANGE = ScoreRange(0.0, PAPER)
+
+
+def observed_range(scores: NDArray[np.float64]) -> ScoreRange:
+    """The range of a judge that declares none, from its scores: each end is 0 or the next power of ten outward.
+
+    Scores from 0.3 to 8.7 are of 0 to 10, scores from -0.4 to 0.9 of -1 to 1. Without any score other than 0 the range
+    is 0 to 1.
+    """
+    known = scores[np.isfinite(scores)]
+    lowest, highest = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    low = -_power_of_ten(-lowest) if lowest < 0 else 0.0
+    high = _power_of_ten(highest) if highest > 0 else 0.0
+    return ScoreRange(low, high) if low < high else ScoreRange(0.0, 1.0)
+
+
+def _power_of_ten(value: float) -> float:
+    return float(10.0 ** math.ceil(math.log10(value) - NOISE))
+
+
+def score_range_from(text: str) -> ScoreRange:
+    """``0:10`` as a range."""
+    low, _, high = text.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        raise UserError(f"'{text}' is not a score range.", hint="Give LOW:HIGH, such as 0:10.") from None
+    return ScoreRange(*ends)
