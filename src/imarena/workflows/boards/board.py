@@ -68,8 +68,7 @@ class Boards:
         chosen = choose(self.view, query, Evidence(self.view, query.window))
         every = self._every(query, chosen)
         found, notices = self._about(every, query, chosen)
-        dimensions = tuple(every.dimension.names[code] for code in np.unique(every.dimension.of).tolist())
-        return Gathered(self._filtered(found, query.filters), chosen, notices, dimensions)
+        return Gathered(self._filtered(found, query.filters), chosen, notices, tuple(every.dimension.used()))
 
     def _every(self, query: BoardQuery, chosen: Chosen) -> BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
@@ -210,9 +209,7 @@ class Boards:
     ) -> Board:
         query = shared.query
         units = self.units_with(filters)
-        editors = self.view.entries.editor
-        codes = np.unique(editors.of[np.concatenate([found.left, found.right])]).tolist()
-        missing = self.delivery.missing({editors.names[code] for code in codes}, units)
+        missing = self.delivery.missing(findings.editors_on(self.view, found), units)
         table = battle_table(self.view, found, self.delivery, missing)
         ranking = rank_table(
             table,

@@ -15,7 +15,7 @@ from imarena.storage.schema import outputs
 from imarena.workflows.boards.choice import Chosen, Evidence
 from imarena.workflows.boards.coverage import Delivery
 from imarena.workflows.slots import UNNAMED, slots_of
-from imarena.workflows.views import BattleColumns, View
+from imarena.workflows.views import BattleColumns, View, occurring
 
 FEW_VOTES = 30
 """Below this number of votes a board of people's votes says little, whatever its intervals."""
@@ -79,9 +79,7 @@ def gaps(
     view: View, battles: BattleColumns, delivery: Delivery, chosen: Chosen, evidence: Evidence, kind: str | None
 ) -> tuple[Notice, ...]:
     """Models that are not on this board, or are on it with less than others."""
-    entries = view.entries
-    codes = np.unique(entries.editor.of[np.concatenate([battles.left, battles.right])])
-    ranked = {entries.editor.names[code] for code in codes.tolist()}
+    ranked = editors_on(view, battles)
     return (
         *_absent(view, ranked, chosen, evidence, kind),
         *([] if kind else _scored_only(view, battles, chosen, evidence)),
@@ -89,6 +87,13 @@ def gaps(
         *_fewer_items(battles, delivery, ranked),
         *(_not_judged(view, battles, ranked) if chosen.judges else ()),
     )
+
+
+def editors_on(view: View, battles: BattleColumns) -> set[str]:
+    """The editors on either side of these battles."""
+    editor = view.entries.editor
+    sides = (occurring(editor.of[side], len(editor.names)) for side in (battles.left, battles.right))
+    return {editor.names[code] for codes in sides for code in codes}
 
 
 def _absent(
@@ -150,7 +155,7 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
 
 def _fewer_items(battles: BattleColumns, delivery: Delivery, ranked: Collection[str]) -> Iterable[Notice]:
     """Who was asked for fewer of the units on this board than others. What failed is part of coverage, not of this."""
-    units = np.unique(delivery.unit[battles.left])
+    units = np.array(occurring(delivery.unit[battles.left], delivery.item.size), np.int64)
     asked = delivery.tried[:, units].sum(axis=1).tolist()
     pairs = zip(delivery.editors, asked, strict=True)
     less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})

@@ -74,8 +74,24 @@ def _words(codes: NDArray[np.int64], names: tuple[str, ...], none: int = -1) -> 
     used = used[np.argsort(first[used])]
     place = np.zeros(len(names) + 1, np.int32)
     place[used] = np.arange(used.size, dtype=np.int32)
-    indices = pa.array(place[codes], mask=absent if absent.any() else None)
-    return pa.DictionaryArray.from_arrays(indices, pa.array([names[code] for code in used], pa.string()))
+    words = _strings([names[code] for code in used.tolist()])
+    return pa.DictionaryArray.from_arrays(_arrow(place[codes], pa.int32(), absent), words)
+
+
+def _strings(words: list[str]) -> Any:
+    import pyarrow as pa
+
+    spelt = [word.encode("utf-8", "surrogatepass") for word in words]
+    ends = np.cumsum([0, *map(len, spelt)]).astype(np.int32)
+    return pa.Array.from_buffers(pa.string(), len(spelt), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(spelt))])
+
+
+def _arrow(values: NDArray[Any], kind: Any, absent: NDArray[np.bool_]) -> Any:
+    """An Arrow array over the values' own memory. (`pyarrow.array` would import pandas where it is installed.)"""
+    import pyarrow as pa
+
+    gaps = pa.py_buffer(np.packbits(~absent, bitorder="little")) if absent.any() else None
+    return pa.Array.from_buffers(kind, values.size, [gaps, pa.py_buffer(np.ascontiguousarray(values))])
 
 
 def _numbers(values: NDArray[np.float64], more: int) -> Any:
@@ -84,4 +100,4 @@ def _numbers(values: NDArray[np.float64], more: int) -> Any:
     if not np.isfinite(values).any():
         return None
     longer = np.concatenate([values, np.full(more, np.nan)]) if more else values
-    return pa.array(longer, from_pandas=True)
+    return _arrow(longer, pa.float64(), np.isnan(longer))

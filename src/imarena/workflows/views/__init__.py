@@ -30,6 +30,7 @@ from imarena.workflows.views.codes import (
     TIE,
     Names,
     names_of,
+    occurring,
 )
 from imarena.workflows.views.entries import LABELS, Entries
 from imarena.workflows.views.fetch import fetch_columns, fetch_integers
@@ -84,6 +85,7 @@ __all__ = [
     "mean_ratings",
     "named",
     "names_of",
+    "occurring",
     "people_battles",
     "rating_battles",
     "read_marks",

@@ -69,7 +69,7 @@ class BattleColumns:
     @property
     def judges(self) -> list[str]:
         """The judges whose verdicts are among them."""
-        return [self.judge.names[code] for code in np.unique(self.judge.of[self.judged]).tolist()]
+        return self.judge.used()
 
 
 def named(table: BattleColumns, entries: Entries) -> BattleColumns:
@@ -298,6 +298,8 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
 
 def _without(scored: ScorePairs, fought: Fought, excluded: Counter[str], outputs: int) -> ScorePairs:
     """Without pairs that a judge compared directly, where it compared anything with success."""
+    if not scored.left.size or not fought.left.size:
+        return scored
     compares = np.unique(fought.whose[fought.decided])
     direct = np.isin(fought.whose, compares)
     taken = np.unique(_pair_codes(fought.whose[direct], fought.left[direct], fought.right[direct], outputs))
