@@ -103,14 +103,14 @@ def test_a_model_without_scores_is_placed_by_its_votes(workspace: Workspace) -> 
         assert any(told in text for text in board.warnings)
 
 
-def test_the_newest_version_of_a_judge_counts_and_a_mixture_is_told(any_workspace: Workspace) -> None:
+def test_the_newest_version_of_a_judge_counts_and_earlier_scores_are_reported(any_workspace: Workspace) -> None:
     outputs = filled(any_workspace)
-    assert not read_arena(any_workspace, None).warnings
+    assert not read_arena(any_workspace, None).notices
     scored(any_workspace, outputs[:2], 700.0, "2")
     found = read_arena(any_workspace, None)
-    assert sorted(found.pool.scores[np.isfinite(found.pool.scores)]) == [102.0, 103.0, 104.0, 105.0, 700.0, 701.0]
-    assert dict(found.versions) == {"2": 2, "1": 4}
-    assert any("2 versions" in text for text in found.warnings)
+    assert sorted(found.pool.scores[np.isfinite(found.pool.scores)]) == [700.0, 701.0]
+    assert dict(found.versions) == {"2": 2}
+    assert [(notice.code, notice.values["scores"]) for notice in found.notices] == [("earlier_scores", 6)]
     scored(any_workspace, outputs[2:], 800.0, "2")
     assert read_arena(any_workspace, None).versions == {"2": 6}
 

@@ -1,6 +1,14 @@
 """A number and its noun, in the one form that fits: 1 rater, 2 raters, 3 replies."""
 
-_IRREGULAR = {"person": "people", "is": "are", "was": "were", "has": "have", "stands": "stand", "holds": "hold"}
+_IRREGULAR = {
+    "person": "people",
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "does": "do",
+    "stands": "stand",
+    "holds": "hold",
+}
 
 
 def plural(noun: str, number: float) -> str:

@@ -1,5 +1,6 @@
 """Route: boards from votes and a judge together, from people alone, from the judge alone; checked on the gold set."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
-from imarena.core.notices import notices_from_texts
+from imarena.core.ids import canonical_json
+from imarena.core.notices import Notice, notices_from_texts
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.board import assemble
 from imarena.ranking.corrected_board import Scale, corrected_board
+from imarena.ranking.signature import signed
 from imarena.routing import standardise
 from imarena.storage import Workspace
 from imarena.workflows.routing_active import weighed_board, with_range
@@ -40,27 +43,56 @@ def rerank(
 
     `left_out`: hears of the settings for which something is missing, where the others are wanted all the same.
     """
+    chosen = options or Options()
+    if paper_compat:
+        chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
     arena = read_arena(workspace, judge)
-    chosen = with_range(options or Options(), arena)
     made: list[tuple[str, Ranking]] = []
     for name in settings:
-        for scope, part in _parts(arena, by_family):
-            group = scope.get("family", ALL)
-            try:
-                board = setting_board(workspace, part, name, chosen, weigh_routing, paper_compat, group)
-            except UserError as error:
-                if left_out is None:
-                    raise
-                left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
-                continue
-            made.append((name, board.model_copy(update={"scope": scope})))
+        try:
+            found = arena_boards(
+                workspace, arena, name, chosen, by="family" if by_family else None, weigh=weigh_routing
+            )
+        except UserError as error:
+            if left_out is None:
+                raise
+            left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
+            continue
+        made += [(name, board) for board in found]
     if reward is not None:
-        other = read_arena(workspace, reward)
-        made.append((f"reward: {reward}", setting_board(workspace, other, "judge", chosen, False, False)))
-    checked = [(name, board if name == GOLD_SETTING else _on_gold(arena, board)) for name, board in made]
+        made += [
+            (f"reward: {reward}", board)
+            for board in arena_boards(workspace, read_arena(workspace, reward), "judge", chosen)
+        ]
     if keep:
-        workspace.store.add(board for _, board in checked)
-    return checked
+        workspace.store.add(board for _, board in made)
+    return made
+
+
+def arena_boards(
+    workspace: Workspace, arena: Arena, name: str, options: Options, *, by: str | None = None, weigh: bool = False
+) -> list[Ranking]:
+    """The board of a setting, or one per value of a label: the same for `rank` and for `route rerank`, and signed."""
+    options = with_range(options, arena)
+    made = []
+    for scope, part in _parts(arena, by):
+        board = setting_board(workspace, part, name, options, weigh, group=scope.get("family", ALL))
+        board = board.model_copy(update={"scope": scope})
+        board = board if name == GOLD_SETTING else _on_gold(arena, board)
+        made.append(signed(board, {"source": f"people, judge {arena.judge}", **arena_data(part)}))
+    return made
+
+
+def arena_data(arena: Arena) -> dict[str, str]:
+    """What a signature says of an arena: its items, and a hash of all scores and votes."""
+    digest = hashlib.sha256()
+    for part in (arena.pool.scores, arena.votes.item, arena.votes.pair, arena.votes.points, arena.gold):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    names = [arena.pool.models, arena.unit, arena.votes.rater, arena.votes.purpose]
+    digest.update(canonical_json(names).encode("utf-8", "surrogatepass"))
+    versions = ", ".join(f"{arena.judge}@{name}" if name else arena.judge for name in sorted(arena.versions))
+    items = len({item for item, _ in arena.unit})
+    return {"judge": versions, "items": str(items), "battles": f"{len(arena.votes)}#{digest.hexdigest()[:12]}"}
 
 
 def setting_board(
@@ -89,7 +121,7 @@ def setting_board(
     if paper_compat:
         options = replace(options, active=replace(options.active, paper_compat=True))
     made, more, warnings = weighed_board(workspace, arena, both, name, options, group)
-    return _named(made, name, arena, more, warnings)
+    return _named(made, name, arena, more, notices_from_texts(warnings))
 
 
 BOTH = ("score", "vote")
@@ -214,11 +246,13 @@ def _scale(arena: Arena) -> Scale:
     return Scale(found.means * found.scale, found.scale)
 
 
-def _parts(arena: Arena, by_family: bool) -> list[tuple[dict[str, str], Arena]]:
-    if not by_family:
+def _parts(arena: Arena, by: str | None) -> list[tuple[dict[str, str], Arena]]:
+    if by is None:
         return [({}, arena)]
-    families = arena.families
-    return [({"family": str(name)}, subset(arena, families == name)) for name in np.unique(families)]
+    if by not in arena.labels:
+        raise UserError(f"These boards cannot be made by {by}.", hint=f"Group by one of: {', '.join(arena.labels)}.")
+    values = arena.families if by == "family" else arena.labels[by]
+    return [({by: str(name)}, subset(arena, values == name)) for name in np.unique(values)]
 
 
 def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
@@ -241,11 +275,11 @@ def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
 
 
 def _named(
-    board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, warnings: tuple[str, ...] = ()
+    board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
-    shown = (*board.warnings, *warnings, *(arena.not_ranked if name in ("human", GOLD_SETTING) else arena.warnings))
-    return board.model_copy(update={"settings": settings, "notices": notices_from_texts(shown)})
+    mine = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
+    return board.model_copy(update={"settings": settings, "notices": (*board.notices, *notices, *mine)})
 
 
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:

@@ -6,21 +6,24 @@ instead of half a million rows. The file's name tells what was in the tables, so
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import JSON, ColumnElement, cast, func, select, type_coerce
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from imarena.core.errors import UserError
 from imarena.storage import Workspace
 from imarena.storage.database import reading
+from imarena.storage.forms import Form
 from imarena.storage.schema import items, judgments, outputs
+from imarena.workflows.views import fetch_columns
+from imarena.workflows.views.forms import count_live, read_forms
 
 LABELS = ("family", "task", "topic", "track")
-FORM = 2
+FORM = 3
 """Of the cached file: raised when its arrays change."""
 
 
@@ -34,11 +37,14 @@ class Columns:
     item: tuple[str, ...]
     turn: tuple[int, ...]
     ids: NDArray[np.bytes_]
+    seqs: NDArray[np.int64]
     places: NDArray[np.int64]
     scores: NDArray[np.float64]
     labels: Mapping[str, NDArray[np.str_]]
     versions: Mapping[str, int]
-    """Versions of the judge whose scores count, with how many outputs each scored. One is as it should be."""
+    """Versions of the judge whose scores count, with how many scores each gave."""
+    earlier: int = 0
+    """Scores that do not count, because the judge has changed since."""
 
     def where(self, wanted: list[str | None]) -> NDArray[np.int64]:
         """(k,) flat place of every output id, -1 for one that is not shown here (or None)."""
@@ -47,6 +53,13 @@ class Columns:
         names = np.array([name or "" for name in wanted]).astype("U").astype(f"S{self.ids.dtype.itemsize + 1}")
         at = np.minimum(np.searchsorted(self.ids, names), self.ids.size - 1)
         return np.asarray(np.where(self.ids[at] == names, self.places[at], -1), np.int64)
+
+    def at(self, seq: NDArray[np.int64]) -> NDArray[np.int32]:
+        """(k,) flat place of every output by its number, -1 for one that is not shown here (or 0)."""
+        order = np.argsort(self.seqs)
+        known = self.seqs[order]
+        place = np.minimum(np.searchsorted(known, seq), known.size - 1)
+        return np.where(known[place] == seq, self.places[order[place]], -1).astype(np.int32)
 
 
 def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
@@ -87,76 +100,83 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
     with reading(workspace.store.engine) as connection:
         made = fetch(
             connection,
-            select(outputs.c.id, outputs.c.item_id, outputs.c.turn, outputs.c.editor)
+            select(outputs.c.id, outputs.c.item_id, outputs.c.turn, outputs.c.editor, outputs.c.seq)
             .where(outputs.c.status == "ok", outputs.c.editor.is_not(None), outputs.c.mode == mode)
             .order_by(outputs.c.seq),
         )
         about = {row[0]: row[1:] for row in fetch(connection, select(items.c.id, *(items.c[name] for name in LABELS)))}
-        body: Any = judgments.c.body
-        parsed = type_coerce(body, JSON) if connection.dialect.name == "sqlite" else cast(body, JSON)
-        scored = fetch(
-            connection,
-            select(
-                judgments.c.left_id, judgments.c.score, judgments.c.id, judgments.c.supersedes,
-                parsed["judge_version"].as_string(),
-            ).where(
-                *_by(judge, dimension), judgments.c.status == "ok",
-                judgments.c.right_id.is_(None), judgments.c.score.is_not(None),
-            ).order_by(judgments.c.seq),
-        )  # fmt: skip
+        forms = read_forms(connection)
+        found = forms.counting([judge], dimension, pairwise=False)
+        scored = [(form, _scores_of(connection, form)) for form in found]
+        old = [form.form_id for form in forms.chosen([judge], dimension, pairwise=False) if form not in found]
+        earlier = count_live(connection, old).total()
     if not made:
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
-    if not scored:
+    if not any(len(values) for _, (_, values) in scored):
         raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
-    return _encoded(made, about, scored)
+    return _encoded(made, about, scored, earlier)
 
 
-def _encoded(made: list[Any], about: dict[str, Any], scored: list[Any]) -> Columns:
+def _scores_of(connection: Connection, form: Form) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Numbers of the outputs that a form of a judge scored, and the scores, higher being better."""
+    seq, values = fetch_columns(
+        connection,
+        select(judgments.c.left_seq, judgments.c.score).where(
+            judgments.c.form_id == form.form_id, judgments.c.superseded == 0, judgments.c.status == "ok",
+            judgments.c.score.is_not(None),
+        ),
+    )  # fmt: skip
+    score = np.array(values, np.float64)
+    return np.array(seq, np.int64), score if form.higher_is_better else -score
+
+
+def _encoded(
+    made: list[Any],
+    about: dict[str, Any],
+    scored: list[tuple[Form, tuple[NDArray[np.int64], NDArray[np.float64]]]],
+    earlier: int,
+) -> Columns:
     units = sorted({(row[1], row[2]) for row in made})
     models = sorted({row[3] for row in made})
     at_unit, at_model = {unit: n for n, unit in enumerate(units)}, {model: n for n, model in enumerate(models)}
-    shown: dict[int, str] = {}
-    for identity, item, turn, editor in made:
+    shown: dict[int, tuple[str, int]] = {}
+    for identity, item, turn, editor, seq in made:
         # the first sample of a slot is the one that is shown
-        shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], identity)
-    ids = np.array(list(shown.values())).astype("S")
+        shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq))
+    ids = np.array([identity for identity, _ in shown.values()]).astype("S")
+    seqs = np.array([seq for _, seq in shown.values()], np.int64)
     order = np.argsort(ids)
-    places = np.fromiter(shown, np.int64, len(shown))
     labels = {
         name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(LABELS)
     }
-    live, versions = _live(scored, {identity: place for place, identity in shown.items()})
-    return Columns(
-        tuple(models), tuple(item for item, _ in units), tuple(turn for _, turn in units),
-        ids[order], places[order], _scores(live, (len(units), len(models))), labels, versions,
+    columns = Columns(
+        tuple(models), tuple(item for item, _ in units), tuple(turn for _, turn in units), ids[order], seqs[order],
+        np.fromiter(shown, np.int64, len(shown))[order], np.zeros((len(units), len(models))), labels, {}, earlier,
     )  # fmt: skip
+    return _with_scores(columns, scored)
 
 
-def _live(scored: list[Any], where: dict[str, int]) -> tuple[list[tuple[int, float]], dict[str, int]]:
-    """Flat place and score of every live judgment, by the newest version of the judge that scored an output."""
-    replaced = {row[3] for row in scored if row[3]}
-    live = [(where[row[0]], row[1], row[4] or "") for row in scored if row[2] not in replaced and row[0] in where]
-    newest = {place: version for place, _, version in live}
-    used = Counter(newest.values())
-    if len(used) == 1:
-        return [(place, score) for place, score, _ in live], dict(used)
-    return [(place, score) for place, score, version in live if version == newest[place]], dict(used)
-
-
-def _scores(live: list[tuple[int, float]], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """(N, m) mean of a judge's live scores of an output (repeats are averaged)."""
-    places, values = (np.array(column) for column in zip(*live, strict=True)) if live else (np.zeros(0), np.zeros(0))
-    size, flat = shape[0] * shape[1], places.astype(np.int64)
-    count = np.bincount(flat, minlength=size)
-    total = np.bincount(flat, values.astype(np.float64), size)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(shape)
+def _with_scores(columns: Columns, scored: list[tuple[Form, tuple[NDArray[np.int64], NDArray[np.float64]]]]) -> Columns:
+    """The columns with the (N, m) mean of a judge's scores of each output (repeats are averaged)."""
+    size = columns.scores.size
+    count, total = np.zeros(size, np.int64), np.zeros(size)
+    versions: Counter[str] = Counter()
+    for form, (seq, score) in scored:
+        place = columns.at(seq)
+        known = place >= 0
+        count += np.bincount(place[known], minlength=size)
+        total += np.bincount(place[known], score[known], size)
+        versions[form.judge_version] += int(known.sum())
+    means = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(columns.scores.shape)
+    return replace(columns, scores=means, versions=dict(versions))
 
 
 def _packed(columns: Columns) -> bytes:
     file = BytesIO()
     texts = {"models": columns.models, "item": columns.item, "versions": tuple(columns.versions)}
     np.savez(
-        file, allow_pickle=False, turn=np.array(columns.turn, np.int64), ids=columns.ids, places=columns.places,
+        file, allow_pickle=False, turn=np.array(columns.turn, np.int64), ids=columns.ids, seqs=columns.seqs,
+        places=columns.places, earlier=np.array(columns.earlier),
         scores=columns.scores, **{name: np.array(values, dtype=np.str_) for name, values in texts.items()},
         scored=np.array(list(columns.versions.values()), np.int64), **columns.labels,
     )  # fmt: skip
@@ -167,8 +187,8 @@ def _unpacked(data: bytes) -> Columns:
     with np.load(BytesIO(data), allow_pickle=False) as held:
         return Columns(
             tuple(held["models"].tolist()), tuple(held["item"].tolist()), tuple(held["turn"].tolist()),
-            held["ids"], held["places"], held["scores"], {name: held[name] for name in LABELS},
-            dict(zip(held["versions"].tolist(), held["scored"].tolist(), strict=True)),
+            held["ids"], held["seqs"], held["places"], held["scores"], {name: held[name] for name in LABELS},
+            dict(zip(held["versions"].tolist(), held["scored"].tolist(), strict=True)), int(held["earlier"]),
         )  # fmt: skip
 
 

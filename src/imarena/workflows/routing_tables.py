@@ -1,6 +1,5 @@
 """A workspace as routing needs it: scores by item and model, what was asked, and the votes. Read by narrow queries."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,14 +9,18 @@ from numpy.typing import NDArray
 from sqlalchemy import func, or_, select
 
 from imarena.core.errors import UserError
-from imarena.core.records import Campaign
+from imarena.core.notices import Notice, sentences
+from imarena.core.records import Campaign, JsonDict
 from imarena.routing import Pool
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import assignments, campaigns, raters, votes
 from imarena.workflows.routing_columns import Columns, fetch, read_columns
+from imarena.workflows.views import NONE, VoteColumns
+from imarena.workflows.views.votes import read_votes
 
-POINTS = {"left": 1.0, "right": 0.0, "tie": 0.5, "both_bad": 0.5}
+POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
+"""Points of the left side by preference code: a tie of any kind is half a point."""
 GOLD = "gold"
 
 
@@ -63,36 +66,38 @@ class Arena:
     seen: frozenset[tuple[str, int, int]]
     """(rater, item, pair) of every battle that a rater was given or voted on."""
     versions: Mapping[str, int] = field(default_factory=dict)
-    """Versions of the judge and how many outputs each scored."""
+    """Versions of the judge that count and how many scores each gave."""
+    earlier: int = 0
+    """Scores that do not count, because the judge has changed since."""
     unplaced: tuple[str, ...] = ()
     """Models that were left out because nothing is known of them."""
     wanting: str = "neither a score nor a vote"
     """What those have."""
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def notices(self) -> tuple[Notice, ...]:
         """What a user should know about the scores."""
-        told = []
-        if len(self.versions) > 1:
-            listed = ", ".join(f"'{name or '(none)'}' {number:,}" for name, number in self.versions.items())
-            told.append(
-                f"The scores of '{self.judge}' are of {len(self.versions)} versions ({listed} outputs): "
-                "versions may use the scale differently. Judge all outputs with one version."
-            )
-        told.extend(self.not_ranked)
+        found = []
+        if self.earlier:
+            found.append(Notice(code="earlier_scores", values={"judge": self.judge, "scores": self.earlier}))
+        found.extend(self.not_ranked)
         bare = [
             name for name, column in zip(self.pool.models, self.pool.scores.T, strict=True) if np.isnan(column).all()
         ]
         if bare:
-            told.append(
-                f"'{self.judge}' scored no output of {', '.join(bare)}: only votes place them. Run: imarena judge."
-            )
-        return tuple(told)
+            found.append(Notice(code="models_without_scores", values={"judge": self.judge, "models": list(bare)}))
+        return tuple(found)
 
     @property
-    def not_ranked(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
+        """The same in the terminal's words."""
+        return tuple(sentences(self.notices))
+
+    @property
+    def not_ranked(self) -> tuple[Notice, ...]:
         """Which models were left out, and why."""
-        return (f"Not ranked, having {self.wanting}: {', '.join(self.unplaced)}.",) if self.unplaced else ()
+        values: JsonDict = {"models": list(self.unplaced), "lacking": self.wanting}
+        return (Notice(code="models_without_evidence", values=values),) if self.unplaced else ()
 
     @property
     def work(self) -> VoteTable:
@@ -131,7 +136,7 @@ def read_arena(
             connection,
             select(
                 assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
-                assignments.c.purpose, assignments.c.body,
+                assignments.c.purpose,
             ).where(or_(
                 # a closed campaign, and a rater who was withdrawn, ask no more than was answered
                 assignments.c.id.in_(select(votes.c.assignment_id)),
@@ -139,15 +144,10 @@ def read_arena(
                 & func.coalesce(assignments.c.rater_id, "").not_in(select(raters.c.id).where(raters.c.active == 0)),
             )),
         )  # fmt: skip
-        cast = fetch(
-            connection,
-            select(
-                votes.c.id, votes.c.rater_id, votes.c.left_id, votes.c.right_id, votes.c.assignment_id,
-                votes.c.preference, votes.c.supersedes, votes.c.retracted, votes.c.body,
-            ).where(votes.c.right_id.is_not(None)),
-        )  # fmt: skip
-    cast = [row for row in cast if _dimension(row[8]) == dimension]
-    return _assemble(workspace, chosen, columns, given, cast)
+        cast = read_votes(connection, columns.at)
+    names = cast.dimension.names
+    about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
+    return _assemble(workspace, chosen, columns, given, cast.where(about_it & cast.stands & (cast.preference != NONE)))
 
 
 def _only_judge(workspace: Workspace, dimension: str) -> str:
@@ -163,7 +163,7 @@ def _only_judge(workspace: Workspace, dimension: str) -> str:
     return str(names[0])
 
 
-def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[Any], cast: list[Any]) -> Arena:
+def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[Any], cast: VoteColumns) -> Arena:
     shape = columns.scores.shape
     output = np.zeros(shape, columns.ids.dtype)
     output.ravel()[columns.places] = columns.ids
@@ -175,7 +175,7 @@ def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[An
     found, seen = _votes(pool, columns, given, cast)
     gold_items = gold_set(workspace)
     gold = np.array([name in gold_items for name in columns.item], bool)
-    return Arena(pool, judge, units, output, columns.labels, found, gold, seen, columns.versions)
+    return Arena(pool, judge, units, output, columns.labels, found, gold, seen, columns.versions, columns.earlier)
 
 
 def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:
@@ -183,58 +183,40 @@ def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:
 
 
 def _votes(
-    pool: Pool, columns: Columns, given: list[Any], cast: list[Any]
+    pool: Pool, columns: Columns, given: list[Any], cast: VoteColumns
 ) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
-    item, pair, _ = _battle(pool, columns, given, 1)
-    routed: dict[str, tuple[str, str]] = {}
+    item, pair, _ = _battle(pool, *(columns.where([row[side] for row in given]) for side in (1, 2)))
     seen: set[tuple[str, int, int]] = set()
     for row, at, of in zip(given, item.tolist(), pair.tolist(), strict=True):
-        routed[row[0]] = (row[4], row[5])
         if of >= 0 and row[3]:
             seen.add((row[3], at, of))
     meant = (pair >= 0) & np.array([row[4] == "vote" for row in given], bool)
     np.add.at(pool.asked, (item[meant], pair[meant]), 1)
-    replaced = {row[6] for row in cast if row[6]}
-    live = [row for row in cast if row[0] not in replaced and not row[7] and row[5] is not None]
-    item, pair, turned = _battle(pool, columns, live, 2)
-    kept = np.flatnonzero(pair >= 0)
-    live, item, pair, turned = [live[place] for place in kept], item[kept], pair[kept], turned[kept]
-    free = np.array([row[4] is None for row in live], bool)
+    item, pair, turned = _battle(pool, cast.left.astype(np.int64), cast.right.astype(np.int64))
+    cast, item, pair, turned = cast.where(pair >= 0), item[pair >= 0], pair[pair >= 0], turned[pair >= 0]
+    free = cast.purpose.of < 0
     np.add.at(pool.asked, (item[free], pair[free]), 1)
-    seen.update(zip((row[1] for row in live), item.tolist(), pair.tolist(), strict=True))
-    points = np.array([POINTS[row[5]] for row in live], np.float64)
-    sent = [routed.get(row[4], ("vote", "")) for row in live]
-    table = VoteTable(
-        item, pair, np.where(turned, 1 - points, points), tuple(row[1] for row in live),
-        tuple(purpose for purpose, _ in sent), np.array([_chance(body) for _, body in sent], np.float64),
-    )  # fmt: skip
-    return table, frozenset(seen)
+    raters = [str(name) for name in cast.rater.list()]
+    seen.update(zip(raters, item.tolist(), pair.tolist(), strict=True))
+    points = POINTS[cast.preference]
+    purposes = tuple(purpose or "vote" for purpose in cast.purpose.list())
+    points = np.where(turned, 1 - points, points)
+    return VoteTable(item, pair, points, tuple(raters), purposes, cast.probability), frozenset(seen)
 
 
 def _battle(
-    pool: Pool, columns: Columns, rows: list[Any], at: int
+    pool: Pool, one: NDArray[np.int64], other: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """(k,) item, pair (-1: none of this pool's) and whether the left side is the pair's right model."""
+    """(k,) item, pair (-1: none of this pool's) and whether the left side is the pair's right model.
+
+    `one` and `other` are flat places in the (N, m) tables, -1 for none.
+    """
     m = pool.n_models
     pair_of = np.full((m, m), -1, np.int64)
     pair_of[pool.left, pool.right] = pair_of[pool.right, pool.left] = np.arange(pool.left.size)
-    one, other = (columns.where([row[place] for row in rows]) for place in (at, at + 1))
     known = (one >= 0) & (other >= 0) & (one // m == other // m)
     pair = np.where(known, pair_of[one % m, other % m], -1)
     return one // m, pair, one % m > other % m
-
-
-def _dimension(body: str) -> str:
-    """What a vote is about."""
-    return str(json.loads(body).get("dimension", "overall")) if '"dimension"' in body else "overall"
-
-
-def _chance(body: str) -> float:
-    """The probability of having been routed, NaN where the assignment names none."""
-    if '"probability"' not in body:
-        return float("nan")
-    chance = json.loads(body).get("probability")
-    return float("nan") if chance is None else float(chance)
 
 
 def dimension_votes(workspace: Workspace, arena: Arena, dimension: str) -> VoteTable:

@@ -14,10 +14,10 @@ from imarena.ranking.signature import signed, table_data
 from imarena.storage import Workspace
 from imarena.storage.forms import Form
 from imarena.workflows.boards import findings
-from imarena.workflows.boards.choice import Chosen, Evidence, choose, people
+from imarena.workflows.boards.choice import Chosen, Evidence, choose, judge_called, people
 from imarena.workflows.boards.coverage import Delivery, read_delivery
 from imarena.workflows.boards.empty import nothing_to_rank
-from imarena.workflows.boards.query import BoardQuery
+from imarena.workflows.boards.query import WEIGHED, BoardQuery
 from imarena.workflows.boards.sources import judge_data
 from imarena.workflows.boards.table import battle_table
 from imarena.workflows.rank import rank_table
@@ -150,6 +150,8 @@ class Boards:
 
     def boards(self, query: BoardQuery) -> list[Board]:
         """The board of a query, or one per group."""
+        if weighed := self._weighed(query):
+            return weighed
         gathered = self.gather(query)
         found, chosen = gathered.battles, gathered.chosen
         evidence = Evidence(self.view, query.window)
@@ -159,12 +161,36 @@ class Boards:
             *findings.few_votes(evidence, chosen),
             *(findings.gaps(self.view, found, self.delivery, chosen, evidence, query.kind) if query.notes else ()),
             *gathered.notices,
-            *findings.verdict_notices(self.view, found),
+            *findings.verdict_notices(self.view, found, weighed=query.options.method in WEIGHED),
         )
         shared = _Shared(query, chosen, notices, findings.other_sources(evidence, chosen), self._data(query, chosen))
         if query.by is None:
             return [self._ranked(found, shared, query.filters, {})]
         return self._grouped(found, shared)
+
+    def _weighed(self, query: BoardQuery) -> list[Board]:
+        """Boards that weigh people against one judge's scores, as `route rerank` makes them; none without scores."""
+        if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
+            return []
+        scored = {form.judge for form in self.view.forms.counting(pairwise=False)}
+        judge = judge_called(self.view, query.judge) if query.judge else None
+        if not scored or (judge is not None and judge not in scored):
+            return []
+        from imarena.workflows.routing_boards import arena_boards
+        from imarena.workflows.routing_tables import read_arena
+
+        workspace = self.view.workspace
+        arena = read_arena(workspace, judge, dimension=query.dimension or WHOLE)
+        method = query.options.method
+        made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
+        chosen = Chosen("all", (arena.judge,), asked=query.judge is not None)
+        return [Board(self._covered(ranking, query), joined_battles([]), chosen) for ranking in made]
+
+    def _covered(self, ranking: Ranking, query: BoardQuery) -> Ranking:
+        """The board with each model's coverage."""
+        shares = self.delivery.coverage(self.units_with({**query.filters, **ranking.scope}))
+        models = tuple(one.model_copy(update={"coverage": shares.get(one.model)}) for one in ranking.models)
+        return ranking.model_copy(update={"models": models})
 
     def _data(self, query: BoardQuery, chosen: Chosen) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""

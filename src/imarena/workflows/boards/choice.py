@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from imarena.core.errors import UnknownName, UserError
 from imarena.storage.database import reading
 from imarena.storage.schema import judgments
-from imarena.workflows.boards.query import ALL_JUDGES, BoardQuery, Source
+from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
 from imarena.workflows.views import WHOLE, BattleColumns, View, Window, named, people_battles
 from imarena.workflows.views.ratings import rating_battles
 
@@ -84,6 +84,8 @@ def choose(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
         return Chosen("all" if query.source == "all" else "judge", names, asked=True)
     if query.source in ("human", "all"):
         return Chosen(query.source, tuple(evidence.judges) if query.source == "all" else (), asked=True)
+    if query.source == "auto" and query.options.method in WEIGHED:  # these weigh all sources themselves
+        return Chosen("all", tuple(evidence.judges))
     if query.source == "judge":
         return _by_judge(evidence, query.dimension, asked=True)
     setting = view.workspace.settings.board

@@ -111,6 +111,8 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
     """Battles of several sources, one after the other."""
     if len(parts) == 1:
         return parts[0]
+    if not parts:
+        return NO_BATTLES
     names = ("left", "right", "winner", "score_left", "score_right", "created_us")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     words: dict[str, Any] = {
@@ -313,3 +315,17 @@ def _without(scored: ScorePairs, fought: Fought, excluded: Counter[str], outputs
 def _pair_codes(whose: CodeArray, left: CodeArray, right: CodeArray, outputs: int) -> IntArray:
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
     return (whose.astype(np.int64) * outputs + low) * outputs + high
+
+
+_NOBODY = Names(np.zeros(0, np.int32), ())
+NO_BATTLES = BattleColumns(
+    left=np.zeros(0, np.int32),
+    right=np.zeros(0, np.int32),
+    winner=np.zeros(0, np.int8),
+    judge=_NOBODY,
+    rater=_NOBODY,
+    dimension=_NOBODY,
+    score_left=np.zeros(0),
+    score_right=np.zeros(0),
+    created_us=np.zeros(0, np.int64),
+)

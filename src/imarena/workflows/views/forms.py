@@ -1,4 +1,4 @@
-"""Which form of a judge counts: its newest version, prompt and parameters; imported verdicts always."""
+"""Which form of a judge counts: its newest version, prompt and parameters, and imported verdicts that name none."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,6 +16,8 @@ EARLIER = "by an earlier version, prompt or setting of the judge"
 
 Version = tuple[str, str, str, str]
 """Judge version, prompt, prompt version and parameters."""
+UNKNOWN: Version = ("", "", "", "{}")
+"""Of an imported verdict whose source names none: it always counts."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def read_forms(connection: Connection) -> Forms:
     every = tuple(_form(row) for row in rows)
     rivals: dict[tuple[str, str, bool], list[Form]] = defaultdict(list)
     for form in every:
-        if not form.imported:
+        if not form.imported or version_of(form) != UNKNOWN:
             rivals[form.judge, form.dimension, form.pairwise].append(form)
     contested = [forms for forms in rivals.values() if len({version_of(form) for form in forms}) > 1]
     last = _last(connection, [form.form_id for forms in contested for form in forms])

@@ -105,7 +105,7 @@ class View:
     def votes(self) -> VoteColumns:
         """All votes, each with the reason why it does not count."""
         with reading(self.workspace.store.engine) as connection:
-            return read_votes(connection, self.entries)
+            return read_votes(connection, self.entries.at)
 
     @cached_property
     def asking(self) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Votes as columns, each with the reason why it does not count, if there is one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
@@ -11,7 +11,6 @@ from sqlalchemy import Connection, func, select
 
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, names_of
-from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 
 
@@ -74,14 +73,20 @@ class VoteColumns:
         return np.asarray(self.reason == 0)
 
     @property
+    def stands(self) -> NDArray[np.bool_]:
+        """(n,) which votes are a rater's last word: those that check the rater and do not count are among them."""
+        gone = [REASONS.index(one) for one in (Reason.SUPERSEDED, Reason.RETRACTED, Reason.RATER_EXCLUDED)]
+        return ~np.isin(self.reason, gone)
+
+    @property
     def excluded(self) -> dict[str, int]:
         """How many do not count, by reason."""
         numbers = np.bincount(self.reason, minlength=len(REASONS)).tolist()
         return {reason.value: number for reason, number in zip(REASONS, numbers, strict=True) if reason and number}
 
 
-def read_votes(connection: Connection, entries: Entries) -> VoteColumns:
-    """Read them all, and decide which count."""
+def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> VoteColumns:
+    """Read them all, and decide which count. `at` gives the places of outputs by their `seq`."""
     columns = fetch_columns(
         connection,
         select(
@@ -106,8 +111,8 @@ def read_votes(connection: Connection, entries: Entries) -> VoteColumns:
     found = VoteColumns(
         seq=np.array(seq, np.int64),
         rater=names_of(rater),
-        left=entries.at(np.array(left, np.int64)),
-        right=entries.at(np.array(right, np.int64)),
+        left=at(np.array(left, np.int64)),
+        right=at(np.array(right, np.int64)),
         preference=np.array(preference, np.int8),
         dimension=names_of(dimension),
         purpose=names_of(purpose),
