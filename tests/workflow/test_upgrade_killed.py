@@ -18,7 +18,7 @@ import pytest
 
 from imarena.core.ids import content_id
 from imarena.storage import migrate, open_workspace
-from imarena.storage.backup import restore, snapshots
+from imarena.storage.backup import backup, restore, snapshots
 from tests.command import ROOT, Imarena
 from tests.fixtures.old_workspaces import VERSIONS, load_sqlite, move_to_postgres, rows_of
 from tests.postgres import new_database
@@ -120,6 +120,23 @@ def moments(first: int, last: int, count: int, dice: random.Random) -> list[int]
     """Random steps, one from each of `count` equal parts of first to last, and the last."""
     edges = [first + (last - first) * n // count for n in range(count + 1)]
     return sorted({dice.randint(low, max(low, high - 1)) for low, high in pairwise(edges)} | {last})
+
+
+def test_a_backup_of_a_workspace_between_two_schemas_is_of_the_older(tmp_path: Path) -> None:
+    """A migration that commits as it goes and was killed leaves columns and tables that its schema does not have yet."""
+    root = load_sqlite("0001", tmp_path / "old")
+    before = held(root)
+    with sqlite3.connect(root / "arena.db") as database:
+        database.execute("ALTER TABLE leases ADD COLUMN unit TEXT NOT NULL DEFAULT ''")
+        database.execute("CREATE TABLE guests (invitation_id TEXT, person TEXT, rater_id TEXT)")
+        database.execute("INSERT INTO guests VALUES ('i', 'p', 'r1')")
+    database.close()
+    with open_workspace(root, check_schema=False) as workspace:
+        made = backup(workspace, tmp_path / "backup")
+    assert json.loads((made.path / "manifest.json").read_text(encoding="utf-8"))["schema"] == "0001"
+    restore(made.path, tmp_path / "restored")
+    assert schema_of(tmp_path / "restored") == "0001"
+    assert held(tmp_path / "restored") == before
 
 
 @pytest.mark.slow
