@@ -1,6 +1,8 @@
 """A workspace of every earlier schema comes up with the same records, byte for byte, and the same boards."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from imarena.core.records import Ranking
 from imarena.storage import migrate, open_workspace
 from imarena.storage.backup import restore
-from tests.command import Imarena
+from tests.command import ROOT, Imarena
 from tests.fixtures.old_workspaces import (
     FOLDER,
     VERSIONS,
@@ -55,6 +57,18 @@ def as_before(before: Rows, after: Rows) -> Rows:
 def test_every_schema_so_far_has_a_fixture() -> None:
     """The newest gets its own when a newer one is made."""
     assert set(migrate.versions()[:-1]) <= set(VERSIONS) <= set(migrate.versions())
+
+
+@pytest.mark.slow
+def test_a_fixture_of_the_newest_schema_is_one_command_away(tmp_path: Path) -> None:
+    """It holds something of everything, and its boards can be made."""
+    command = [sys.executable, "-m", "tests.fixtures.make_workspace", "--to", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    rows = held(load_sqlite(migrate.newest(), tmp_path / "made", tmp_path))
+    assert [table for table, found in rows.items() if not found] == []
+    assert {row["purpose"] for row in rows["assignments"]} >= {"vote", "gold", "repeat", "practice", "qualification"}
+    recorded = json.loads((tmp_path / migrate.newest() / "boards.json").read_text(encoding="utf-8"))
+    assert {"default", "people", "people by task", "pair-judge", "LPIPS"} <= recorded["boards"].keys()
 
 
 @pytest.mark.parametrize("version", VERSIONS)
