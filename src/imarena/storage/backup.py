@@ -60,7 +60,7 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
             missing.append(sha256)
     manifest = {
         "imarena": VERSION,
-        "schema": migrate.newest(),
+        "schema": migrate.current(workspace.store.engine),
         "made_at": now().isoformat(),
         "records": counts,
         "blobs": len(rows) - len(missing),
@@ -189,13 +189,19 @@ def _load(path: Path, url: str) -> None:
 
 
 def _copy(source: Connection, sink: Connection, counts: dict[str, int]) -> None:
-    """Copy the tables and columns that the source has: it may be of an older schema than this software."""
-    found = inspect(source)
-    present = set(found.get_table_names())
+    """Copy the tables and columns that both have.
+
+    The source may be of an older schema than this software. Where a migration was stopped halfway it has columns that
+    its schema does not have yet; the next upgrade fills them again.
+    """
+    given, taken = inspect(source), inspect(sink)
+    present = set(given.get_table_names()) & set(taken.get_table_names())
     for table in schema.metadata.sorted_tables:
         if table.name not in present:
             continue
-        names = {column["name"] for column in found.get_columns(table.name)}
+        names = set.intersection(
+            *({column["name"] for column in end.get_columns(table.name)} for end in (given, taken))
+        )
         columns = [column for column in table.c if column.name in names]
         order = [table.c.seq] if "seq" in table.c else list(table.primary_key.columns)
         last: tuple[object, ...] = ()
