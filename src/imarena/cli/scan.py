@@ -5,12 +5,13 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from imarena.cli.asking import duration
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress
 from imarena.core.plurals import counted
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns
 
 SHOWN = 40
 
@@ -48,9 +49,14 @@ def show_findings(console: Console, found: Any) -> None:
     console.print(escape(found.in_words()))
     if not found.found:
         return
-    table = Table("item", "editor", "trick", "words", "", box=None)
-    for one in found.found[:SHOWN]:
-        table.add_row(*(escape(text) for text in (one.item, one.editor, one.kinds, one.text, one.excuse)))
-    console.print(table)
-    if len(found.found) > SHOWN:
-        console.print(f"... and {len(found.found) - SHOWN:,} more (--json lists them all)")
+    print_tables(console, [findings_table(found, SHOWN, "(--json lists them all)")])
+
+
+def findings_table(found: Any, most: int, rest: str) -> Table:
+    """The first `most` texts that address a judge; `rest` says where the others are."""
+    head = columns("item", "editor", "trick", Column("words", wrap=True), "excuse")
+    rows = tuple(
+        (one.item, one.editor, one.kinds, " ".join(one.text.split()), one.excuse) for one in found.found[:most]
+    )
+    more = len(found.found) - most
+    return Table(head, rows, notes=(f"... and {more:,} more {rest}",) if more > 0 else ())

@@ -63,7 +63,13 @@ def ratings_chart(ranking: Ranking) -> Any:
 
     names = _names([standing.model for standing in ranking.models])
     rows = [
-        {"model": name, "rating": s.rating, "low": s.low, "high": s.high, "battles": s.battles}
+        {
+            "model": name,
+            "rating": s.rating,
+            "low": None if s.low == s.high else s.low,
+            "high": s.high,
+            "battles": s.battles,
+        }
         for name, s in zip(names, ranking.models, strict=True)
     ]
     base = alt.Chart(_data(rows)).encode(
