@@ -44,10 +44,10 @@ def escape_latex(text: str) -> str:
 
 
 def latex_number(text: str) -> str:
-    """A formatted number with a minus sign instead of a hyphen."""
+    """A formatted number with mathematical signs instead of a hyphen."""
     if text in ("inf", "-inf"):
         return r"$\infty$" if text == "inf" else r"$-\infty$"
-    return escape_latex(text).replace("-", "$-$")
+    return escape_latex(text).replace("-", "$-$").replace("+", "$+$")
 
 
 def _head(table: Table, place: int, pair: bool) -> str:

@@ -4,7 +4,8 @@ import re
 
 from imarena.reports.tables.table import Table, printable
 
-SPECIAL = frozenset("\\`*_[]<>|~$")
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|_(?![0-9A-Za-z])|(?<![0-9A-Za-z])_")
+"""An underscore between letters means nothing, so that most names stay as they are."""
 _LINE_START = re.compile(r"^(\s*)(?:([#+\-=])|(\d+)([.)]))")
 
 
@@ -23,7 +24,7 @@ def to_markdown(table: Table) -> str:
 
 def escape_markdown(text: str) -> str:
     """Text that Markdown prints as it is, HTML included, inside a line."""
-    return "".join(f"\\{letter}" if letter in SPECIAL else letter for letter in printable(text).replace("&", "&amp;"))
+    return _SPECIAL.sub(r"\\\g<0>", printable(text).replace("&", "&amp;"))
 
 
 def escape_paragraph(text: str) -> str:
