@@ -141,3 +141,63 @@ def test_notices_are_worded_for_the_place() -> None:
     assert "Mind" not in "".join(map(to_markdown, board_tables(noticed)))
     assert "Mind \\| this." in to_markdown(board_tables(noticed, "report")[0])
     assert "% Mind | this." in to_latex(board_tables(noticed, "report")[0])
+
+
+def test_align_shows_who_said_what(tmp_path: Path) -> None:
+    votes, judge = tmp_path / "votes.csv", tmp_path / "judge.csv"
+    people = ["left"] * 4 + ["right"] * 3 + ["tie"] * 2 + ["both_bad"]
+    verdicts = ["left", "left", "right", "tie", "right", "right", "equal", "tie", None, "both_bad"]
+    head = "item,left,right,winner,rater\n"
+    votes.write_text(head + "".join(f"{n},A,B,{said},ann\n" for n, said in enumerate(people)))
+    judge.write_text(head + "".join(f"{n},A,B,{said},robot\n" for n, said in enumerate(verdicts) if said))
+    words = ["align", "--from", str(judge), "--against", str(votes)]
+    shown = CliRunner().invoke(app, words, catch_exceptions=False).stdout
+    table = [line.split() for line in shown[shown.index("What people and robot") :].splitlines()[1:6]]
+    names = ["judge:", "left", "judge:", "right", "judge:", "tie", "judge:", "both", "bad"]
+    assert table == [
+        ["people", "say", *names, "judge:", "equal", "judge:", "missing", "all"],
+        ["left", "2", "1", "1", "0", "0", "0", "4"],
+        ["right", "0", "2", "0", "0", "1", "0", "3"],
+        ["tie", "0", "0", "1", "0", "0", "1", "2"],
+        ["both", "bad", "0", "0", "0", "1", "0", "0", "1"],
+    ]
+    latex = CliRunner().invoke(app, [*words, "--latex"], catch_exceptions=False).stdout
+    assert r"both bad & 0 & 0 & 0 & 1 & 0 & 0 & 1 \\" in latex
+    found = json.loads(CliRunner().invoke(app, ["--json", *words], catch_exceptions=False).stdout)["groups"][0]
+    assert re.search(rf"robot +{found['four_way_accuracy']:.4f}", shown)
+    assert f"{found['f1']['left']:.4f}" in shown
+
+
+def test_simulate_shows_every_interval() -> None:
+    words = [
+        "simulate",
+        "--seeds",
+        "3",
+        "--items",
+        "16",
+        "--models",
+        "4",
+        "--budgets",
+        "10",
+        "--policies",
+        "human-only",
+    ]
+    found = json.loads(CliRunner().invoke(app, ["--json", *words], catch_exceptions=False).stdout)["policies"][0]
+    shown = CliRunner().invoke(app, words, catch_exceptions=False).stdout
+    for key in ("accuracy", "spearman", "rank_std"):
+        assert f"{found[key]['mean']:.4f}  {found[key]['low']:.4f} to {found[key]['high']:.4f}" in shown
+
+
+def test_agree_shows_the_interval_of_every_level_and_every_rater(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    random.seed(5)
+    rows = [f"{unit},{rater},{1 + unit % 3 + random.randint(0, 1)}\n" for unit in range(30) for rater in "ab"]
+    path.write_text("unit,rater,value\n" + "".join(rows))
+    words = ["agree", "--from", str(path), "--rounds", "50"]
+    found = json.loads(CliRunner().invoke(app, ["--json", *words], catch_exceptions=False).stdout)
+    shown = CliRunner().invoke(app, words, catch_exceptions=False).stdout
+    for ends in found["groups"][0]["alpha_interval"].values():
+        assert f"{ends['low']:.3f} to {ends['high']:.3f}" in shown
+    assert f"{found['groups'][0]['percent_agreement']:.4f}" in shown
+    for line in found["raters"]:
+        assert re.search(rf"^{line['rater']} +{line['n']} +{line['n_shared']} +{line['with_others']:.3f}", shown, re.MULTILINE)
