@@ -10,8 +10,6 @@ from imarena.cli.asking import duration
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress
 from imarena.core.plurals import counted
-from imarena.reports.tables import Column, Table
-from imarena.reports.tables.table import columns
 
 SHOWN = 40
 
@@ -46,17 +44,12 @@ def command(context: typer.Context) -> None:
 
 def show_findings(console: Console, found: Any) -> None:
     """The words that address a judge: where they stand, by which trick, and what they say."""
+    from imarena.workflows.scanning_findings import findings_table
+
     console.print(escape(found.in_words()))
     if not found.found:
         return
-    print_tables(console, [findings_table(found, SHOWN, "(--json lists them all)")])
-
-
-def findings_table(found: Any, most: int, rest: str) -> Table:
-    """The first `most` texts that address a judge; `rest` says where the others are."""
-    head = columns("item", "editor", "trick", Column("words", wrap=True), "excuse")
-    rows = tuple(
-        (one.item, one.editor, one.kinds, " ".join(one.text.split()), one.excuse) for one in found.found[:most]
-    )
-    more = len(found.found) - most
-    return Table(head, rows, notes=(f"... and {more:,} more {rest}",) if more > 0 else ())
+    more = len(found.found) - SHOWN
+    print_tables(console, [findings_table(found, SHOWN)])
+    if more > 0:
+        console.print(f"... and {more:,} more (--json lists them all)")

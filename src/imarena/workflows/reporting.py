@@ -15,7 +15,7 @@ from imarena.storage import Workspace
 from imarena.workflows.boards import Board, boards
 from imarena.workflows.report_gallery import gallery_section
 from imarena.workflows.report_truth import KnownTruth, known_truth
-from imarena.workflows.scanning_findings import findings
+from imarena.workflows.scanning_findings import findings, findings_table
 from imarena.workflows.status import WorkspaceStatus, status
 
 GALLERY_ITEMS = 12
@@ -127,7 +127,7 @@ def _words(workspace: Workspace) -> Section | None:
     found = findings(workspace)
     if not found.read:
         return None
-    rows = tuple((one.item, one.editor, one.kinds, one.text, one.excuse) for one in found.found[:WORDS_TOLD])
+    table = findings_table(found, WORDS_TOLD)
     more = (f"The first {WORDS_TOLD} of {len(found.found):,} are listed.",) if len(found.found) > WORDS_TOLD else ()
     brought = {one.image for one in found.found if one.output_id is not None and not one.excuse}
     warned = (
@@ -135,5 +135,6 @@ def _words(workspace: Workspace) -> Section | None:
         if brought
         else ()
     )
-    table = Table(columns("item", "editor", "trick", "words", "excuse"), rows)
-    return Section("Words that address a judge", (found.in_words(), *more), warned, tables=(table,) if rows else ())
+    return Section(
+        "Words that address a judge", (found.in_words(), *more), warned, tables=(table,) if table.rows else ()
+    )

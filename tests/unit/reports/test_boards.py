@@ -200,4 +200,6 @@ def test_agree_shows_the_interval_of_every_level_and_every_rater(tmp_path: Path)
         assert f"{ends['low']:.3f} to {ends['high']:.3f}" in shown
     assert f"{found['groups'][0]['percent_agreement']:.4f}" in shown
     for line in found["raters"]:
-        assert re.search(rf"^{line['rater']} +{line['n']} +{line['n_shared']} +{line['with_others']:.3f}", shown, re.MULTILINE)
+        assert re.search(
+            rf"^{line['rater']} +{line['n']} +{line['n_shared']} +{line['with_others']:.3f}", shown, re.MULTILINE
+        )
