@@ -11,13 +11,13 @@ from fastapi import FastAPI
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from imarena.cli.sheet import Sheet
 from imarena.core.records import Ranking
-from imarena.reports.rank_tables import board_csv
+from imarena.reports.rank_tables import board_data
+from imarena.reports.tables import Column, Table, to_csv, write_csv
+from imarena.reports.tables.csv import FORMULA_STARTS
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.tables import _csv, _gathered, _json
-from imarena.workflows.campaign_quality import FORMULA_STARTS
 from imarena.workflows.rank import rank
 from tests.command import Imarena
 from tests.web.looked_at import CRITERION, looked_at
@@ -147,10 +147,12 @@ def test_no_cell_starts_a_formula_and_no_document_ends_a_script(rows: list[tuple
 def test_tables_of_the_command_line_start_no_formula_either(tmp_path: Path) -> None:
     hostile = ("=1+1", "fine\r=1+1", "@x")
     path = tmp_path / "sheet.csv"
-    Sheet("t", ("name", "figure"), tuple((name, -1.5) for name in hostile)).write_csv(path)
+    write_csv(Table((Column("name"), Column("figure")), tuple((name, -1.5) for name in hostile)), path)
     known = {"rating": -1.5, "low": None, "high": None, "rank": 1, "rank_low": None, "rank_high": None, "battles": 1}
     models = [{"model": name, "wins": 1, "losses": 0, "ties": 0, **known} for name in hostile]
-    board = board_csv([Ranking.model_validate({"method": "bt", "settings": {}, "models": models, "n_battles": 1})])
+    board = to_csv(
+        board_data([Ranking.model_validate({"method": "bt", "settings": {}, "models": models, "n_battles": 1})])
+    )
     for text in (path.read_bytes().decode(), board):
         rows = list(csv.reader(io.StringIO(text, newline="")))
         assert len(rows) == 1 + len(hostile)

@@ -8,11 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from imarena.core.errors import UserError
+from imarena.reports.tables import safe_cell
 from imarena.storage import init_workspace, open_workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import invitations, sessions, tokens
 from imarena.web.app import create_app
-from imarena.workflows.campaign_quality import safe_cell
 from imarena.workflows.serving import ServeSettings, is_loopback, with_secrets
 from tests.web.people import PASSWORD, Person, administrator, campaign, fill, rater, served, settings_of
 

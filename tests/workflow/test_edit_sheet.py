@@ -48,7 +48,7 @@ def test_the_sheet_is_drawn_while_the_run_lasts(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "imarena", "-w", str(root), "--json", "edit", "-e", "function:gated:wait"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     )  # fmt: skip
     try:
         until(lambda: html.exists() and "24 x 16" in html.read_text() and "no &lt;b&gt;memory" in html.read_text())

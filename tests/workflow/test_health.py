@@ -94,7 +94,7 @@ def test_what_cannot_be_told_is_said(imarena: Imarena, tmp_path: Path) -> None:
     told = " ".join(one["missing"])
     for word in ("position bias", "self-consistency", "votes", "drift", "ratings"):
         assert word in told
-    assert "not told" in imarena("-w", "a", "health").out
+    assert "not available" in imarena("-w", "a", "health").out
     assert "Did you mean 'machine'?" in imarena("-w", "a", "health", "--judge", "machin", code=2).err
 
 

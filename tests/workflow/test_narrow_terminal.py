@@ -5,8 +5,9 @@ import io
 from rich.console import Console
 
 from imarena import rank
-from imarena.cli.sheet import Sheet
-from imarena.reports.rank_tables import show_board
+from imarena.reports.rank_tables import standings_table
+from imarena.reports.tables import Cell, Column, Table, show_table
+from imarena.reports.tables.table import columns, figures
 
 LONG = "an-editor-with-a-long-name"
 
@@ -19,7 +20,7 @@ def terminal() -> tuple[Console, io.StringIO]:
 def test_a_board_leaves_columns_out_before_it_breaks_names() -> None:
     console, out = terminal()
     rows = [{"left": LONG, "right": f"{LONG}-2", "winner": "left", "item": str(n % 7)} for n in range(30)]
-    show_board(rank([*rows, {**rows[0], "winner": "right"}], rounds=20), console)
+    show_table(standings_table(rank([*rows, {**rows[0], "winner": "right"}], rounds=20)), console)
     lines = out.getvalue().splitlines()
     assert all(len(line.rstrip()) <= 80 for line in lines)
     assert f" {LONG} " in lines[1]
@@ -30,18 +31,19 @@ def test_a_board_leaves_columns_out_before_it_breaks_names() -> None:
 
 def test_a_wide_sheet_comes_in_parts_that_name_their_rows() -> None:
     console, out = terminal()
-    columns = ("judge", *(f"figure number {n}" for n in range(8)))
-    Sheet("Figures", columns, ((LONG, *(float(n) for n in range(8))),)).show(console)
+    names = [f"figure number {n}" for n in range(8)]
+    row: tuple[Cell, ...] = (LONG, *(float(n) for n in range(8)))
+    show_table(Table(columns("judge", *figures(names)), (row,), "Figures"), console)
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     assert all(len(line) <= 80 for line in lines)
     shown = " ".join(lines)
-    assert all(column in shown and f"{n}.0000" in shown for n, column in enumerate(columns[1:]))
+    assert all(column in shown and f"{n}.0000" in shown for n, column in enumerate(names))
     assert shown.count(LONG) == sum(line.startswith("judge") for line in lines) > 1
 
 
 def test_a_sheet_that_fits_is_one_table() -> None:
     console, out = terminal()
-    Sheet("Figures", ("judge", "n"), (("a", 1), ("b", 2))).show(console)
+    show_table(Table((Column("judge"), Column("n")), (("a", 1), ("b", 2)), "Figures"), console)
     assert [line.split() for line in out.getvalue().splitlines()] == [
-        ["Figures"], ["judge", "n"], ["a", "1"], ["b", "2"], [],
+        ["Figures"], ["judge", "n"], ["a", "1"], ["b", "2"],
     ]  # fmt: skip

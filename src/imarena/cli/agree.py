@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, session, warn
-from imarena.cli.sheet import Cell, Sheet, show_sheets
+from imarena.cli.console import emit, print_tables, session, warn
 from imarena.core.errors import UserError
+from imarena.reports.tables import Cell, Column, Table, write_csv
+from imarena.reports.tables.table import columns, figures, interval
 
 
 def command(
@@ -46,17 +47,20 @@ def command(
     )
     document = found.to_json()
     names = tuple(document["settings"]["by"])
-    sheets = [_figures(document, names)]
+    tables = [_figures(document, names)]
+    if rounds:
+        tables.append(_intervals(document, names))
     if leave_one_out:
-        sheets.append(_folds(document, names))
+        tables.append(_folds(document, names))
     if rater_pairs:
-        sheets.append(_pairs(document, names))
+        tables.append(_pairs(document, names))
+    tables.append(_raters(document, names))
     if csv is not None:
-        sheets[0].write_csv(csv)
+        write_csv(tables[0], csv)
     if not session(context).json:
         for warning in found.warnings:
             warn(warning)
-    emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
+    emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
 
 
 def _read(path: Path) -> Any:
@@ -86,65 +90,96 @@ def recipe(name: str) -> Any:
     return name
 
 
-def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
-    levels = ("nominal", "ordinal", "interval", "ratio")
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+FOLD_COLUMNS = ("spearman", "spearman_spread", "kendall_accuracy", "kendall_accuracy_spread")
+RATERS_SHOWN = 40
+
+
+def _names(line: dict[str, Any], by: tuple[str, ...]) -> tuple[Cell, ...]:
+    """The criterion and the group of a line."""
+    return (line["criterion"] or "", *(line["group"].get(name, "") for name in by))
+
+
+def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Table:
+    level = "nominal" if document["settings"]["scale"] == "label" else "ordinal"
     rows: list[tuple[Cell, ...]] = []
     for group in document["groups"]:
-        interval = group["alpha_interval"]["ordinal"] or {}
+        ends = group["alpha_interval"][level] or {}
         rows.append(
             (
-                group["criterion"] or "",
-                *(group["group"].get(name, "") for name in by),
-                *(group["alpha"][level] for level in levels),
-                _range(interval.get("low"), interval.get("high")),
-                group["fleiss_kappa"],
-                group["pairwise_agreement"],
-                group["n_units"],
-                group["n_raters"],
-                group["n_missing"],
+                *_names(group, by),
+                *(group["alpha"][one] for one in LEVELS),
+                interval(ends.get("low"), ends.get("high")),
+                *(group[name] for name in ("fleiss_kappa", "pairwise_agreement", "percent_agreement")),
+                *(group[name] for name in ("n_units", "n_raters", "n_missing")),
                 group["reason"] or "",
             )
         )
-    columns = ("criterion", *by, *levels, "95% (ordinal)", "kappa", "equal pairs", "units", "raters", "missing",
-               "note")  # fmt: skip
-    title = "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs"
-    return Sheet(title, columns, tuple(rows))
+    head = columns(
+        "criterion", *by, *figures(LEVELS), Column(f"95% ({level})", ".3f"),
+        *figures(("kappa", "equal pairs", "all equal")), "units", "raters", "missing", Column("note", wrap=True),
+    )  # fmt: skip
+    title = (
+        "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs, share of "
+        "units on which all are equal"
+    )
+    return Table(head, tuple(rows), title)
 
 
-def _folds(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
+def _intervals(document: dict[str, Any], by: tuple[str, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for group in document["groups"]:
-        folds = group.get("leave_one_out")
-        if folds:
-            names = (group["criterion"] or "", *(group["group"].get(name, "") for name in by))
-            rows.append((*names, *(folds[name] for name in FOLD_COLUMNS)))
-    for line in document["averages"]:
-        names = (line["criterion"] or "", *("average" for _ in by))
-        found = line["leave_one_out"]
-        if by:
-            rows.append((*names, found["spearman"], "", found["kendall_accuracy"], ""))
-    title = f"Each rater against the mean of the others (average: {document['settings']['average']})"
-    return Sheet(title, ("criterion", *by, "Spearman", "spread", "Kendall accuracy", "spread"), tuple(rows))
+        ends = [group["alpha_interval"][level] or {} for level in LEVELS]
+        why = dict.fromkeys(one["reason"] for one in ends if one.get("reason"))
+        rows.append((*_names(group, by), *(interval(one.get("low"), one.get("high")) for one in ends), "; ".join(why)))
+    head = columns("criterion", *by, *(Column(level, ".3f", absent="–") for level in LEVELS), Column("note", wrap=True))
+    settings = document["settings"]
+    title = f"95% intervals of alpha ({settings['interval']}, {settings['rounds']:,} rounds, seed {settings['seed']})"
+    return Table(head, tuple(rows), title)
 
 
-FOLD_COLUMNS = ("spearman", "spearman_spread", "kendall_accuracy", "kendall_accuracy_spread")
-
-
-def _pairs(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
+def _folds(document: dict[str, Any], by: tuple[str, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (
-            group["criterion"] or "",
-            *(group["group"].get(name, "") for name in by),
-            *pair["raters"],
-            pair["n"],
-            *(pair[name] for name in ("agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")),
-        )
+        (*_names(group, by), *(group["leave_one_out"][name] for name in FOLD_COLUMNS))
+        for group in document["groups"]
+        if group.get("leave_one_out")
+    ]
+    for line in document["averages"] if by else ():
+        found = line["leave_one_out"]
+        names = (line["criterion"] or "", *("average" for _ in by))
+        rows.append((*names, found["spearman"], "", found["kendall_accuracy"], ""))
+    title = f"Each rater against the mean of the others (average: {document['settings']['average']})"
+    shown = figures(("Spearman", "spread", "Kendall accuracy", "spread"))
+    return Table(columns("criterion", *by, *shown), tuple(rows), title)
+
+
+def _pairs(document: dict[str, Any], by: tuple[str, ...]) -> Table:
+    kinds = ("agreement", "cohen_kappa", "cohen_kappa_linear", "cohen_kappa_quadratic")
+    rows: list[tuple[Cell, ...]] = [
+        (*_names(group, by), *pair["raters"], pair["n"], *(pair[name] for name in kinds))
         for group in document["groups"]
         for pair in group.get("rater_pairs", [])
     ]
-    columns = ("criterion", *by, "rater", "rater", "units", "agreement", "Cohen kappa", "linear", "quadratic")
-    return Sheet("Every two raters", columns, tuple(rows))
+    shown = figures(("agreement", "Cohen kappa", "linear", "quadratic"))
+    return Table(columns("criterion", *by, "rater", "rater", "units", *shown), tuple(rows), "Every two raters")
 
 
-def _range(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+def _raters(document: dict[str, Any], by: tuple[str, ...]) -> Table:
+    """How each rater stands to the others; those with a flag first."""
+    lines = sorted(document["raters"], key=lambda line: not line["flags"])
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *_names(line, by), line["rater"], line["n"], line["n_shared"], line["with_others"], line["mean_shift"],
+            line["most_common_share"], ", ".join(flag.replace("_", " ") for flag in line["flags"]),
+        )
+        for line in lines[:RATERS_SHOWN]
+    ]  # fmt: skip
+    head = columns(
+        "criterion", *by, "rater", "ratings", "shared units", Column("with others", ".3f", "–"),
+        Column("mean shift", "+.3f", "–"), Column("most common value", ".0%", "–"), "flags",
+    )  # fmt: skip
+    more = len(lines) - RATERS_SHOWN
+    measures = dict.fromkeys(str(line["measure"]) for line in lines if line["with_others"] is not None)
+    notes = [f"with others: {'; '.join(measures)}"] if measures else []
+    notes += [f"... and {more:,} more (--json lists them all)"] if more > 0 else []
+    return Table(head, tuple(rows), "Raters", tuple(notes))

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.agree import recipe
-from imarena.cli.console import emit, session, warn
-from imarena.cli.sheet import Cell, Sheet, show_sheets
+from imarena.cli.align_tables import score_tables, verdict_tables
+from imarena.cli.console import emit, print_tables, session, warn
 from imarena.core.errors import UserError
+from imarena.reports.tables import Table, write_csv
 
 
 def command(
@@ -53,10 +54,10 @@ def command(
 ) -> None:
     """A judge or a metric against people: correlations and bias, or accuracy on battles."""
     groups = tuple(by or ())
-    tables = _tables(from_file, against, session(context).workspace, judge)
-    if tables is not None and _both_battles(*tables):
-        document = _verdicts(*tables, groups, missing, compare)
-        sheets = [_verdict_sheet(document, groups), *_compare_sheets(document, "accuracy")]
+    given = _tables(from_file, against, session(context).workspace, judge)
+    if given is not None and _both_battles(*given):
+        document = _verdicts(*given, groups, missing, compare)
+        tables = verdict_tables(document, groups)
     else:
         options = {
             "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
@@ -64,17 +65,17 @@ def command(
             "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
             "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
         }  # fmt: skip
-        if tables is None:
-            document, sheets = _workspace(session(context).workspace, judge or [], options, missing)
+        if given is None:
+            document, tables = _workspace(session(context).workspace, judge or [], options, missing)
         else:
-            document = _scores(*tables, options)
-            sheets = _score_sheets(document)
+            document = _scores(*given, options)
+            tables = score_tables(document)
     if csv is not None:
-        sheets[0].write_csv(csv)
+        write_csv(tables[0], csv)
     if not session(context).json:
         for warning in document.get("warnings", []):
             warn(warning)
-    emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
+    emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
 
 
 def _tables(
@@ -95,20 +96,17 @@ def _tables(
 
 def _workspace(
     root: Path, judges: list[str], options: dict[str, Any], missing: str
-) -> tuple[dict[str, Any], list[Sheet]]:
+) -> tuple[dict[str, Any], list[Table]]:
     """The workspace's judges against its people: scores with ratings, battles with votes, whichever there are."""
     from imarena.storage import open_workspace
     from imarena.workflows.align_store import align_workspace
 
     with open_workspace(root) as workspace:
         document = align_workspace(workspace, judges, options, missing)
-    sheets = []
-    if "scores" in document:
-        sheets += _score_sheets(document["scores"])
+    made = score_tables(document["scores"]) if "scores" in document else []
     if "verdicts" in document:
-        sheets.append(_verdict_sheet(document["verdicts"], tuple(options["by"])))
-        sheets += _compare_sheets(document["verdicts"], "accuracy")
-    return document, sheets
+        made += verdict_tables(document["verdicts"], tuple(options["by"]))
+    return document, made
 
 
 def _both_battles(from_file: Path, against: Path) -> bool:
@@ -166,96 +164,3 @@ def _edges(text: str) -> tuple[float, ...]:
     if list(edges) != sorted(set(edges)) or any(edge <= 0 for edge in edges):
         raise UserError(f"The edges '{text}' do not grow from above 0.", hint="Write edges such as 50,100,200,400.")
     return edges
-
-
-FIGURES = ("spearman", "pearson", "kendall", "kendall_accuracy", "bias", "n")
-
-
-def _score_sheets(document: dict[str, Any]) -> list[Sheet]:
-    rows: list[tuple[Cell, ...]] = []
-    names = tuple(document["settings"]["by"])
-    for group in document["groups"]:
-        interval = (group["interval"] or {}).get("spearman") or {}
-        ends = "" if interval.get("low") is None else f"{interval['low']:.3f} to {interval['high']:.3f}"
-        head = (group["judge"], group["criterion"] or "", *(group["group"][name] for name in names))
-        rows.append((*head, *(group[name] for name in FIGURES), ends, group["n_missing"], group["reason"] or ""))
-    if names:
-        for line in document["averages"]:
-            head = (line["judge"], line["criterion"] or "", *("average" for _ in names))
-            rows.append((*head, *(line[name] for name in FIGURES), "", "", line["reason"] or ""))
-    columns = ("judge", "criterion", *names, "Spearman", "Pearson", "Kendall", "Kendall accuracy", "bias", "n",
-               "95% (Spearman)", "missing", "note")  # fmt: skip
-    title = f"Against people (averages: {document['settings']['average']})"
-    sheets = [Sheet(title, columns, tuple(rows))]
-    if any(group.get("leave_one_out") for group in document["groups"]):
-        sheets.append(_fold_sheet(document, names))
-    if document["pairs"]:
-        sheets.append(_pair_sheet(document))
-    if any("by_gap" in line for line in document["pairs"]):
-        sheets.append(_gap_sheet(document))
-    return [*sheets, *_compare_sheets(document, "spearman")]
-
-
-def _compare_sheets(document: dict[str, Any], figure: str) -> list[Sheet]:
-    """Every two judges against each other, where that was asked for."""
-    rows: list[tuple[Cell, ...]] = []
-    for line in document["comparisons"]:
-        head = (line.get("criterion") or "", line["left"], line["right"])
-        ends = "" if line.get("low") is None else f"{line['low']:.3f} to {line['high']:.3f}"
-        figures = (line[f"{figure}_left"], line[f"{figure}_right"])
-        rows.append((*head, *figures, ends, line["p_value"], line["p_holm"], line["n"], line["reason"] or ""))
-    columns = ("criterion", "first", "second", f"{figure}, first", f"{figure}, second", "95% (difference)", "p",
-               "p (Holm)", "n", "note")  # fmt: skip
-    return [Sheet("Every two judges on what both answered", columns, tuple(rows))] if rows else []
-
-
-def _fold_sheet(document: dict[str, Any], names: tuple[str, ...]) -> Sheet:
-    keys = ("spearman", "spearman_spread", "kendall_accuracy", "kendall_accuracy_spread", "bias", "bias_spread")
-    rows: list[tuple[Cell, ...]] = [
-        (
-            group["judge"],
-            group["criterion"] or "",
-            *(group["group"][name] for name in names),
-            *(group["leave_one_out"][key] for key in keys),
-        )
-        for group in document["groups"]
-        if group.get("leave_one_out")
-    ]
-    columns = ("judge", "criterion", *names, "Spearman", "spread", "Kendall accuracy", "spread", "bias", "spread")
-    return Sheet("Against the mean of all raters but one, averaged over raters", columns, tuple(rows))
-
-
-def _pair_sheet(document: dict[str, Any]) -> Sheet:
-    keys = ("pair_accuracy", "decisive_accuracy", "n_decisive", "tie_calibrated_accuracy", "tie_threshold", "n_pairs")
-    rows: list[tuple[Cell, ...]] = [
-        (line["judge"], line["criterion"] or "", ", ".join(line["group"].values()), *(line[key] for key in keys))
-        for line in document["pairs"]
-    ]
-    columns = ("judge", "criterion", "group", "with ties", "decisive", "n decisive", "ties calibrated", "tie threshold",
-               "pairs")  # fmt: skip
-    return Sheet("Pairs of models on the same unit: accuracy", columns, tuple(rows))
-
-
-def _gap_sheet(document: dict[str, Any]) -> Sheet:
-    rows: list[tuple[Cell, ...]] = []
-    for line in document["pairs"]:
-        head = (line["judge"], line["criterion"] or "", ", ".join(line["group"].values()))
-        rows.append((*head, "0", "", line["n_gap_zero"]))
-        for band in line["by_gap"]:
-            opening = "(" if band["low"] == 0 else "["
-            end = f"{opening}{band['low']:g}, {band['high']:g})" if band["high"] else f"{band['low']:g} and more"
-            rows.append((*head, end, band["agreement"], band["n"]))
-    columns = ("judge", "criterion", "group", "score gap", "agreement", "pairs")
-    return Sheet("Pairs that people decide: agreement by score gap", columns, tuple(rows))
-
-
-def _verdict_sheet(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
-    keys = ("four_way_accuracy", "three_way_accuracy", "decisive_accuracy", "both_decisive_accuracy", "macro_f1",
-            "n", "n_missing")  # fmt: skip
-    rows: list[tuple[Cell, ...]] = [
-        (group["judge"], *(group["group"][name] for name in by), *(group[key] for key in keys), group["reason"] or "")
-        for group in document["groups"]
-    ]
-    columns = ("judge", *by, "four-way", "three-way", "decisive", "both decisive", "macro F1", "n", "missing", "note")
-    title = f"Verdicts against people's votes: accuracy (battles without a verdict: {document['settings']['missing']})"
-    return Sheet(title, columns, tuple(rows))

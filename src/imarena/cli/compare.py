@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from imarena.cli import asking
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress
 from imarena.core.errors import UserError
 from imarena.core.plurals import counted
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns
 
 SKIPS_SHOWN = 5
 
@@ -122,7 +123,7 @@ def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
 
 def _show(console: Console, found: Any, top: int, page: Path) -> None:
     from imarena.workflows.comparing import differ_most
-    from imarena.workflows.comparing_page import next_words, sentence
+    from imarena.workflows.comparing_page import next_words, sentence, task_table
 
     verdict, sides = found.verdict, found.sides
     style = "bold green" if verdict.settled else "bold yellow"
@@ -143,23 +144,21 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
     if len(found.skips) > SKIPS_SHOWN:
         console.print(f"[yellow]... and {len(found.skips) - SKIPS_SHOWN:,} more (--json lists them all)[/]")
     if found.by_task:
-        _show_tasks(console, found)
-    rows = differ_most(found.items, top)
-    if rows:
-        table = Table("where they differ most", "better", "ahead by", "instruction", box=None)
-        for row in rows:
-            ahead = sides.new_name if row.points > 0.5 else sides.old_name
-            gap = "" if row.gap is None else f"{abs(row.gap):.0f}"
-            asked = shorten(row.item.turns[0].instruction, 70, placeholder=" …")
-            table.add_row(escape(row.item.key), escape(ahead), gap, escape(asked))
-        console.print(table)
+        print_tables(console, [task_table(found)])
+    if rows := differ_most(found.items, top):
+        print_tables(console, [_differences(rows, sides)])
     console.print(f"Judge: {found.judge}. Side by side: {page.resolve()}", markup=False)
 
 
-def _show_tasks(console: Console, found: Any) -> None:
-    table = Table("task", "items", "won", "lost", "tied", "share", "95 % interval", box=None)
-    for task, row in found.by_task.items():
-        ends = f"{row.win_rate_low:.0%} to {row.win_rate_high:.0%}"
-        counts = (row.n_items, row.wins, row.losses, row.ties)
-        table.add_row(escape(task), *(str(count) for count in counts), f"{row.win_rate:.0%}", ends)
-    console.print(table)
+def _differences(rows: Any, sides: Any) -> Table:
+    head = columns("where they differ most", "better", Column("ahead by", ".0f"), Column("instruction", wrap=True))
+    lines = tuple(
+        (
+            row.item.key,
+            sides.new_name if row.points > 0.5 else sides.old_name,
+            None if row.gap is None else abs(row.gap),
+            shorten(row.item.turns[0].instruction, 70, placeholder=" …"),
+        )
+        for row in rows
+    )
+    return Table(head, lines)

@@ -6,14 +6,17 @@ With ``--json`` one JSON document goes to stdout and nothing else. Progress and 
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 from rich.console import Console
+
+if TYPE_CHECKING:
+    from imarena.reports.tables import Table
 
 UNBOUNDED = 4096
 """Columns where there is no edge: tables are as wide as what stands in them."""
@@ -66,6 +69,18 @@ def emit(context: typer.Context, document: Any, show: Callable[[Console], None])
         sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False, default=str) + "\n")
     else:
         show(stdout())
+
+
+def print_tables(console: Console, tables: Sequence["Table"], *, markdown: bool = False, latex: bool = False) -> None:
+    """Print tables in the form asked for; Markdown and LaTeX come out as they are, ready for a file."""
+    from imarena.reports.tables import show_table, to_latex, to_markdown
+
+    for table in tables:
+        if markdown or latex:
+            console.print(to_markdown(table) if markdown else to_latex(table), markup=False, soft_wrap=True)
+        else:
+            show_table(table, console)
+            console.print()
 
 
 def show_names(console: Console, names: Mapping[str, str]) -> None:

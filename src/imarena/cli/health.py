@@ -5,11 +5,12 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from imarena.cli import asking
-from imarena.cli.console import emit, session
+from imarena.cli.console import emit, print_tables, session
 from imarena.cli.scan import show_findings
+from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables.table import columns, interval
 
 
 def command(
@@ -114,63 +115,76 @@ def _show(console: Console, one: Any) -> None:
     from imarena.workflows.health_probe import RAISED, TURNED
 
     console.print(f"\n[bold]{escape(one.judge)}[/]")
+    if any(status != "ok" for status in one.statuses):
+        told = ", ".join(f"{number:,} {status}" for status, number in one.statuses.items())
+        console.print(f"Answers: {told}", markup=False)
     apart = (MEANS, RAISED, TURNED)
-    table = Table("question", "", "value", "95 % interval", "n", box=None)
+    tables = [
+        _figures([line for line in one.lines if line.question not in apart]),
+        _means([line for line in one.lines if line.question == MEANS]),
+        *(_probe(question, [line for line in one.lines if line.question == question]) for question in (RAISED, TURNED)),
+    ]
+    print_tables(console, [table for table in tables if table.rows])
+    for text in one.missing:
+        console.print(f"  [yellow]not available:[/] {escape(text)}")
+
+
+def _figures(lines: list[Any]) -> Table:
+    """One row per figure; a question stands once."""
+    rows: list[tuple[Cell, ...]] = []
     last = ""
-    for line in one.lines:
-        if line.question in apart:
-            continue
+    for line in lines:
         figure = line.figure
         what = " ".join(part for part in (figure.name.replace("_", " "), line.group) if part)
         asked, last = "" if line.question == last else line.question, line.question
-        table.add_row(escape(asked), escape(what), _value(figure), _ends(figure), f"{figure.n:,}")
-    if table.row_count:
-        console.print(table)
-    _show_means(console, [line for line in one.lines if line.question == MEANS])
-    for question in (RAISED, TURNED):
-        _show_probe(console, question, [line for line in one.lines if line.question == question])
-    for text in one.missing:
-        console.print(f"  [yellow]not told:[/] {escape(text)}")
+        rows.append((asked, what, _value(figure), _ends(figure), figure.n))
+    head = columns(
+        Column("question", wrap=True), "figure", Column("value", wrap=True), "95 % interval", Column("n", ",")
+    )
+    return Table(head, tuple(rows))
 
 
-def _value(figure: Any) -> str:
-    return escape(figure.reason) if figure.value is None else _number(figure.value)
+def _value(figure: Any) -> Cell:
+    return str(figure.reason) if figure.value is None else _number(figure.value)
 
 
-def _ends(figure: Any) -> str:
-    return "" if figure.low is None or figure.high is None else f"{_number(figure.low)} to {_number(figure.high)}"
+def _ends(figure: Any) -> Cell:
+    return interval(figure.low, figure.high, _spec(max(abs(figure.low or 0), abs(figure.high or 0))))
 
 
-def _show_probe(console: Console, question: str, lines: list[Any]) -> None:
+def _probe(question: str, lines: list[Any]) -> Table:
     """Kinds of text down; the share that fell for it and the mean shift across."""
-    if not lines:
-        return
-    console.print(f" {escape(question)}")
-    table = Table("text", "fell for it", "95 % interval", "n", "mean shift", "95 % interval", "units", box=None)
-    rows: dict[str, list[Any]] = {}
+    groups: dict[str, list[Any]] = {}
     for line in lines:
         group = "all, less the control" if line.figure.name == "beyond_control" else line.group
-        rows.setdefault(group, []).append(line.figure)
-    for group, found in rows.items():
+        groups.setdefault(group, []).append(line.figure)
+    rows: list[tuple[Cell, ...]] = []
+    for group, found in groups.items():
         shift = found[-1]
-        fell = (_value(found[0]), _ends(found[0]), f"{found[0].n:,}") if len(found) > 1 else ("", "", "")
-        table.add_row(escape(group), *fell, _value(shift), _ends(shift), f"{shift.n:,}")
-    console.print(table)
+        fell: tuple[Cell, ...] = (None, None, None)
+        if len(found) > 1:
+            fell = (_value(found[0]), _ends(found[0]), found[0].n)
+        rows.append((group, *fell, _value(shift), _ends(shift), shift.n))
+    count = Column("n", ",")
+    head = columns("text", "fell for it", "95 % interval", count, "mean shift", "95 % interval", Column("units", ","))
+    return Table(head, tuple(rows), question)
 
 
-def _show_means(console: Console, lines: list[Any]) -> None:
+def _means(lines: list[Any]) -> Table:
     """Editors down, dimensions across."""
-    if not lines:
-        return
     names = list(dict.fromkeys(line.figure.name for line in lines))
     means = {(line.group, line.figure.name): line.figure.value for line in lines}
-    table = Table(MEANS, *(name.replace("_", " ") for name in names), box=None)
-    for editor in dict.fromkeys(line.group for line in lines):
-        table.add_row(escape(editor), *(_number(means.get((editor, name))) for name in names))
-    console.print(table)
+    rows = tuple(
+        (editor, *(_number(means.get((editor, name))) for name in names))
+        for editor in dict.fromkeys(line.group for line in lines)
+    )
+    return Table(columns(MEANS, *(name.replace("_", " ") for name in names)), rows)
 
 
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{0.0 if abs(value) < 1e-9 else value:.3g}"
+def _number(value: float | None) -> Number | None:
+    return None if value is None else Number(0.0 if abs(value) < 1e-9 else value, _spec(abs(value)))
+
+
+def _spec(size: float) -> str:
+    """Three digits, and all digits of a large number."""
+    return ".0f" if size >= 100 else ".3g"

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from imarena.cli.console import emit, session, warn
+from imarena.cli.console import emit, print_tables, session, warn
 from imarena.core.errors import UserError
+from imarena.core.notices import sentences
 
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[str, typer.Option("--source", help="Workspace: people, judge, all, or auto (people if they voted).")]
@@ -140,41 +140,41 @@ def _print(
     forms: tuple[bool, ...],
     power: bool,
 ) -> None:
-    from imarena.reports import rank_tables
+    from imarena.reports.rank_details import comparison_table, neighbours_table
+    from imarena.reports.rank_tables import board_data, board_tables
+    from imarena.reports.tables import to_csv, to_latex, to_markdown
 
-    writers = (rank_tables.board_csv, rank_tables.board_latex, rank_tables.board_markdown)
+    writers = (None, to_latex, to_markdown)
     chosen = [writer for writer, wanted in zip(writers, forms, strict=True) if wanted]
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
-    for warning in dict.fromkeys(text for board in boards for text in board.warnings):
-        if not session(context).json:
+    if not session(context).json:
+        for warning in sentences(notice for board in boards for notice in board.notices):
             warn(warning)
+    tables = []
+    for board in boards:
+        tables += board_tables(board, "report" if chosen else None)
+        tables += [neighbours_table(board)] if power else []
+    tables += [] if compared is None else [comparison_table(compared)]
     if chosen:
-        typer.echo(chosen[0](boards), nl=False)
+        write = chosen[0]
+        typer.echo(to_csv(board_data(boards)) if write is None else "\n".join(map(write, tables)), nl=False)
         return
     documents = [board.model_dump(mode="json") for board in boards]
     document: Any = documents[0] if by is None else {"by": by, "boards": documents}
     if compared is not None:
         document = {**document, "against": compared}
-
-    def show(console: Console) -> None:
-        for board in boards:
-            rank_tables.show_board(board, console)
-            if power:
-                rank_tables.show_neighbours(board, console)
-        if compared is not None:
-            rank_tables.show_comparison(compared, console)
-
-    emit(context, document, show)
+    emit(context, document, lambda console: print_tables(console, tables))
 
 
 def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
-    from imarena.reports.rank_tables import show_comparison
+    from imarena.reports.rank_details import comparison_table
     from imarena.workflows import rank as work
 
     ours, date = work.load_board(source)
     compared = work.compare_boards(ours, against, names)
-    emit(context, {"board": source.name, "date": date, "against": compared}, lambda out: show_comparison(compared, out))
+    document = {"board": source.name, "date": date, "against": compared}
+    emit(context, document, lambda console: print_tables(console, [comparison_table(compared)]))
 
 
 def _pairs(words: list[str] | None, option: str) -> dict[str, str]:

@@ -1,15 +1,18 @@
 """``imarena route``: calibrate, gold, plan, assign, sheet, ingest, rerank, report."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from imarena.cli.console import Exit, emit, session, warn
+from imarena.cli.console import Exit, emit, print_tables, session, warn
 from imarena.cli.options import ScoreRangeText, read_range
-from imarena.cli.sheet import Cell, Sheet, show_sheets
 from imarena.core.errors import UserError
+from imarena.core.notices import sentences
 from imarena.core.plurals import counted
+from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables.table import columns
 
 app = typer.Typer(
     add_completion=False,
@@ -65,11 +68,8 @@ def calibrate(
         f"Agreement of {document['judge']} with people by score gap, {document['n_pairs']} decided pairs; "
         f"scores from {ends['low']:g} to {ends['high']:g}"
     )
-    emit(
-        context,
-        document,
-        lambda console: Sheet(title, ("gap", "agreement", "pairs", "fraction"), rows, 3).show(console),
-    )
+    head = columns("gap", Column("agreement", ".3f", "undefined"), "pairs", Column("fraction", ".3f", "undefined"))
+    emit(context, document, lambda console: print_tables(console, [Table(head, rows, title)]))
 
 
 @app.command()
@@ -117,29 +117,32 @@ def plan(
             "votes so far; repeats and gold beside them",
             f"{document['votes_so_far']:,}; {document['controls_so_far']:,}",
         ),
-        (f"widest interval now, +- points at {level:.0%}", round(document["half_width_now"])),
+        (f"widest interval now, +- points at {level:.0%}", Number(document["half_width_now"], ".0f")),
         (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(document["votes_needed"])),
         ("likely between", " and ".join(_number(votes) for votes in document["votes_likely"])),
         ("votes a rater", _number(document["votes_per_rater"])),
-        (f"cost, at {cost_vote:g} a vote", "" if document["cost"] is None else f"{document['cost']:,.2f}"),
+        (f"cost, at {cost_vote:g} a vote", None if document["cost"] is None else Number(document["cost"], ",.2f")),
         ("battles here; votes that can still be had", f"{document['battles']:,}; {document['votes_left']:,}"),
-        (f"chance that the best {len(document['top'])} are in order", document["top_confidence"]),
+        (f"chance that the best {len(document['top'])} are in order", Number(document["top_confidence"], ".3f")),
         (f"stop asking (that chance is {confidence:g} or more)", "yes" if document["stop"] else "no"),
     )
     models: tuple[tuple[Cell, ...], ...] = tuple(
-        (line["model"], round(line["rating"]), round(line["half_width_now"]), _number(line["votes_needed"]))
+        (line["model"], line["rating"], line["half_width_now"], _number(line["votes_needed"]))
         for line in document["by_model"]
     )
     families: tuple[tuple[Cell, ...], ...] = tuple(
         (line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]) for line in document["deferral"]
     )
-    deferred = Sheet("Deferral by family", ("family", "pairs", "routed", "rate"), families, 3)
-    each = Sheet(
-        f"By model: votes on the whole board, asked evenly, until this one is within +-{target:g}",
-        ("model", "rating", "now +-", "votes"), models, 0,
-    )  # fmt: skip
-    sheets = [Sheet("Plan", ("what", "value"), rows, 3), each, deferred]
-    emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
+    tables = [
+        Table(columns("what", "value"), rows, "Plan"),
+        Table(
+            columns("model", Column("rating", ".0f"), Column("now +-", ".0f"), "votes"),
+            models,
+            f"By model: votes on the whole board, asked evenly, until this one is within +-{target:g}",
+        ),
+        Table(columns("family", "pairs", "routed", Column("rate", ".3f", "–")), families, "Deferral by family"),
+    ]
+    emit(context, document, lambda console: print_tables(console, tables))
 
 
 @app.command()
@@ -273,9 +276,9 @@ def rerank(
     if not made:
         raise UserError("No board can be made yet.", hint=" ".join(left_out))
     document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made], "left_out": left_out}
-    sheets = [_board_sheet(name, ranking) for name, ranking in made]
-    _warn_all(context, [*left_out, *(text for _, ranking in made for text in ranking.warnings)])
-    emit(context, document, lambda console: show_sheets(console, sheets, markdown=False, latex=False))
+    tables = [table for name, ranking in made for table in _board_tables(name, ranking)]
+    _warn_all(context, [*left_out, *sentences(notice for _, ranking in made for notice in ranking.notices)])
+    emit(context, document, lambda console: print_tables(console, tables))
 
 
 @app.command()
@@ -347,14 +350,16 @@ def _board(ranking: Any) -> dict[str, Any]:
     return dict(ranking.model_dump(mode="json", exclude={"covariance"}))
 
 
-def _board_sheet(name: str, ranking: Any) -> Sheet:
-    rows = tuple((s.rank, s.model, s.rating, s.low, s.high, s.battles) for s in ranking.models)
+def _board_tables(name: str, ranking: Any) -> list[Table]:
+    from imarena.reports.rank_tables import board_tables
+
+    standings, *others = board_tables(ranking)
     gold = ranking.details.get("gold")
     told = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
     scope = "".join(f", {key} {value}" for key, value in ranking.scope.items())
     level = f", {ranking.settings['level']:.0%} intervals" if "level" in ranking.settings else ""
     title = f"{name}{scope}: {counted(ranking.n_battles, 'battle')}{level}{told}"
-    return Sheet(title, ("rank", "model", "rating", "low", "high", "battles"), rows, 1)
+    return [replace(standings, title=title), *others]
 
 
 def _band(row: dict[str, Any]) -> tuple[Cell, ...]:

@@ -5,10 +5,9 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from imarena.cli.asking import duration
-from imarena.cli.console import Exit, emit, session
+from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress
 from imarena.core.plurals import counted
 
@@ -45,12 +44,12 @@ def command(context: typer.Context) -> None:
 
 def show_findings(console: Console, found: Any) -> None:
     """The words that address a judge: where they stand, by which trick, and what they say."""
+    from imarena.workflows.scanning_findings import findings_table
+
     console.print(escape(found.in_words()))
     if not found.found:
         return
-    table = Table("item", "editor", "trick", "words", "", box=None)
-    for one in found.found[:SHOWN]:
-        table.add_row(*(escape(text) for text in (one.item, one.editor, one.kinds, one.text, one.excuse)))
-    console.print(table)
-    if len(found.found) > SHOWN:
-        console.print(f"... and {len(found.found) - SHOWN:,} more (--json lists them all)")
+    more = len(found.found) - SHOWN
+    print_tables(console, [findings_table(found, SHOWN)])
+    if more > 0:
+        console.print(f"... and {more:,} more (--json lists them all)")

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
-from imarena.cli.console import emit, session, stderr
+from imarena.cli.console import emit, print_tables, session, stderr
 from imarena.cli.options import ScoreRangeText, read_range
-from imarena.cli.sheet import Cell, Sheet, show_sheets
 from imarena.core.errors import UserError
+from imarena.reports.tables import Cell, Column, Table, write_csv
+from imarena.reports.tables.table import columns, interval
 
 
 def command(
@@ -67,10 +68,10 @@ def command(
     quiet = session(context).json
     told = None if quiet else lambda name: stderr().print(f"done: {name}")
     document = simulate(world, plan, told)
-    sheet = _sheet(document)
+    table = _table(document)
     if csv is not None:
-        sheet.write_csv(csv)
-    emit(context, document, lambda console: show_sheets(console, [sheet], markdown=markdown, latex=latex))
+        write_csv(table, csv)
+    emit(context, document, lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -99,24 +100,24 @@ def _policies(text: str) -> tuple[str, ...]:
     return tuple(whole)
 
 
-def _sheet(document: dict[str, Any]) -> Sheet:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            line["policy"],
-            line["aggregation"],
-            line["budget"],
-            line["accuracy"]["mean"],
-            f"{line['accuracy']['low']:.4f} to {line['accuracy']['high']:.4f}",
-            line["spearman"]["mean"],
-            line["rank_std"]["mean"],
-        )
-        for line in document["policies"]
-    ]
+FIGURES = (("Acc_H", "accuracy"), ("Spearman", "spearman"), ("RankStd", "rank_std"))
+
+
+def _table(document: dict[str, Any]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for line in document["policies"]:
+        figures: list[Cell] = []
+        for _, key in FIGURES:
+            found = line[key]
+            figures += [found["mean"], interval(found["low"], found["high"])]
+        rows.append((line["policy"], line["aggregation"], line["budget"], *figures))
     settings = document["settings"]
     title = (
         f"Acc_H on held-out pairs, {settings['seeds']} seeds; deferral {settings['deferral']:.1%} "
         f"(tau {settings['tau']}, delta {settings['delta']}); the order of all votes gives "
         f"{document['true_order_accuracy']:.4f}"
     )
-    columns = ("policy", "aggregation", "votes", "Acc_H", "95 %", "Spearman", "RankStd")
-    return Sheet(title, columns, tuple(rows))
+    head: list[str | Column] = ["policy", "aggregation", "votes"]
+    for name, _ in FIGURES:
+        head += [Column(name, ".4f", "undefined"), Column("95 %", ".4f", key=f"{name} 95 %")]
+    return Table(columns(*head), tuple(rows), title)

@@ -4,10 +4,14 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from imarena.cli.console import emit, session
+from imarena.cli.console import emit, print_tables, session
+from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables.table import columns
 from imarena.workflows.status import WorkspaceStatus, status
+
+LISTED = 40
+"""How many names of one kind are listed one by one."""
 
 
 def command(
@@ -34,32 +38,16 @@ def _show_files(console: Console, files: list[Any]) -> None:
     if not files:
         console.print("There are no items: `imarena import FORMAT PATH` brings them.")
         return
-    table = Table("file", "mode", "instruction", box=None)
-    for one in files:
-        table.add_row(_plain(one.file), one.mode, _plain(" ".join(one.instruction.split())))
-    table.columns[0].overflow = "fold"
-    console.print(table)
+    head = columns(Column("file", wrap=True), "mode", Column("instruction", wrap=True))
+    rows = tuple((one.file, one.mode, " ".join(one.instruction.split())) for one in files)
+    print_tables(console, [Table(head, rows)])
     console.print("`imarena export table DIR` writes items of one turn with their sources, `export native DIR` all.")
 
 
 def _show(console: Console, found: WorkspaceStatus) -> None:
-    console.print(f"[bold]{found.name}[/]  {found.root}  ({found.database}, schema {found.schema})", markup=True)
-    totals = Table("records", "count", box=None)
-    for name, number in found.totals.items():
-        if number:
-            totals.add_row(name, f"{number:,}")
-    totals.add_row("different images", f"{found.images:,} ({found.image_bytes / 1e6:,.1f} MB)")
-    console.print(totals)
-    if found.items:
-        _counts(console, "items by data set", found.items)
-    if found.outputs:
-        _outputs(console, found)
-    if found.judgments:
-        _nested(console, "judgments by judge", found.judgments)
-    if found.votes:
-        _counts(console, "votes by rater", found.votes)
-    if found.missing:
-        _counts(console, "not ok: retried when the same command runs again", found.missing)
+    where = f"{found.name}  {found.root}  ({found.database}, schema {found.schema})"
+    console.print(where, style="bold", markup=False, soft_wrap=True)
+    print_tables(console, _tables(found))
     if found.words:
         flagged, read = found.words["flagged"], found.words["read"]
         told = f"{flagged:,} of {read:,} pictures read hold words that address a judge"
@@ -70,39 +58,53 @@ def _show(console: Console, found: WorkspaceStatus) -> None:
         console.print(f"running or interrupted: {line}; run the same command again to finish it", style="yellow")
 
 
-def _counts(console: Console, title: str, counts: dict[str, int]) -> None:
-    table = Table(title, "count", box=None)
+def _tables(found: WorkspaceStatus) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [(name, number, "") for name, number in found.totals.items() if number]
+    rows.append(("different images", found.images, f"{found.image_bytes / 1e6:,.1f} MB"))
+    tables = [Table(columns("records", Column("count", ","), ""), tuple(rows))]
+    if found.items:
+        tables.append(_counts("items by data set", found.items))
+    if found.outputs:
+        tables.append(_outputs(found))
+    if found.judgments:
+        tables.append(_nested("judgments by judge", found.judgments))
+    if found.votes:
+        tables.append(_counts("votes by rater", found.votes))
+    if found.missing:
+        tables.append(_counts("not ok: retried when the same command runs again", found.missing))
+    return tables
+
+
+def _counts(title: str, counts: dict[str, int]) -> Table:
     shown = list(counts.items())
-    for name, number in shown[:40]:
-        table.add_row(_plain(name), f"{number:,}")
-    if len(shown) > 40:
-        table.add_row(f"... and {len(shown) - 40} more", f"{sum(n for _, n in shown[40:]):,}")
-    console.print(table)
+    rows = shown[:LISTED]
+    if len(shown) > LISTED:
+        rows.append((f"... and {len(shown) - LISTED} more", sum(number for _, number in shown[LISTED:])))
+    return Table(columns(title, Column("count", ",")), tuple(rows))
 
 
-def _outputs(console: Console, found: WorkspaceStatus) -> None:
-    """What each editor was asked for and gave. The words stand last: they fold where a terminal is narrow."""
+def _outputs(found: WorkspaceStatus) -> Table:
+    """What each editor was asked for and gave. Text comes last: it folds where a terminal is narrow."""
     without = found.outputs_without_pixels
-    extra = ["no pixels"] if without else []
-    table = Table("outputs by editor", "ok", "asked for", "coverage", "attempts", *extra, "without one", box=None)
+    head = columns(
+        Column("outputs by editor", wrap=True),
+        Column("ok", ","),
+        Column("asked for", ","),
+        Column("coverage", ".0%"),
+        Column("attempts", ","),
+        Column("no pixels", ","),
+        Column("without one", wrap=True),
+    )
+    rows: list[tuple[Cell, ...]] = []
     for name, row in found.outputs.items():
         made, asked = row.get("ok", 0), sum(row.values())
         failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
-        cells = [f"{made:,}", f"{asked:,}", f"{made / asked:.0%}", f"{found.attempts[name]:,}"]
-        table.add_row(_plain(name), *cells, *([f"{without.get(name, 0):,}"] if extra else []), failed)
-    table.columns[0].overflow = "fold"
-    console.print(table)
+        pixels = without.get(name, 0) if without else None
+        rows.append((name, made, asked, made / asked, found.attempts[name], pixels, failed))
+    return Table(head, tuple(rows))
 
 
-def _nested(console: Console, title: str, counts: dict[str, dict[str, int]]) -> None:
+def _nested(title: str, counts: dict[str, dict[str, int]]) -> Table:
     states = sorted({state for row in counts.values() for state in row}, key=lambda state: (state != "ok", state))
-    table = Table(title, *states, box=None)
-    for name, row in counts.items():
-        table.add_row(_plain(name), *(f"{row[state]:,}" if state in row else "" for state in states))
-    console.print(table)
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+    rows = tuple((name, *(row.get(state) for state in states)) for name, row in counts.items())
+    return Table(columns(title, *(Column(state, ",") for state in states)), rows)

@@ -1,10 +1,12 @@
-"""The Active Elo report as a page: one section a table or figure of CV-Arena, and in words what was used."""
+"""The Active Elo report as a page: one section per table or figure of CV-Arena, and in words what was used."""
 
+from dataclasses import replace
 from typing import Any
 
 from imarena.core.plurals import counted
-from imarena.reports.active_tables import boards_grid, plain_grid, ratings_grid, title_of, trial_grid
+from imarena.reports.active_tables import boards_table, plain_table, ratings_table, title_of, trial_table
 from imarena.reports.page import Page, Picture, Section
+from imarena.reports.tables import Range
 
 ORIGINS = {
     "given": "a range that was given",
@@ -49,15 +51,19 @@ def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Sect
     rates = document["win_rates"]
     names = [name for name in document["boards"] if rates.get(name)]
     models = [row["model"] for row in next(iter(document["boards"].values()))]
-    wins = plain_grid(
+    wins = plain_table(
         ("model", *(title_of(name) for name in names)),
         ([model, *(rates[name].get(model) for name in names)] for model in models[:10]),
         "Average win rate against the ten best (figure 3)",
     )
     plots = _picture(files, "bootstrap", "Bootstrap ratings of the ten best by setting, 95 % intervals (figure 4)")
     plots += _picture(files, "wins", "Average win rates against the ten best by setting (figure 3)")
-    grids = (boards_grid(document["boards"]), wins)
-    return Section("Boards side by side", tuple(text), tuple(document["warnings"]), grids=grids, plots=plots)
+    signed = {
+        name: settings["signature"] for name, settings in document["settings"].items() if settings.get("signature")
+    }
+    notes = tuple(f"{title_of(name)}: {line}" for name, line in signed.items())
+    tables = (replace(boards_table(document["boards"]), notes=notes), wins)
+    return Section("Boards side by side", tuple(text), tuple(document["warnings"]), tables=tables, plots=plots)
 
 
 def settings_told(name: str, settings: dict[str, Any]) -> str:
@@ -84,7 +90,7 @@ def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) ->
         told = f"{document['judge']} has no calibration: run imarena route calibrate."
         return Section("Calibration", (told,))
     rows = [
-        [group, gap, raw, agreement, f"{low:.3f} to {high:.3f}", q, int(n)]
+        [group, gap, raw, agreement, Range(low, high), q, int(n)]
         for group, curve in curves.items()
         for gap, raw, agreement, low, high, q, n in zip(
             curve["gap"], curve["empirical"], curve["agreement"], curve["low"], curve["high"], curve["q_mixture"],
@@ -95,7 +101,7 @@ def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) ->
     text = "The mixture takes q = max(0, 2a - 1); the paper's online update takes q = a with --paper-compat only."
     whole = curves["all"]
     bands = [
-        plain_grid(
+        plain_table(
             ("score gap", "agreement", "pairs", "fraction of pairs"),
             ([_band(row), row["agreement"], row["n"], row["fraction"]] for row in whole[key]),
             caption,
@@ -103,8 +109,8 @@ def _calibration(document: dict[str, Any], files: dict[str, tuple[str, str]]) ->
         for key, caption in (("table", "Agreement by score gap (table 5)"), ("fine_table", "The same, finer"))
     ]
     plots = _picture(files, "reliability", "Agreement with people by score gap")
-    fitted = plain_grid(head, rows, "Fitted curves at equal-count bins")
-    return Section("Calibration", (text,), grids=(*bands, fitted), plots=plots)
+    fitted = plain_table(head, rows, "Fitted curves at equal-count bins")
+    return Section("Calibration", (text,), tables=(*bands, fitted), plots=plots)
 
 
 def _band(row: dict[str, Any]) -> str:
@@ -117,8 +123,8 @@ def _deferral(document: dict[str, Any]) -> Section:
         for name, key in (("quality gate tau", "tau"), ("ambiguity gate Delta", "delta"))
     ]
     rows = ([line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]] for line in document["deferral"])
-    grid = plain_grid(("family", "pairs", "routed", "rate"), rows)
-    return Section("Deferral by task family (table 7)", (", ".join(gates) + ".",), grids=(grid,))
+    table = plain_table(("family", "pairs", "routed", "rate"), rows)
+    return Section("Deferral by task family (table 7)", (", ".join(gates) + ".",), tables=(table,))
 
 
 def _groups(document: dict[str, Any]) -> list[Section]:
@@ -128,7 +134,7 @@ def _groups(document: dict[str, Any]) -> list[Section]:
     sections = []
     for title, groups in named.items():
         settings = dict.fromkeys(name for group in groups.values() for name in group["boards"])
-        grids = [ratings_grid(groups, name, title_of(name)) for name in settings]
+        tables = [ratings_table(groups, name, title_of(name)) for name in settings]
         text = [
             f"{name or '(none)'}: {counted(group['items'], 'item')}, {counted(group['votes'], 'vote')}"
             for name, group in groups.items()
@@ -139,7 +145,7 @@ def _groups(document: dict[str, Any]) -> list[Section]:
                 lacking.setdefault((title_of(setting), why), []).append(name or "(none)")
         told = (f"{setting} is missing for {', '.join(where)}: {why}" for (setting, why), where in lacking.items())
         shown = ("; ".join(text) + ".", *sorted(told))
-        sections.append(Section(title, shown, grids=tuple(grid for grid in grids if grid)))
+        sections.append(Section(title, shown, tables=tuple(table for table in tables if table)))
     return sections
 
 
@@ -160,13 +166,13 @@ def _trials(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> list
             "were revealed only when asked for. Acc_H is the share of held-out votes that the board orders as people "
             "do; 95 % intervals over the repetitions.",
         )
-        grids = [trial_grid(trial, "", what=what)]
+        tables = [trial_table(trial, "", what=what)]
         if trial.get("boards"):
             lines = ([b["weights"], str(b["values"]), b["spearman"], ", ".join(b["top"])] for b in trial["boards"])
             head = ("weights", "semantic, editing, prompt, perceptual", "Spearman with the default board", "best")
-            grids.append(plain_grid(head, lines, "The corrected board on all votes"))
+            tables.append(plain_table(head, lines, "The corrected board on all votes"))
         plots = _picture(files, "policies", "Acc_H by policy, 95 % intervals") if key == "policies" else ()
-        made.append(Section(title.format(shift=told["shift"]), text, grids=tuple(grids), plots=plots))
+        made.append(Section(title.format(shift=told["shift"]), text, tables=tuple(tables), plots=plots))
     return made
 
 
@@ -174,8 +180,8 @@ def _others(document: dict[str, Any]) -> list[Section]:
     sections = []
     if document["dimension_means"]:
         rows = document["dimension_means"]
-        grid = plain_grid(tuple(rows[0]), (list(row.values()) for row in rows))
-        sections.append(Section("Mean scores of the best by dimension (table 6)", grids=(grid,)))
+        table = plain_table(tuple(rows[0]), (list(row.values()) for row in rows))
+        sections.append(Section("Mean scores of the best by dimension (table 6)", tables=(table,)))
     if document["metrics"]:
         lines = (
             [m["metric"], m["spearman"], m["kendall"], f"{m['significant_pairs']} of {len(m['pairs'])}", m["reversals"]]
@@ -183,5 +189,5 @@ def _others(document: dict[str, Any]) -> list[Section]:
         )
         head = ("metric", "Spearman with the board", "Kendall", "significant pairs", "of these against the board")
         text = "Pairs of the five best; paired bootstrap over items, Holm's correction."
-        sections.append(Section("Other judges and metrics (table 8)", (text,), grids=(plain_grid(head, lines),)))
+        sections.append(Section("Other judges and metrics (table 8)", (text,), tables=(plain_table(head, lines),)))
     return sections

@@ -97,7 +97,9 @@ def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
         base = alt.Chart(alt.InlineData(values=best)).encode(
             y=alt.Y("model:N", sort=order, title=None, axis=alt.Axis(labelLimit=LABEL_LIMIT, labelOverlap=False))
         )
-        bars = base.transform_filter("isValid(datum.low)").mark_errorbar(ticks=True, color="#8aa4c8", thickness=2)
+        bars = base.transform_filter("isValid(datum.low) && datum.low < datum.high").mark_errorbar(
+            ticks=True, color="#8aa4c8", thickness=2
+        )
         spans = bars.encode(x=alt.X("low:Q", scale=scale, title="rating"), x2="high:Q")
         points = base.mark_circle(size=60, opacity=1, color="#3f7fd0").encode(x=alt.X("rating:Q", scale=scale))
         panels.append((spans + points).properties(width=230, height={"step": 22}, title=title_of(name)))

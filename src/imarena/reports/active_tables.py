@@ -1,9 +1,10 @@
-"""The tables of the Active Elo report: rows of a document as grids, figures that do not exist left empty."""
+"""The tables of the Active Elo report: rows of a document; figures that do not exist are left empty."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from imarena.reports.page import Grid
+from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables.table import columns
 
 TITLES = {
     "corrected": "Active Elo, corrected",
@@ -20,25 +21,28 @@ def title_of(setting: str) -> str:
     return TITLES.get(setting, setting.replace("reward: ", "reward model only: "))
 
 
-def boards_grid(boards: dict[str, list[dict[str, Any]]], caption: str = "") -> Grid:
-    """A row a model in the order of the first board; rank, rating and interval by each setting."""
+def boards_table(boards: dict[str, list[dict[str, Any]]], title: str = "") -> Table:
+    """A row per model in the order of the first board; rank, rating and interval by each setting."""
     names = list(boards)
     rows = {name: {row["model"]: row for row in boards[name]} for name in names}
     models = list(dict.fromkeys(row["model"] for name in names for row in boards[name]))
     lines = [(model, *(_standing(rows[name].get(model)) for name in names)) for model in models]
-    return Grid(("model", *(title_of(name) for name in names)), tuple(lines), caption)
+    return Table(columns("model", *(title_of(name) for name in names)), tuple(lines), title)
 
 
 def _standing(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
     text = f"{row['rank']}. {row['rating']:.0f}"
+    low, high = row["low"], row["high"]
+    if low is None or high is None or low == high:
+        return f"{text} ({row['note']})" if row.get("note") else text
     # a dash, not "to": five boards side by side fit a page of 1280 pixels
-    return text if row["low"] is None else f"{text} ({row['low']:.0f}\u2013{row['high']:.0f})"
+    return f"{text} ({low:.0f}\u2013{high:.0f})"
 
 
-def ratings_grid(groups: dict[str, dict[str, Any]], setting: str, caption: str) -> Grid | None:
-    """One setting's ratings with ranks, a row a model and a column a group."""
+def ratings_table(groups: dict[str, dict[str, Any]], setting: str, title: str) -> Table | None:
+    """One setting's ratings with ranks, a row per model and a column per group."""
     held = {name: group["boards"][setting] for name, group in groups.items() if setting in group["boards"]}
     if not held:
         return None
@@ -46,35 +50,35 @@ def ratings_grid(groups: dict[str, dict[str, Any]], setting: str, caption: str) 
     models = list(dict.fromkeys(row["model"] for board in held.values() for row in board))
     mean = {model: sum(row[model]["rank"] for row in rows.values() if model in row) for model in models}
     lines = [(model, *(_standing(rows[name].get(model)) for name in held)) for model in sorted(models, key=mean.get)]  # type: ignore[arg-type]
-    return Grid(("model", *(name or "(none)" for name in held)), tuple(lines), caption)
+    return Table(columns("model", *(name or "(none)" for name in held)), tuple(lines), title)
 
 
-def trial_grid(trial: dict[str, Any], caption: str, *, what: str | None = None) -> Grid:
+def trial_table(trial: dict[str, Any], title: str, *, what: str | None = None) -> Table:
     """Lines of a simulated comparison: Acc_H, Spearman and RankStd, each with its interval."""
-    head = (*([what] if what else []), "policy", "votes", "Acc_H", "Spearman", "RankStd")
-    lines = [
+    figures = (("Acc_H", "accuracy", ".3f"), ("Spearman", "spearman", ".3f"), ("RankStd", "rank_std", ".2f"))
+    head = [
+        *([Column(what)] if what else []),
+        Column("policy"),
+        Column("votes"),
+        *(one for name, key, spec in figures for one in (Column(name, spec), Column("95 %", spec, key=f"{key} 95 %"))),
+    ]
+    lines: list[tuple[Cell, ...]] = [
         (
             *([str(line["what"])] if what else []),
             line["policy"],
-            str(line["budget"]),
-            *(_span(line[key], digits) for key, digits in (("accuracy", 3), ("spearman", 3), ("rank_std", 2))),
+            line["budget"],
+            *(one for _, key, _ in figures for one in (line[key]["mean"], Range(line[key]["low"], line[key]["high"]))),
         )
         for line in trial["lines"]
     ]
-    return Grid(head, tuple(lines), caption)
+    return Table(tuple(head), tuple(lines), title)
 
 
-def _span(figure: dict[str, float], digits: int) -> str:
-    return f"{figure['mean']:.{digits}f} ({figure['low']:.{digits}f} to {figure['high']:.{digits}f})"
-
-
-def plain_grid(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "") -> Grid:
+def plain_table(head: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> Table:
     """Any rows; floats with three decimals, None empty."""
-    return Grid(tuple(head), tuple(tuple(cell(value) for value in row) for row in rows), caption)
-
-
-def cell(value: Any) -> str:
-    """A figure as text; one that does not exist is empty."""
-    if value is None:
-        return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    lines = tuple(tuple(row) for row in rows)
+    given = (
+        Column(name, ".3f" if any(isinstance(line[place], float | Range) for line in lines) else "")
+        for place, name in enumerate(head)
+    )
+    return Table(tuple(given), lines, title)

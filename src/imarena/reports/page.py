@@ -1,21 +1,11 @@
 """A report as a folder that opens in any browser: one HTML page, its pictures beside it, nothing fetched."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 
 from imarena.core.records import now
 from imarena.core.version import VERSION
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table: a header and rows of text. Columns after the first are numbers unless `words` says otherwise."""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
+from imarena.reports.tables import Table, render_template
 
 
 @dataclass(frozen=True)
@@ -48,7 +38,7 @@ class Section:
     title: str
     text: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    grids: tuple[Grid, ...] = ()
+    tables: tuple[Table, ...] = ()
     plots: tuple[Picture, ...] = ()
     exhibits: tuple[Exhibit, ...] = ()
 
@@ -65,48 +55,21 @@ class Page:
 
 def write_html(page: Page, folder: Path) -> Path:
     """Write ``index.html``. Everything from data is escaped."""
-    from jinja2 import Environment
-
-    source = files("imarena.reports").joinpath("templates/report.html.j2").read_text(encoding="utf-8")
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "index.html"
-    path.write_text(
-        template.render(page=page, version=VERSION, made_at=now().strftime("%Y-%m-%d %H:%M UTC")), encoding="utf-8"
-    )
-    return path
+    made_at = now().strftime("%Y-%m-%d %H:%M UTC")
+    return _write(folder / "index.html", render_template("report.html.j2", page=page, version=VERSION, made_at=made_at))
 
 
 def markdown(page: Page) -> str:
     """The tables and plots of a report as Markdown."""
-    lines = [f"# {page.title}", "", page.lead, ""]
-    for section in page.sections:
-        lines += [f"## {section.title}", ""]
-        for text in (*section.text, *(f"**Warning:** {warning}" for warning in section.warnings)):
-            lines += [text, ""]
-        for grid in section.grids:
-            lines += [*_markdown_grid(grid), ""]
-        for plot in section.plots:
-            lines += [f"![{_cell(plot.caption)}]({plot.file})", ""]
-    return "\n".join(lines)
+    return render_template("report.md.j2", page=page)
 
 
 def write_markdown(page: Page, folder: Path) -> Path:
     """Write ``report.md`` with the tables and plots of the same report."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "report.md"
-    path.write_text(markdown(page), encoding="utf-8")
+    return _write(folder / "report.md", markdown(page))
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
     return path
-
-
-def _markdown_grid(grid: Grid) -> list[str]:
-    def row(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
-
-    rule = "|" + "|".join(["---", *["---:"] * (len(grid.header) - 1)]) + "|"
-    return [*([grid.caption, ""] if grid.caption else []), row(grid.header), rule, *(row(cells) for cells in grid.rows)]
-
-
-def _cell(text: str) -> str:
-    table = str.maketrans({"|": "\\|", "\n": " ", "\r": " ", "<": "&lt;", ">": "&gt;", "[": "\\[", "]": "\\]"})
-    return text.translate(table)

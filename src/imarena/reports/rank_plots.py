@@ -63,7 +63,13 @@ def ratings_chart(ranking: Ranking) -> Any:
 
     names = _names([standing.model for standing in ranking.models])
     rows = [
-        {"model": name, "rating": s.rating, "low": s.low, "high": s.high, "battles": s.battles}
+        {
+            "model": name,
+            "rating": s.rating,
+            "low": None if s.low == s.high else s.low,
+            "high": s.high,
+            "battles": s.battles,
+        }
         for name, s in zip(names, ranking.models, strict=True)
     ]
     base = alt.Chart(_data(rows)).encode(
@@ -73,7 +79,9 @@ def ratings_chart(ranking: Ranking) -> Any:
     level = ranking.settings.get("level")
     title = f"rating, {level:.0%} interval" if isinstance(level, float) else "rating"
     scale = alt.Scale(zero=False, nice=True, padding=12)
-    lines = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2, color="#8aa4c8")
+    lines = base.transform_filter("isValid(datum.low) && datum.low < datum.high").mark_rule(
+        strokeWidth=2, color="#8aa4c8"
+    )
     points = base.mark_circle(size=70, opacity=1, color="#3b78c4").encode(
         x=alt.X("rating:Q", title=title, scale=scale, axis=alt.Axis(labelFlush=False, tickCount=8))
     )

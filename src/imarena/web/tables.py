@@ -1,16 +1,13 @@
 """Tables to be saved: CSV that a spreadsheet opens safely, or JSON. Sent row by row, never built in memory."""
 
-import csv
-import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Any, Literal
 
 from fastapi.responses import StreamingResponse
 
-from imarena.workflows.campaign_quality import safe_cell
+from imarena.reports.tables import csv_rows
 
 Form = Literal["csv", "json"]
 _AT_ONCE = 64_000
@@ -36,13 +33,7 @@ def table(names: Sequence[str], rows: Iterable[Sequence[object]], form: Form, ti
 
 
 def _csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    for row in chain([names], rows):
-        writer.writerow([safe_cell(_flat(value)) for value in row])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
+    return csv_rows(names, ([_flat(value) for value in row] for row in rows))
 
 
 def _json(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -34,6 +34,8 @@ class Standing(Wire):
     losses: float
     ties: float
     coverage: float | None
+    note: str = ""
+    """Why there is no interval."""
 
 
 class Cell(Wire):

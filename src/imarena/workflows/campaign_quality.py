@@ -1,7 +1,5 @@
 """How good the work in a campaign is: agreement, each rater beside the others, and the table of votes."""
 
-import csv
-import io
 import json
 import statistics
 from collections import defaultdict
@@ -12,6 +10,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
+from imarena.reports.tables import csv_rows
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
@@ -29,7 +28,6 @@ FEW = 10
 TWICE = "`campaign create --raters-per-unit 2` or `route assign --votes 2` asks two people about each"
 AFTER_ALL = 10**12
 """Raters who never joined are listed after those who did; pages go by the number."""
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True)
@@ -290,27 +288,6 @@ def _flag(people: dict[str, RaterWork], plan: Plan) -> None:
 # ---------------------------------------------------------------- the table
 
 
-def safe_cell(value: object) -> object:
-    """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text.
-
-    A bare carriage return would end the row, and what follows would start a cell: `csv` quotes line feeds only.
-    """
-    if not isinstance(value, str):
-        return value
-    text = value.replace("\r\n", "\n").replace("\r", "\n")
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
-
-
-def csv_text(columns: Sequence[str], rows: Iterator[Sequence[object]]) -> str:
-    """A table as CSV that a spreadsheet opens safely."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([safe_cell(name) for name in columns])
-    for row in rows:
-        writer.writerow([safe_cell(value) for value in row])
-    return buffer.getvalue()
-
-
 COLUMNS = (
     "left", "right", "winner", "item", "rater", "dataset", "task", "topic", "purpose", "dimension", "ratings",
     "issues", "comment", "time_spent_s", "created_at", "unit", "vote_id",
@@ -336,7 +313,7 @@ def export_csv(workspace: Workspace, campaign: Campaign) -> str:
                 vote.comment, vote.time_spent_s, vote.created_at.isoformat(), cast.assignment.unit, vote.vote_id,
             )  # fmt: skip
 
-    return csv_text(COLUMNS, rows())
+    return "".join(csv_rows(COLUMNS, rows()))
 
 
 def _export_checks(workspace: Workspace, campaign: Campaign) -> str:
@@ -361,4 +338,4 @@ def _export_checks(workspace: Workspace, campaign: Campaign) -> str:
                     check.comment, check.created_at.isoformat(),
                 )  # fmt: skip
 
-    return csv_text(names, rows())
+    return "".join(csv_rows(names, rows()))

@@ -5,7 +5,9 @@ from pathlib import Path
 from imarena.core.errors import ImarenaError
 from imarena.core.records import ImageRef
 from imarena.images import preview
-from imarena.reports.page import Exhibit, Grid, Page, Picture, Section, write_html
+from imarena.reports.page import Exhibit, Page, Picture, Section, write_html
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns, interval
 from imarena.stats import battles_needed
 from imarena.storage import Workspace
 from imarena.workflows.comparing import Comparison, ItemResult, Verdict, differ_most
@@ -80,18 +82,22 @@ def _result(found: Comparison) -> Section:
     if failed:
         told = ", ".join(f"{number:,} {status}" for status, number in failed.items())
         warnings.append(f"Judgments without a verdict: {told}. They count for neither side.")
-    grids = []
-    if found.by_task:
-        rows = tuple(_task_row(task, row) for task, row in found.by_task.items())
-        grids.append(Grid(("task", "items", "won", "lost", "tied", f"{sides.new_name}'s share", "95 % interval"), rows))
     text = (sentence(verdict, sides.new_name), next_words(verdict), f"Judge: {found.judge}.")
-    return Section("Result", text, tuple(warnings), tuple(grids))
+    return Section("Result", text, tuple(warnings), (task_table(found),) if found.by_task else ())
 
 
-def _task_row(task: str, verdict: Verdict) -> tuple[str, ...]:
-    low, high = verdict.win_rate_low or 0.0, verdict.win_rate_high or 0.0
-    counts = (verdict.n_items, verdict.wins, verdict.losses, verdict.ties)
-    return (task, *(str(count) for count in counts), f"{verdict.win_rate or 0.0:.0%}", f"{low:.0%} to {high:.0%}")
+def task_table(found: Comparison) -> Table:
+    """The new side's results by task."""
+    share = Column(f"{found.sides.new_name}'s share", ".0%", absent="–")
+    head = columns("task", "items", "won", "lost", "tied", share, Column("95 % interval", ".0%", absent="–"))
+    rows = tuple(
+        (
+            task, one.n_items, one.wins, one.losses, one.ties, one.win_rate,
+            interval(one.win_rate_low, one.win_rate_high),
+        )
+        for task, one in found.by_task.items()
+    )  # fmt: skip
+    return Table(head, rows)
 
 
 def _exhibit(workspace: Workspace, result: ItemResult, found: Comparison, folder: Path) -> Exhibit:

@@ -1,37 +1,14 @@
 """The contact sheet as a page of its own: nothing is loaded from elsewhere, so that it can be opened from a folder."""
 
 import base64
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from imarena.reports.tables import render_template
+
 STALE_S = 90
 """A page that is older than this and does not say that its run ended tells so: the process may have been killed."""
-
-STYLE = """
-:root { color-scheme: light dark; --line: #8884; --soft: #777; --bad: #b3261e; }
-body { font: 14px/1.45 system-ui, sans-serif; margin: 20px; }
-h1 { font-size: 20px; margin: 0 0 4px; }
-p { margin: 0 0 12px; color: var(--soft); }
-.frame { overflow-x: auto; }
-table { border-collapse: collapse; }
-th { position: sticky; top: 0; background: Canvas; font-weight: 600; }
-th, td { padding: 6px 8px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
-td { min-width: 120px; }
-td.words { width: 220px; min-width: 160px; }
-td img { display: block; max-width: 160px; height: auto; border-radius: 3px; }
-small { color: var(--soft); }
-.status { color: var(--bad); font-weight: 600; }
-.error { max-width: 156px; color: var(--soft); overflow-wrap: anywhere; }
-"""
-
-STALE = """
-const drawn = %d, note = document.getElementById("state");
-setTimeout(() => location.reload(), %d);
-if (Date.now() / 1000 - drawn > %d)
-  note.textContent = "Not drawn for a while: the run may have been stopped. Run the same command again to go on.";
-"""
 
 
 @dataclass(frozen=True)
@@ -41,6 +18,11 @@ class Cell:
     picture: bytes | None = None
     words: str = ""
     error: str = ""
+
+    @property
+    def data(self) -> str:
+        """The picture in base64."""
+        return base64.b64encode(self.picture or b"").decode("ascii")
 
 
 @dataclass(frozen=True)
@@ -70,20 +52,9 @@ class Page:
 
 def page(drawn: Page) -> str:
     """The page's text."""
-    heads = "".join(f"<th>{html.escape(name)}</th>" for name in ("", "source", *drawn.editors))
-    rows = "".join(_row(row) for row in drawn.rows)
-    script = "" if drawn.ended else f"<script>{_script(drawn)}</script>"
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>Contact sheet</title><style>{STYLE}</style><body><h1>First outputs</h1>"
-        f'<p><span id="state" role="status">{html.escape(_state(drawn))}</span> {html.escape(_counts(drawn))} '
-        f'<a href="contact-sheet.jpg">As one picture</a></p>'
-        f'<div class="frame"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>{script}</html>\n'
+    return render_template(
+        "contact_sheet.html.j2", sheet=drawn, state=_state(drawn), counts=_counts(drawn), stale_s=STALE_S
     )
-
-
-def _script(drawn: Page) -> str:
-    return STALE % (drawn.drawn_at.timestamp(), drawn.every_s * 1000, STALE_S)
 
 
 def _state(drawn: Page) -> str:
@@ -99,20 +70,3 @@ def _counts(drawn: Page) -> str:
     items, editors = drawn.left_out
     more = [f"{number:,} {noun}" for number, noun in ((items, "items"), (editors, "editors")) if number > 0]
     return f"{words} Not shown: {' and '.join(more)}." if more else words
-
-
-def _row(row: Row) -> str:
-    told = "<br>".join(html.escape(words) for words in row.instructions)
-    cells = "".join(f"<td>{_cell(cell, row.key)}</td>" for cell in row.cells)
-    return f'<tr><td class="words">{told}<br><small>{html.escape(row.key)}</small></td>{cells}</tr>'
-
-
-def _cell(cell: Cell, key: str) -> str:
-    if cell.picture is not None:
-        data = base64.b64encode(cell.picture).decode("ascii")
-        name = html.escape(f"{key}: {cell.words}", quote=True)
-        return f'<img src="data:image/jpeg;base64,{data}" alt="{name}"><small>{html.escape(cell.words)}</small>'
-    if not cell.words:
-        return "<small>…</small>"
-    error = html.escape(cell.error[:300])
-    return f'<span class="status">{html.escape(cell.words)}</span><div class="error"><small>{error}</small></div>'

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from imarena.core.records import Item, Mode, Output, Status
 from imarena.datasets.studio import DATASET
 from imarena.editors.studio import QUALITY_ORDER, habit_told, studio_editors
-from imarena.reports.page import Grid, Section
+from imarena.reports.page import Section
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns
 from imarena.stats import kendall
 from imarena.storage import Workspace
 from imarena.studio import entries, true_quality
@@ -67,13 +69,9 @@ def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterabl
 def _section(
     means: Mapping[str, float], habits: Mapping[str, str], tau: Mapping[str, float], made: Sequence[Board]
 ) -> Section:
-    columns = [(board.title, _ratings(board)) for board in made]
-
-    def rating(editor: str, ratings: dict[str, float]) -> str:
-        return f"{ratings[editor]:.0f}" if editor in ratings else ""
-
+    boards = [(board.title, _ratings(board)) for board in made]
     rows = tuple(
-        (_with_habit(editor, habits), f"{means[editor]:.2f}", *(rating(editor, ratings) for _, ratings in columns))
+        (_with_habit(editor, habits), means[editor], *(ratings.get(editor) for _, ratings in boards))
         for editor in sorted(means, key=lambda name: -means[name])
     )
     agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
@@ -88,8 +86,8 @@ def _section(
             f"Kendall's tau between each board and the true order, 1 where both are the same: {agreement}."
             " studio-flaky is left out of it: what it is worth depends on how its missing outputs count."
         )
-    grid = Grid(("editor", "true quality", *(title for title, _ in columns)), rows)
-    return Section("Known truth", tuple(text), grids=(grid,))
+    head = columns("editor", Column("true quality", ".2f"), *(Column(title, ".0f") for title, _ in boards))
+    return Section("Known truth", tuple(text), tables=(Table(head, rows),))
 
 
 def _ratings(board: Board) -> dict[str, float]:

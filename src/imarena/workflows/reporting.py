@@ -6,14 +6,16 @@ from pathlib import Path
 from imarena.core.notices import sentences
 from imarena.core.plurals import counted
 from imarena.core.protocols import Progress
-from imarena.core.records import Ranking
-from imarena.reports.page import Grid, Page, Picture, Section, write_html, write_markdown
+from imarena.reports.page import Page, Picture, Section, write_html, write_markdown
 from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_chart
+from imarena.reports.rank_tables import board_tables
+from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables.table import columns
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, Boards, every_board, store_boards
 from imarena.workflows.report_gallery import gallery_section
 from imarena.workflows.report_truth import KnownTruth, known_truth
-from imarena.workflows.scanning_findings import findings
+from imarena.workflows.scanning_findings import findings, findings_table
 from imarena.workflows.status import WorkspaceStatus, status
 from imarena.workflows.views import View
 
@@ -70,28 +72,34 @@ def _lead(stands: WorkspaceStatus) -> str:
 
 def _overview(stands: WorkspaceStatus) -> Section:
     states = sorted({state for row in stands.outputs.values() for state in row}, key=lambda s: (s != "ok", s))
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             editor,
-            *(f"{row.get(state, 0):,}" for state in states),
-            f"{sum(row.values()):,}",
-            f"{row.get('ok', 0) / sum(row.values()):.0%}",
-            f"{stands.attempts[editor]:,}",
+            *(row.get(state, 0) for state in states),
+            sum(row.values()),
+            row.get("ok", 0) / sum(row.values()),
+            stands.attempts[editor],
         )
         for editor, row in stands.outputs.items()
     )
-    outputs = Grid(
-        ("editor", *states, "asked for", "coverage", "attempts"),
+    outputs = Table(
+        columns(
+            "editor",
+            *(Column(state, ",") for state in states),
+            Column("asked for", ","),
+            Column("coverage", ".0%"),
+            Column("attempts", ","),
+        ),
         rows,
         "What each editor was asked for, by where it stands now, however often it was tried; only ok ones are judged.",
     )
     kinds = sorted({state for row in stands.judgments.values() for state in row}, key=lambda s: (s != "ok", s))
-    judged = Grid(
-        ("judge", *kinds),
-        tuple((judge, *(f"{row.get(k, 0):,}" for k in kinds)) for judge, row in stands.judgments.items()),
+    judged = Table(
+        columns("judge", *(Column(kind, ",") for kind in kinds)),
+        tuple((judge, *(row.get(kind, 0) for kind in kinds)) for judge, row in stands.judgments.items()),
         "Questions to each judge, by answer or by how the newest attempt ended.",
     )
-    return Section("What is here", grids=tuple(grid for grid in (outputs, judged) if grid.rows))
+    return Section("What is here", tables=tuple(table for table in (outputs, judged) if table.rows))
 
 
 def _board_section(board: Board, folder: Path, index: int) -> Section:
@@ -106,41 +114,14 @@ def _board_section(board: Board, folder: Path, index: int) -> Section:
         if chart is not None:
             light, dark = save_pair(chart, folder, f"board-{index + 1}-{name}")
             plots.append(Picture(light, caption, dark=dark, scale=2))
-    excluded = ", ".join(f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number)
     text = [f"{ranking.n_battles:,} battles; method {METHODS.get(ranking.method, ranking.method)}."]
-    if excluded:
-        text.append(f"Left out: {excluded}.")
     return Section(
         f"Leaderboard: {board.title}",
         tuple(text),
         tuple(sentences(ranking.notices, "report")),
-        grids=(standings_grid(ranking),),
+        tables=tuple(board_tables(ranking)),
         plots=tuple(plots),
     )
-
-
-def standings_grid(ranking: Ranking) -> Grid:
-    """A board as a table."""
-    header = ("model", "rank", "rating", "95 % interval", "battles", "won", "lost", "tied", "coverage")
-    rows = tuple(
-        (
-            standing.model,
-            _span(standing.rank, standing.rank_low, standing.rank_high),
-            f"{standing.rating:.0f}",
-            "" if standing.low is None or standing.high is None else f"{standing.low:.0f} to {standing.high:.0f}",
-            f"{standing.battles:,.0f}",
-            f"{standing.wins:,.0f}",
-            f"{standing.losses:,.0f}",
-            f"{standing.ties:,.0f}",
-            "" if standing.coverage is None else f"{standing.coverage:.0%}",
-        )
-        for standing in ranking.models
-    )
-    return Grid(header, rows)
-
-
-def _span(rank: int, low: int | None, high: int | None) -> str:
-    return str(rank) if low is None or high is None or low == high else f"{rank} ({low} to {high})"
 
 
 def _words(workspace: Workspace) -> Section | None:
@@ -148,7 +129,7 @@ def _words(workspace: Workspace) -> Section | None:
     found = findings(workspace)
     if not found.read:
         return None
-    rows = tuple((one.item, one.editor, one.kinds, one.text, one.excuse) for one in found.found[:WORDS_TOLD])
+    table = findings_table(found, WORDS_TOLD)
     more = (f"The first {WORDS_TOLD} of {len(found.found):,} are listed.",) if len(found.found) > WORDS_TOLD else ()
     brought = {one.image for one in found.found if one.output_id is not None and not one.excuse}
     warned = (
@@ -156,5 +137,6 @@ def _words(workspace: Workspace) -> Section | None:
         if brought
         else ()
     )
-    grid = Grid(("item", "editor", "trick", "words", "excuse"), rows)
-    return Section("Words that address a judge", (found.in_words(), *more), warned, grids=(grid,) if rows else ())
+    return Section(
+        "Words that address a judge", (found.in_words(), *more), warned, tables=(table,) if table.rows else ()
+    )

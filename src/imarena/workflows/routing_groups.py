@@ -91,5 +91,5 @@ def dimension_boards(
 
 def standings(board: Ranking) -> list[dict[str, Any]]:
     """A board as plain rows."""
-    names = ("model", "rating", "low", "high", "rank", "battles")
+    names = ("model", "rating", "low", "high", "rank", "battles", "note")
     return [{name: getattr(standing, name) for name in names} for standing in board.models]

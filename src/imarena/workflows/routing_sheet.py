@@ -3,7 +3,6 @@
 It never takes the place of votes not yet read.
 """
 
-import csv
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,10 +14,10 @@ from sqlalchemy import select
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
 from imarena.images import SUFFIXES
+from imarena.reports.tables import csv_rows
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import leases
-from imarena.workflows.campaign_quality import safe_cell
 from imarena.workflows.campaigns import get_campaign
 from imarena.workflows.exhibits import references_of
 from imarena.workflows.routing_ingest import unread
@@ -89,9 +88,8 @@ def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder:
     items = {item.item_id: item for item in workspace.store.records(Item, id=sorted({one.item_id for one in made}))}
     shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side})
     outputs = {output.output_id: output for output in workspace.store.records(Output, id=shown)}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+
+    def rows() -> Iterator[Sequence[object]]:
         for one in made:
             item = items[one.item_id]
             text = item.turns[one.turn].instruction if one.turn < len(item.turns) else ""
@@ -101,8 +99,10 @@ def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder:
                 output = outputs.get(side or "")
                 image = None if output is None else output.image
                 pictures.append(_placed(workspace, image, folder) if image else side or "")
-            about = one.assignment_id, one.rater_id or "", one.item_id, one.turn, safe_cell(text)
-            writer.writerow((*about, *pictures, ""))
+            yield one.assignment_id, one.rater_id or "", one.item_id, one.turn, text, *pictures, ""
+
+    with path.open("w", newline="", encoding="utf-8") as file:
+        file.writelines(csv_rows(COLUMNS, rows()))
 
 
 def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:

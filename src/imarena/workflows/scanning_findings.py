@@ -8,6 +8,8 @@ from typing import Any
 
 from imarena.core.plurals import counted, plural
 from imarena.core.records import Evidence, Item, Output, Status
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns
 from imarena.storage import Workspace
 from imarena.workflows.exhibits import instruction_of
 from imarena.workflows.scanning import TEXT, Words, flags_of, pictures
@@ -70,6 +72,15 @@ class Findings:
         held = len({one.image for one in self.found})
         waiting = f"; {self.unread:,} are not read yet (`imarena scan`)" if self.unread else ""
         return f"{held:,} of {self.read:,} pictures read hold words that address a judge{waiting}."
+
+
+def findings_table(found: Findings, most: int) -> Table:
+    """The first `most` texts that address a judge: where each is, by which trick, and what it says."""
+    head = columns("item", "editor", "trick", Column("words", wrap=True), "excuse")
+    rows = tuple(
+        (one.item, one.editor, one.kinds, " ".join(one.text.split()), one.excuse) for one in found.found[:most]
+    )
+    return Table(head, rows)
 
 
 def findings(workspace: Workspace) -> Findings:

@@ -1,0 +1,38 @@
+"""HTML through jinja2 templates of this package, which escape every value. Templates of Markdown name their filter."""
+
+from functools import cache
+from typing import Any
+
+from imarena.reports.tables.markdown import escape_markdown, escape_paragraph, to_markdown
+from imarena.reports.tables.table import Table, printable
+
+
+def to_html(table: Table) -> str:
+    """The table as an HTML fragment with its title as caption and its notes below."""
+    return render_template("table.html.j2", table=table)
+
+
+def render_template(name: str, **values: Any) -> str:
+    """A page by the template `name` of `imarena/reports/templates`."""
+    return str(_environment().get_template(name).render(**values))
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+    found = Environment(
+        loader=PackageLoader("imarena.reports", "templates"),
+        autoescape=select_autoescape(enabled_extensions=("html.j2",), disabled_extensions=("md.j2",), default=True),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    found.filters |= {
+        "printable": printable,
+        "markdown": escape_markdown,
+        "paragraph": escape_paragraph,
+        "markdown_table": to_markdown,
+    }
+    return found

@@ -1,0 +1,39 @@
+"""Markdown tables (GitHub's). Text is printed as it is: no name becomes a link, a tag or a second column."""
+
+import re
+
+from imarena.reports.tables.table import Table, printable
+
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|_(?![0-9A-Za-z])|(?<![0-9A-Za-z])_")
+"""An underscore between letters means nothing, so that most names stay as they are."""
+_LINE_START = re.compile(r"^(\s*)(?:([#+\-=])|(\d+)([.)]))")
+
+
+def to_markdown(table: Table) -> str:
+    """The table with its title in bold, its notes and its signature; ends with a line break."""
+    shown = table.filled
+    lines = [f"**{escape_markdown(shown.title)}**", ""] if shown.title else []
+    places = range(len(shown.columns))
+    lines.append(_row([column.title for column in shown.columns]))
+    lines.append("|" + "|".join("--:" if shown.numeric(place) else "---" for place in places) + "|")
+    lines += [_row(texts) for texts in shown.texts()]
+    for note in (*shown.notes, shown.signature):
+        lines += ["", escape_paragraph(note)] if note else []
+    return "\n".join(lines) + "\n"
+
+
+def escape_markdown(text: str) -> str:
+    """Text that Markdown prints as it is, HTML included, inside a line."""
+    return _SPECIAL.sub(r"\\\g<0>", printable(text).replace("&", "&amp;"))
+
+
+def escape_paragraph(text: str) -> str:
+    """The same for text that begins a line, where `#`, `-` and `1.` have a meaning."""
+    return _LINE_START.sub(
+        lambda found: f"{found[1]}\\{found[2]}" if found[2] else f"{found[1]}{found[3]}\\{found[4]}",
+        escape_markdown(text),
+    )
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"

@@ -1,0 +1,167 @@
+"""A table: columns, rows of values, and what is written under it. Only renderers turn values into text."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+_MINUS_ZERO = re.compile(r"-(?=0*(?:\.0*)?%?$)")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with a format of its own, for columns whose rows have different units."""
+
+    value: float
+    spec: str
+
+
+@dataclass(frozen=True)
+class Range:
+    """Two ends, such as those of an interval. CSV gives each end a column."""
+
+    low: float
+    high: float
+    spec: str = ""
+    """Empty: the column's format."""
+
+
+Cell = str | int | float | Number | Range | None
+"""None is a value that does not exist. It is never shown as a number."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title and how its values are shown."""
+
+    title: str
+    spec: str = ""
+    """Python's format of numbers, such as `.1f`, `,` or `.0%`."""
+    absent: str = ""
+    """Shown for None. A word such as `undefined` keeps a column that has no other content."""
+    key: str = ""
+    """The column's name in CSV; empty: its title."""
+    wrap: bool = False
+    """Long text, which a narrow terminal folds."""
+    drop: int = 0
+    """A narrow terminal leaves this column out: 1 first, 2 next. 0: never."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns, rows, a title above and notes below."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+    """The line that identifies how a board was made."""
+
+    def __post_init__(self) -> None:
+        """Every row has a cell for every column."""
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong:
+            raise ValueError(f"a row has {len(wrong[0])} cells and the table {len(self.columns)} columns")
+
+    @property
+    def filled(self) -> "Table":
+        """The same table without columns in which nothing is shown. A table without rows keeps all columns."""
+        kept = [place for place in range(len(self.columns)) if not self.rows or not self._empty(place)]
+        return self if len(kept) == len(self.columns) else self.part(kept)
+
+    def part(self, places: Sequence[int]) -> "Table":
+        """Some columns of the table, in this order."""
+        columns = tuple(self.columns[place] for place in places)
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return Table(columns, rows, self.title, self.notes, self.signature)
+
+    def numeric(self, place: int) -> bool:
+        """Whether the column holds numbers: these are aligned at the right."""
+        return self._numeric[place]
+
+    @cached_property
+    def _numeric(self) -> tuple[bool, ...]:
+        return tuple(
+            any(not isinstance(row[place], str) and _known(row[place]) for row in self.rows)
+            for place in range(len(self.columns))
+        )
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """What each column is for a page's style: `number`, `text`, or `text name` for the one that names the rows."""
+        first = next((place for place, number in enumerate(self._numeric) if not number), None)
+        return tuple(
+            "number" if number else "text name" if place == first else "text"
+            for place, number in enumerate(self._numeric)
+        )
+
+    def text(self, row: Sequence[Cell], place: int) -> str:
+        """A cell as text, before a renderer escapes it."""
+        column, cell = self.columns[place], row[place]
+        if isinstance(cell, str):
+            return cell
+        if not _known(cell):
+            return column.absent
+        if isinstance(cell, Range):
+            spec = cell.spec or column.spec
+            return f"{number_text(cell.low, spec)} to {number_text(cell.high, spec)}"
+        if isinstance(cell, Number):
+            return number_text(cell.value, cell.spec or column.spec)
+        return number_text(cell, column.spec) if cell is not None else column.absent
+
+    def texts(self) -> list[list[str]]:
+        """All cells as text, before a renderer escapes them."""
+        return [[self.text(row, place) for place in range(len(self.columns))] for row in self.rows]
+
+    def _empty(self, place: int) -> bool:
+        absent = self.columns[place].absent in ("", "–")
+        return absent and all(row[place] == "" or not _known(row[place]) for row in self.rows)
+
+
+def number_text(value: float, spec: str) -> str:
+    """A number in a format; without one, integers as they are and six digits of others. No number is `-0.0`."""
+    if not math.isfinite(value):
+        return "inf" if value > 0 else "-inf"
+    text = format(value, spec) if spec else str(value) if isinstance(value, int) else f"{value:.6g}"
+    return _MINUS_ZERO.sub("", text)
+
+
+def interval(low: float | None, high: float | None, spec: str = "") -> Range | None:
+    """The interval between two ends; None where an end does not exist or both are equal: that is no interval."""
+    if low is None or high is None or low == high:
+        return None
+    return Range(low, high, spec)
+
+
+def count(value: float) -> Cell:
+    """How many: a whole number, or two decimals where weights make it another. For columns with the format `,`."""
+    return int(value) if float(value).is_integer() else Number(value, ",.2f")
+
+
+def columns(*given: str | Column) -> tuple[Column, ...]:
+    """Columns by title, or as they are."""
+    return tuple(Column(one) if isinstance(one, str) else one for one in given)
+
+
+def figures(titles: Iterable[str], spec: str = ".4f", absent: str = "undefined") -> tuple[Column, ...]:
+    """Columns of one kind of figure."""
+    return tuple(Column(title, spec, absent) for title in titles)
+
+
+def printable(text: str) -> str:
+    """Show control characters (terminal escapes, line breaks, direction marks) as codes, so that nothing obeys them."""
+    return "".join(
+        letter if letter.isprintable() or unicodedata.category(letter) == "Zs" else f"\\u{ord(letter):04x}"
+        for letter in text
+    )
+
+
+def _known(cell: Cell) -> bool:
+    """Whether there is a value; NaN is none."""
+    if isinstance(cell, Range):
+        return not (math.isnan(cell.low) or math.isnan(cell.high))
+    value = cell.value if isinstance(cell, Number) else cell
+    return value is not None and not (isinstance(value, float) and math.isnan(value))

@@ -1,0 +1,75 @@
+"""Tables on a terminal: columns fit its width, and control characters in names do nothing."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from imarena.reports.tables.table import Table, printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PAGE_WIDTH = 240
+"""For a file or a pipe, which has no width: lines stay whole there."""
+FOLDED = 24
+"""Least width of a column of long text."""
+GAP = 2
+
+
+def show_table(table: Table, console: "Console") -> None:
+    """Print it. A narrow terminal leaves out what can be spared, folds long text, or shows the columns in parts."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    shown = table.filled
+    width = console.width if console.is_terminal else max(PAGE_WIDTH, console.width)
+    if shown.title:
+        console.print(Text(printable(shown.title), style="bold"), width=width, soft_wrap=False)
+    cells = [[printable(text) for text in texts] for texts in shown.texts()]
+    for part in _parts(shown, cells, width):
+        grid = Grid(box=None, pad_edge=False, header_style="bold", show_header=any(c.title for c in shown.columns))
+        for place in part:
+            column, number = shown.columns[place], shown.numeric(place)
+            grid.add_column(
+                Text(printable(column.title)),
+                justify="right" if number else "left",
+                overflow="fold",
+                no_wrap=number and not column.wrap,
+            )
+        for row in cells:
+            grid.add_row(*(Text(row[place]) for place in part))
+        console.print(grid, width=width, soft_wrap=False)
+    for note in (*shown.notes, shown.signature):
+        if note:
+            console.print(Text(printable(note), style="dim"), width=width, soft_wrap=not console.is_terminal)
+
+
+def _parts(table: Table, cells: list[list[str]], width: int) -> list[list[int]]:
+    """Columns by part; each part begins with the columns that name its rows."""
+    sizes = [_size(table, cells, place) for place in range(len(table.columns))]
+    kept = list(range(len(sizes)))
+    for place in sorted((p for p in kept if table.columns[p].drop), key=lambda p: table.columns[p].drop):
+        if _together(sizes, kept) > width:
+            kept.remove(place)
+    least = [min(size, FOLDED) if table.columns[place].wrap else size for place, size in enumerate(sizes)]
+    if _together(least, kept) <= width:
+        return [kept]
+    first = next((n for n, place in enumerate(kept) if table.numeric(place)), len(kept))
+    names, rest = kept[:first], kept[first:]
+    room = width - sum(least[place] + GAP for place in names)
+    parts: list[list[int]] = [[]]
+    for place in rest:
+        taken = sum(least[other] + GAP for other in parts[-1])
+        if parts[-1] and taken + least[place] > room:
+            parts.append([])
+        parts[-1].append(place)
+    return [[*names, *part] for part in parts]
+
+
+def _size(table: Table, cells: list[list[str]], place: int) -> int:
+    from rich.cells import cell_len
+
+    return max(cell_len(text) for text in (printable(table.columns[place].title), *(row[place] for row in cells)))
+
+
+def _together(sizes: Sequence[int], kept: Sequence[int]) -> int:
+    return sum(sizes[place] + GAP for place in kept) - GAP
