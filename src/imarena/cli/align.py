@@ -23,7 +23,10 @@ def command(
         list[str] | None,
         typer.Option("--judge", "-j", help="A judge of the workspace; repeatable."),
     ] = None,
-    by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="Group by a column, such as model, or by rater (votes); repeatable."),
+    ] = None,
     average: Annotated[
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
     ] = "fisher",
@@ -56,7 +59,7 @@ def command(
     tables = _tables(from_file, against, session(context).workspace, judge)
     if tables is not None and _both_battles(*tables):
         document = _verdicts(*tables, groups, missing, compare)
-        sheets = [_verdict_sheet(document, groups), *_compare_sheets(document, "accuracy")]
+        sheets = [*_verdict_sheets(document), *_compare_sheets(document, "accuracy")]
     else:
         options = {
             "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
@@ -106,7 +109,7 @@ def _workspace(
     if "scores" in document:
         sheets += _score_sheets(document["scores"])
     if "verdicts" in document:
-        sheets.append(_verdict_sheet(document["verdicts"], tuple(options["by"])))
+        sheets += _verdict_sheets(document["verdicts"])
         sheets += _compare_sheets(document["verdicts"], "accuracy")
     return document, sheets
 
@@ -249,13 +252,35 @@ def _gap_sheet(document: dict[str, Any]) -> Sheet:
     return Sheet("Pairs that people decide: agreement by score gap", columns, tuple(rows))
 
 
-def _verdict_sheet(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
-    keys = ("four_way_accuracy", "three_way_accuracy", "decisive_accuracy", "both_decisive_accuracy", "macro_f1",
-            "n", "n_missing")  # fmt: skip
+def _verdict_sheets(document: dict[str, Any]) -> list[Sheet]:
+    """Accuracy against every vote and, where battles have several votes, against their majority."""
+    by = tuple(document["settings"]["by"])
+    missing = f"battles without a verdict: {document['settings']['missing']}"
+    sheets = [_verdict_sheet(f"Verdicts against people's votes: accuracy ({missing})", document["groups"], by)]
+    majority = document["majority"]
+    if majority is not None:
+        title = f"Verdicts against the majority: accuracy ({missing}). Majority: {majority['rule']}"
+        sheets.append(_verdict_sheet(title, majority["groups"], tuple(majority["by"])))
+    return sheets
+
+
+def _verdict_sheet(title: str, groups: list[dict[str, Any]], by: tuple[str, ...]) -> Sheet:
+    keys = ("four_way_accuracy", "four_way_accuracy_all_votes", "three_way_accuracy", "decisive_accuracy",
+            "both_decisive_accuracy", "tie_calibrated_accuracy", "macro_f1", "n", "n_missing")  # fmt: skip
     rows: list[tuple[Cell, ...]] = [
-        (group["judge"], *(group["group"][name] for name in by), *(group[key] for key in keys), group["reason"] or "")
-        for group in document["groups"]
+        (group["judge"], *(group["group"][name] for name in by), *(group[key] for key in keys), _verdict_note(group))
+        for group in groups
     ]
-    columns = ("judge", *by, "four-way", "three-way", "decisive", "both decisive", "macro F1", "n", "missing", "note")
-    title = f"Verdicts against people's votes: accuracy (battles without a verdict: {document['settings']['missing']})"
+    columns = ("judge", *by, "four-way", "of all votes", "three-way", "decisive", "both decisive", "ties calibrated",
+               "macro F1", "n", "missing", "note")  # fmt: skip
     return Sheet(title, columns, tuple(rows))
+
+
+def _verdict_note(group: dict[str, Any]) -> str:
+    """Why figures are absent, and why votes have no verdict."""
+    parts = [group["reason"]] if group["reason"] else []
+    if group["tie_calibrated_accuracy"] is None:
+        parts.append(f"ties calibrated: {group['tie_calibrated_reason']}")
+    if group["missing"]:
+        parts.append("missing: " + ", ".join(f"{number:,} {why}" for why, number in group["missing"].items()))
+    return "; ".join(parts)

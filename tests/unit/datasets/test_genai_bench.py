@@ -118,7 +118,12 @@ def test_a_failure_is_a_status_not_a_verdict(tmp_path: Path) -> None:
         ("l", Status.OK, Outcome.RIGHT),
         ("m", Status.UNPARSABLE, None),
     ]
-    assert [judgment.reasons for judgment in intake.all(Judgment)] == [{}, {"label": "[[A=B]]"}, {}, {"label": "words"}]
+    assert [judgment.reasons for judgment in intake.all(Judgment)] == [
+        {},
+        {"label": "[[A=B]]", "tie": "unstated"},
+        {},
+        {"label": "words"},
+    ]
 
 
 # ---------------------------------------------------------------- rows with pixels, and results about them

@@ -3,6 +3,22 @@
 A wording takes the notice's values and the place where it is shown. Add the code here when you add a notice.
 """
 
-from imarena.core.notices.notice import Wording
+from typing import Any
 
-WORDS: dict[str, Wording] = {}
+from imarena.core.notices.notice import Place, Wording
+
+
+def _judges_by_scores(values: dict[str, Any], _: Place) -> str:
+    names = ", ".join(values["judges"])
+    return f"{names} compared no pair directly: pairs of scores are compared with the votes."
+
+
+def _votes_about_other_dimension(values: dict[str, Any], _: Place) -> str:
+    votes = ", ".join(values["votes"])
+    return f"{values['judge']} gave verdicts about {values['dimension']}; they are compared with votes about {votes}."
+
+
+WORDS: dict[str, Wording] = {
+    "judges_by_scores": _judges_by_scores,
+    "votes_about_other_dimension": _votes_about_other_dimension,
+}
