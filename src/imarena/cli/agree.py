@@ -16,6 +16,9 @@ def command(
         Path | None,
         typer.Option("--from", help="Ratings: unit, rater, value; or votes: item, left, right, winner, rater."),
     ] = None,
+    what: Annotated[
+        str, typer.Option("--what", help="Of a workspace: ratings, votes (on pairs), or all that it has.")
+    ] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
     leave_one_out: Annotated[
@@ -34,27 +37,23 @@ def command(
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.agree import agree
 
-    found = agree(
-        _read(from_file) if from_file is not None else _ratings(session(context).workspace),
-        by=tuple(by or ()),
-        rounds=rounds,
-        seed=seed,
-        order=tuple(word.strip() for word in order.split(",") if word.strip()),
-        leave_one_out=leave_one_out,
-        recipe=recipe(average),
-        pairs=rater_pairs,
-    )
-    document = found.to_json()
-    names = tuple(document["settings"]["by"])
-    sheets = [_figures(document, names)]
-    if leave_one_out:
-        sheets.append(_folds(document, names))
-    if rater_pairs:
-        sheets.append(_pairs(document, names))
+    options = {
+        "by": tuple(by or ()), "rounds": rounds, "seed": seed, "leave_one_out": leave_one_out,
+        "order": tuple(word.strip() for word in order.split(",") if word.strip()), "recipe": recipe(average),
+        "pairs": rater_pairs,
+    }  # fmt: skip
+    read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
+    # A group column or an order of ratings need not fit the votes beside them.
+    documents = [agree(read[0], **options).to_json()]
+    documents += [
+        agree(columns, **options | {"order": (), "by": _fitting(columns, by)}).to_json() for columns in read[1:]
+    ]
+    sheets = [sheet for document in documents for sheet in _sheets(document)]
+    document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
         sheets[0].write_csv(csv)
     if not session(context).json:
-        for warning in found.warnings:
+        for warning in (warning for one in documents for warning in one["warnings"]):
             warn(warning)
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
 
@@ -66,15 +65,35 @@ def _read(path: Path) -> Any:
     return votes_as_ratings(path) if is_battle_file(path) else ratings_from_file(path)
 
 
-def _ratings(root: Path) -> Any:
-    """The ratings of a workspace, or a word on how to name a table."""
+def _workspace(root: Path, what: str) -> list[Any]:
+    """What raters of a workspace gave: ratings, then votes on pairs; never nothing."""
     from imarena.storage import is_workspace, open_workspace
+    from imarena.workflows.agree_votes import votes_in_workspace
     from imarena.workflows.columns_store import ratings_from_store
 
+    if what not in ("ratings", "votes", "all"):
+        raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")
     if not is_workspace(root):
         raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv, or --workspace DIR")
     with open_workspace(root) as workspace:
-        return ratings_from_store(workspace)
+        found = [] if what == "votes" else [ratings_from_store(workspace)]
+        found += [] if what == "ratings" else [votes_in_workspace(workspace)]
+    return [columns for columns in found if len(columns)] or found[:1]
+
+
+def _fitting(columns: Any, by: list[str] | None) -> tuple[str, ...]:
+    return tuple(name for name in by or () if name in columns.labels)
+
+
+def _sheets(document: dict[str, Any]) -> list[Sheet]:
+    """The tables of one agreement: figures, and what else was asked for."""
+    names = tuple(document["settings"]["by"])
+    sheets = [_figures(document, names)]
+    if any("leave_one_out" in group for group in document["groups"]):
+        sheets.append(_folds(document, names))
+    if any("rater_pairs" in group for group in document["groups"]):
+        sheets.append(_pairs(document, names))
+    return sheets
 
 
 def recipe(name: str) -> Any:
@@ -87,10 +106,12 @@ def recipe(name: str) -> Any:
 
 
 def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
-    levels = ("nominal", "ordinal", "interval", "ratio")
+    votes = document["settings"]["scale"] == "pair"
+    levels = ("nominal",) if votes else ("nominal", "ordinal", "interval", "ratio")
+    level = levels[0] if votes else "ordinal"
     rows: list[tuple[Cell, ...]] = []
     for group in document["groups"]:
-        interval = group["alpha_interval"]["ordinal"] or {}
+        interval = group["alpha_interval"][level] or {}
         rows.append(
             (
                 group["criterion"] or "",
@@ -102,13 +123,23 @@ def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
                 group["n_units"],
                 group["n_raters"],
                 group["n_missing"],
-                group["reason"] or "",
+                _note(group, levels),
             )
         )
-    columns = ("criterion", *by, *levels, "95% (ordinal)", "kappa", "equal pairs", "units", "raters", "missing",
+    columns = ("criterion", *by, *levels, f"95% ({level})", "kappa", "equal pairs", "units", "raters", "missing",
                "note")  # fmt: skip
-    title = "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs"
+    title = (
+        "Agreement of votes on pairs: Krippendorff's alpha, Fleiss' kappa, share of equal votes"
+        if votes
+        else "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs"
+    )
     return Sheet(title, columns, tuple(rows))
+
+
+def _note(group: dict[str, Any], levels: tuple[str, ...]) -> str:
+    """Why figures are absent; levels that do not apply are not shown."""
+    shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
+    return "; ".join(dict.fromkeys(reason for name, reason in group["reasons"].items() if name in shown))
 
 
 def _folds(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:

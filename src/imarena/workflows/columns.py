@@ -23,6 +23,8 @@ class RatingColumns:
     value: Sequence[float | None] | Sequence[str | None]
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source: str = "ratings"
+    votes: bool = False
+    """The values are outcomes of votes on pairs, all votes on a pair with its sides in one order."""
 
     def __len__(self) -> int:
         return len(self.unit)
