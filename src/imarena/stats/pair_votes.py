@@ -107,6 +107,6 @@ def pair_cohen_kappa(left: FloatArray, right: FloatArray) -> Figure:
 
 def _chance(first: FloatArray, second: FloatArray) -> float:
     """How often two voters with these counts of outcomes agree by chance, (4,) each."""
-    one, other = first / first.sum(), second / second.sum()
-    sides = (one[0] + one[1]) * (other[0] + other[1]) / 2
-    return float(sides + one[2] * other[2] + one[3] * other[3])
+    sides = (first[0] + first[1]) * (second[0] + second[1]) / 2
+    # Whole numbers up to here, so that no last bit depends on the names.
+    return float((sides + first[2] * second[2] + first[3] * second[3]) / (first.sum() * second.sum()))
