@@ -25,7 +25,7 @@ SHARED = ("task", "dimension")
 RATER = "rater"
 """Votes can be grouped by who cast them, beside their labels."""
 NO_VERDICT = "no verdict on the battle"
-NO_SCORES = "the judge does not score both sides, so that there are no score gaps"
+NO_SCORES = "the judge does not score both sides"
 
 Battle = tuple[str, ...]
 
@@ -108,8 +108,7 @@ def align_verdicts(
         rest = [name for name in by if name != RATER]
         lines = _documents(whole, judges, keys, rest, missing)
         majority = {"rule": RULE, "n_battles": len(whole), "by": rest, "groups": lines}
-    answers = {judge: found.said for judge, found in judges.items()}
-    compared = compare_verdicts(_cast(votes, keys), answers, matches) if compare else []
+    compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), matches) if compare else []
     excluded = {"votes_without_winner": len(votes) - len(cast)}
     given = sum(winner is not None for winner in verdicts.winner)
     return VerdictAlignment(settings, given, len(votes), excluded, tuple(groups), majority, tuple(compared))
@@ -154,14 +153,28 @@ def _documents(
 
 
 def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]]:
-    """Every vote's battle and its outcome, with the sides in the battle's own order."""
+    """Every vote's battle and dimension, and its outcome, with the sides in the battle's own order."""
+    dimension = votes.labels.get("dimension", [""] * len(votes))
     found = []
     for row in range(len(votes.winner)):
         key, flipped = _battle(votes, row, keys)
         outcome = _turned(votes.winner[row], flipped)
         if outcome is not None:
-            found.append((key, outcome))
+            found.append(((*key, dimension[row]), outcome))
     return found
+
+
+def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str, dict[Battle, list[str | None]]]:
+    """Each judge's verdicts by battle and by the dimension of the votes that they are compared with."""
+    asked = frozenset(votes.labels.get("dimension", [""]))
+    return {
+        judge: {
+            (*battle, dimension): said
+            for battle, said in answers.said.items()
+            for dimension in (asked if answers.covers is None else answers.covers)
+        }
+        for judge, answers in judges.items()
+    }
 
 
 def _battle(columns: VerdictColumns, row: int, keys: Sequence[str]) -> tuple[Battle, bool]:
