@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
+from imarena.core.records import Outcome, Rater, Vote
+from imarena.storage import Workspace
 from imarena.workflows.agree import agree
 from imarena.workflows.agree_votes import votes_as_ratings
 from imarena.workflows.columns import RatingColumns, ratings_from_file
+from tests import samples
 from tests.command import run
 
 ROWS = st.lists(
@@ -170,3 +173,36 @@ def test_votes_on_pairs_are_read_whichever_side_the_models_stood_on(tmp_path: Pa
     table.write_text("left,right,winner\na,b,left\n", encoding="utf-8")
     with pytest.raises(UserError, match="without a column 'item'"):
         votes_as_ratings(table)
+
+
+def test_a_workspace_with_votes_on_pairs(workspace: Workspace) -> None:
+    """Two outputs without an editor's name, seen with the sides either way round."""
+    ann, bob = Rater(rater_id="ann"), Rater(rater_id="bob")
+    workspace.store.add([ann, bob])
+    for number in range(6):
+        one = samples.item(f"i{number}")
+        left, right = samples.output(one, "x"), samples.output(one, "x", sample=1)
+        theirs = Outcome.RIGHT if number < 5 else Outcome.TIE
+        cast = [
+            samples.vote(ann, left, right, key=f"a{number}", preference=Outcome.LEFT),
+            samples.vote(bob, right, left, key=f"b{number}", preference=theirs),
+        ]
+        workspace.store.add([one, left, right, *cast])
+    arguments = ("-w", str(workspace.root), "--json", "agree", "--rounds", "0")
+    found = run(*arguments).json
+    (group,) = found["groups"]
+    assert (found["settings"]["scale"], group["criterion"], group["n_units"]) == ("pair", "overall", 6)
+    assert group["pairwise_agreement"] == pytest.approx(5 / 6)
+    # n = 12, one tie, eleven sided votes: D_o = 2, D_e = 144 - 1 - (121 + 5 * 4 + 1) / 2 = 72
+    assert group["alpha"]["nominal"] == pytest.approx(1 - 11 * 2 / 72)
+    ratings = [
+        Vote(rater_id=who, item_id=one.item_id, left_id=left.output_id, ratings={"SC": value}, idempotency_key=who)
+        for who, value in (("ann", 1.0), ("bob", 0.5))
+    ]
+    workspace.store.add(ratings)
+    both = run(*arguments).json
+    assert both["groups"][0]["criterion"] == "SC"
+    assert both["votes"]["groups"] == found["groups"]
+    assert run(*arguments, "--what", "votes").json["groups"] == found["groups"]
+    assert "votes" not in run(*arguments, "--what", "ratings").json
+    assert run(*arguments, "--what", "marks").code == 2

@@ -1,8 +1,15 @@
 """`align` on a workspace whose judge only scores and whose people only voted."""
 
-from imarena.core.records import Outcome, Rater
+from typing import Any
+
+import pytest
+
+from imarena.core.records import Judgment, Order, Outcome, Output, Rater, Status, tie_is_unstated
+from imarena.judges.orders import score_gap
 from imarena.storage import Workspace
+from imarena.workflows.align_majority import majority_of
 from imarena.workflows.align_store import align_workspace
+from imarena.workflows.columns import VerdictColumns
 from imarena.workflows.health import health
 from tests.samples import item, judgment, output, vote
 
@@ -29,3 +36,120 @@ def test_a_judge_that_only_scores_meets_votes_by_pairs_of_its_scores(workspace: 
     told = next(line for line in lines if "as people do" in line.question)
     assert told.figure.value == group["decisive_accuracy"]
     assert [line.group for line in lines if "score gap" in line.question] == ["0.14 and more"]
+
+
+# ---------------------------------------------------------------- pairs by their outputs
+
+
+def pairs(workspace: Workspace, count: int, editor: str | None = None) -> list[tuple[Output, Output]]:
+    """Two outputs per item: without a name, or two samples of one editor."""
+    found = []
+    for number in range(count):
+        one = item(f"p{number}")
+        left, right = output(one, editor, sample=0), output(one, editor, sample=1)
+        if editor is None:
+            right = right.model_copy(update={"origin": right.origin and right.origin.model_copy(update={"row": "r"})})
+        workspace.store.add([one, left, right])
+        found.append((left, right))
+    return found
+
+
+def said(sides: tuple[Output, Output], preference: Outcome | None, work: str, **changes: Any) -> Judgment:
+    facts = judgment(*sides, work).model_dump(exclude={"created_at"})
+    return Judgment(**{**facts, "preference": preference, **changes})
+
+
+@pytest.mark.parametrize("editor", [None, "one-editor"])
+def test_every_vote_is_matched_or_missing_with_a_reason(workspace: Workspace, editor: str | None) -> None:
+    found = pairs(workspace, 5, editor)
+    ann = Rater(rater_id="ann")
+    # The second voter saw the sides the other way round.
+    votes = [vote(ann, left, right, key=left.item_id, preference=Outcome.LEFT) for left, right in found[:3]]
+    votes += [vote(ann, right, left, key=left.item_id, preference=Outcome.LEFT) for left, right in found[3:]]
+    first, second = {"order": Order.LEFT_FIRST}, {"order": Order.RIGHT_FIRST}
+    told = [
+        said(found[0], Outcome.LEFT, "a1", **first),
+        said(found[0], Outcome.LEFT, "a2", **second),
+        said(found[1], Outcome.LEFT, "b1", **first),
+        said(found[2], Outcome.LEFT, "c1", **first),
+        said(found[2], None, "c2", status=Status.UNPARSABLE, **second),
+        said(found[3], Outcome.LEFT, "d1", **first),
+        said(found[3], Outcome.RIGHT, "d2", **second),
+    ]
+    workspace.store.add([ann, *votes, *told])
+    (group,) = align_workspace(workspace, ["test-judge"], {})["verdicts"]["groups"]
+    assert (group["n"], group["n_missing"], group["n_votes"]) == (2, 3, 5)
+    assert group["missing"] == {"no verdict on the battle": 1, "one order is missing": 1, "unparsable": 1}
+    assert group["confusion"]["left"] == {"left": 1, "missing": 3, "tie": 1}
+    assert (group["four_way_accuracy"], group["four_way_accuracy_all_votes"]) == (0.5, 0.2)
+    assert group["tie_calibrated_accuracy"] is None
+    assert "score" in group["tie_calibrated_reason"]
+
+
+def test_votes_about_a_dimension_meet_verdicts_about_it(workspace: Workspace) -> None:
+    found = pairs(workspace, 4)
+    ann = Rater(rater_id="ann")
+    workspace.store.add([ann])
+    for number, (left, right) in enumerate(found):
+        about = "consistency" if number < 2 else "overall"
+        cast = vote(ann, left, right, key=str(number), preference=Outcome.LEFT)
+        workspace.store.add([cast.model_copy(update={"dimension": about})])
+        workspace.store.add([said((left, right), Outcome.RIGHT, f"w{number}")])
+    before = align_workspace(workspace, ["test-judge"], {})
+    (group,) = before["verdicts"]["groups"]
+    assert (group["n"], group["four_way_accuracy"]) == (4, 0.0)
+    assert before["notices"] == [{
+        "code": "votes_about_other_dimension",
+        "values": {"judge": "test-judge", "dimension": "overall", "votes": ["consistency"]},
+    }]  # fmt: skip
+    assert "consistency" in before["warnings"][0]
+    for number, sides in enumerate(found[:2]):
+        workspace.store.add([said(sides, Outcome.LEFT, f"c{number}", dimension="consistency")])
+    after = align_workspace(workspace, ["test-judge"], {})
+    figures = {group["judge"]: group for group in after["verdicts"]["groups"]}
+    assert after["notices"] == []
+    own, whole = figures["test-judge, consistency"], figures["test-judge"]
+    assert (own["n"], own["four_way_accuracy"], own["n_votes_other_dimensions"]) == (2, 1.0, 2)
+    assert (whole["n"], whole["four_way_accuracy"], whole["n_votes_other_dimensions"]) == (2, 0.0, 2)
+
+
+def test_scores_of_both_sides_calibrate_ties(workspace: Workspace) -> None:
+    found = pairs(workspace, 4)
+    ann = Rater(rater_id="ann")
+    gaps = (30.0, -20.0, 2.0, -1.0)
+    people = (Outcome.LEFT, Outcome.RIGHT, Outcome.TIE, Outcome.BOTH_BAD)
+    workspace.store.add([ann])
+    for number, (sides, gap, voted) in enumerate(zip(found, gaps, people, strict=True)):
+        scores = {"left.score": 50 + gap, "right.score": 50.0}
+        winner = Outcome.LEFT if gap > 0 else Outcome.RIGHT
+        workspace.store.add([
+            vote(ann, *sides, key=str(number), preference=voted), said(sides, winner, f"w{number}", scores=scores),
+        ])  # fmt: skip
+    (group,) = align_workspace(workspace, ["test-judge"], {})["verdicts"]["groups"]
+    assert (group["three_way_accuracy"], group["tie_calibrated_accuracy"], group["tie_threshold"]) == (0.5, 1.0, 2.0)
+
+
+def test_the_majority_of_votes_and_what_a_draw_is() -> None:
+    rows = [
+        ("i1", "a", "b", "left"), ("i1", "b", "a", "right"), ("i1", "a", "b", "tie"),
+        ("i2", "a", "b", "left"), ("i2", "a", "b", "right"),
+        ("i3", "b", "a", "left"),
+        ("i4", "a", "b", "both_bad"), ("i4", "b", "a", "both_bad"), ("i4", "a", "b", "left"),
+    ]  # fmt: skip
+    items, left, right, winner = (list(column) for column in zip(*rows, strict=True))
+    found = majority_of(VerdictColumns(items, left, right, winner, ["p"] * len(rows)), [])
+    assert found is not None
+    assert list(zip(found.item, found.winner, strict=True)) == [
+        ("i1", "left"), ("i2", "tie"), ("i3", "right"), ("i4", "both_bad"),
+    ]  # fmt: skip
+    assert majority_of(VerdictColumns(["i"], ["a"], ["b"], ["left"], ["p"]), []) is None
+
+
+def test_gaps_and_kinds_of_tie_are_read_from_a_judgment() -> None:
+    assert score_gap({"left.score": 3.0, "right.score": 1.0, "left.x": 0.0, "right.x": 9.0}, {}) == 2.0
+    assert score_gap({"left.score": 3.0, "right.score": 1.0}, {"gap": -4}) == -4.0
+    assert score_gap({"left.preference": 5.0, "right.preference": 2.0}, {}) == 3.0
+    assert score_gap({"left.a": 1.0, "right.a": 1.0, "left.b": 1.0, "right.b": 1.0}, {}) is None
+    assert tie_is_unstated({"tie": "unstated"})
+    assert tie_is_unstated({"label": "[[ a = b ]]"})  # as earlier versions stored it
+    assert not tie_is_unstated({"label": "[[A=B=GOOD]]"})

@@ -17,6 +17,9 @@ def command(
         Path | None,
         typer.Option("--from", help="Ratings: unit, rater, value; or votes: item, left, right, winner, rater."),
     ] = None,
+    what: Annotated[
+        str, typer.Option("--what", help="Of a workspace: ratings, votes (on pairs), or all that it has.")
+    ] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
     leave_one_out: Annotated[
@@ -35,30 +38,23 @@ def command(
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.agree import agree
 
-    found = agree(
-        _read(from_file) if from_file is not None else _ratings(session(context).workspace),
-        by=tuple(by or ()),
-        rounds=rounds,
-        seed=seed,
-        order=tuple(word.strip() for word in order.split(",") if word.strip()),
-        leave_one_out=leave_one_out,
-        recipe=recipe(average),
-        pairs=rater_pairs,
-    )
-    document = found.to_json()
-    names = tuple(document["settings"]["by"])
-    tables = [_figures(document, names)]
-    if rounds:
-        tables.append(_intervals(document, names))
-    if leave_one_out:
-        tables.append(_folds(document, names))
-    if rater_pairs:
-        tables.append(_pairs(document, names))
-    tables.append(_raters(document, names))
+    options = {
+        "by": tuple(by or ()), "rounds": rounds, "seed": seed, "leave_one_out": leave_one_out,
+        "order": tuple(word.strip() for word in order.split(",") if word.strip()), "recipe": recipe(average),
+        "pairs": rater_pairs,
+    }  # fmt: skip
+    read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
+    # A group column or an order of ratings need not fit the votes beside them.
+    documents = [agree(read[0], **options).to_json()]
+    documents += [
+        agree(columns, **options | {"order": (), "by": _fitting(columns, by)}).to_json() for columns in read[1:]
+    ]
+    tables = [table for document in documents for table in _tables(document)]
+    document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
         write_csv(tables[0], csv)
     if not session(context).json:
-        for warning in found.warnings:
+        for warning in (warning for one in documents for warning in one["warnings"]):
             warn(warning)
     emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
 
@@ -70,15 +66,37 @@ def _read(path: Path) -> Any:
     return votes_as_ratings(path) if is_battle_file(path) else ratings_from_file(path)
 
 
-def _ratings(root: Path) -> Any:
-    """The ratings of a workspace, or a word on how to name a table."""
+def _workspace(root: Path, what: str) -> list[Any]:
+    """What raters of a workspace gave: ratings, then votes on pairs; never nothing."""
     from imarena.storage import is_workspace, open_workspace
+    from imarena.workflows.agree_votes import votes_in_workspace
     from imarena.workflows.columns_store import ratings_from_store
 
+    if what not in ("ratings", "votes", "all"):
+        raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")
     if not is_workspace(root):
         raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv, or --workspace DIR")
     with open_workspace(root) as workspace:
-        return ratings_from_store(workspace)
+        found = [] if what == "votes" else [ratings_from_store(workspace)]
+        found += [] if what == "ratings" else [votes_in_workspace(workspace)]
+    return [columns for columns in found if len(columns)] or found[:1]
+
+
+def _fitting(columns: Any, by: list[str] | None) -> tuple[str, ...]:
+    return tuple(name for name in by or () if name in columns.labels)
+
+
+def _tables(document: dict[str, Any]) -> list[Table]:
+    """The tables of one agreement: figures, and what else was asked for."""
+    names = tuple(document["settings"]["by"])
+    tables = [_figures(document, names)]
+    if document["settings"]["rounds"]:
+        tables.append(_intervals(document, names))
+    if any("leave_one_out" in group for group in document["groups"]):
+        tables.append(_folds(document, names))
+    if any("rater_pairs" in group for group in document["groups"]):
+        tables.append(_pairs(document, names))
+    return [*tables, _raters(document, names)]
 
 
 def recipe(name: str) -> Any:
@@ -101,29 +119,44 @@ def _names(line: dict[str, Any], by: tuple[str, ...]) -> tuple[Cell, ...]:
 
 
 def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Table:
-    level = "nominal" if document["settings"]["scale"] == "label" else "ordinal"
+    levels = levels_of(document)
+    level = levels[0] if len(levels) == 1 else "ordinal"
     rows: list[tuple[Cell, ...]] = []
     for group in document["groups"]:
         ends = group["alpha_interval"][level] or {}
         rows.append(
             (
                 *_names(group, by),
-                *(group["alpha"][one] for one in LEVELS),
+                *(group["alpha"][one] for one in levels),
                 interval(ends.get("low"), ends.get("high")),
                 *(group[name] for name in ("fleiss_kappa", "pairwise_agreement", "percent_agreement")),
                 *(group[name] for name in ("n_units", "n_raters", "n_missing")),
-                group["reason"] or "",
+                _note(group, levels),
             )
         )
     head = columns(
-        "criterion", *by, *figures(LEVELS), Column(f"95% ({level})", ".3f"),
+        "criterion", *by, *figures(levels), Column(f"95% ({level})", ".3f"),
         *figures(("kappa", "equal pairs", "all equal")), "units", "raters", "missing", Column("note", wrap=True),
     )  # fmt: skip
     title = (
-        "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs, share of "
-        "units on which all are equal"
+        "Agreement of votes on pairs: Krippendorff's alpha, Fleiss' kappa, share of equal votes, share of pairs on "
+        "which all are equal"
+        if document["settings"]["scale"] == "pair"
+        else "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs, share "
+        "of units on which all are equal"
     )
     return Table(head, tuple(rows), title)
+
+
+def levels_of(document: dict[str, Any]) -> tuple[str, ...]:
+    """The levels of measurement that apply: votes on pairs and labels are nominal."""
+    return ("nominal",) if document["settings"]["scale"] in ("pair", "label") else LEVELS
+
+
+def _note(group: dict[str, Any], levels: tuple[str, ...]) -> str:
+    """Why figures are absent; levels that do not apply are not shown."""
+    shown = {f"alpha.{level}" for level in levels} | {"fleiss_kappa", "pairwise_agreement", "percent_agreement"}
+    return "; ".join(dict.fromkeys(reason for name, reason in group["reasons"].items() if name in shown))
 
 
 def _intervals(document: dict[str, Any], by: tuple[str, ...]) -> Table:

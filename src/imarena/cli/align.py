@@ -24,7 +24,10 @@ def command(
         list[str] | None,
         typer.Option("--judge", "-j", help="A judge of the workspace; repeatable."),
     ] = None,
-    by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="Group by a column, such as model, or by rater (votes); repeatable."),
+    ] = None,
     average: Annotated[
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
     ] = "fisher",

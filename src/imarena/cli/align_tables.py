@@ -25,8 +25,14 @@ def score_tables(document: dict[str, Any]) -> list[Table]:
 
 def verdict_tables(document: dict[str, Any], by: tuple[str, ...]) -> list[Table]:
     """Verdicts against votes: accuracies, F1 by outcome, and who said what."""
+    missing = f"battles without a verdict: {document['settings']['missing']}"
+    tables = [_accuracies(f"Verdicts against people's votes: accuracy ({missing})", document["groups"], by)]
+    if document["majority"] is not None:
+        majority = document["majority"]
+        title = f"Verdicts against the majority: accuracy ({missing}). Majority: {majority['rule']}"
+        tables.append(_accuracies(title, majority["groups"], tuple(majority["by"])))
     return [
-        _accuracies(document, by),
+        *tables,
         *(_confusion(group) for group in document["groups"] if group["confusion"]),
         *_comparisons(document, "accuracy"),
     ]
@@ -109,9 +115,12 @@ def _gaps(document: dict[str, Any]) -> Table:
     return Table(head_columns, tuple(rows), "Pairs that people decide: agreement by score gap")
 
 
-def _accuracies(document: dict[str, Any], by: tuple[str, ...]) -> Table:
-    keys = ("four_way_accuracy", "three_way_accuracy", "decisive_accuracy", "both_decisive_accuracy", "macro_f1")
-    kinds = tuple(kind for kind in OUTCOMES if any(kind in group["f1"] for group in document["groups"]))
+def _accuracies(title: str, groups: list[dict[str, Any]], by: tuple[str, ...]) -> Table:
+    keys = (
+        "four_way_accuracy", "four_way_accuracy_all_votes", "three_way_accuracy", "decisive_accuracy",
+        "both_decisive_accuracy", "tie_calibrated_accuracy", "macro_f1",
+    )  # fmt: skip
+    kinds = tuple(kind for kind in OUTCOMES if any(kind in group["f1"] for group in groups))
     rows: list[tuple[Cell, ...]] = [
         (
             group["judge"],
@@ -119,17 +128,27 @@ def _accuracies(document: dict[str, Any], by: tuple[str, ...]) -> Table:
             *(group[key] for key in keys),
             *(group["f1"].get(kind) for kind in kinds),
             *(group[key] for key in ("n", "n_decisive", "n_missing")),
-            group["reason"] or "",
+            _verdict_note(group),
         )
-        for group in document["groups"]
+        for group in groups
     ]
+    names = ("four-way", "of all votes", "three-way", "decisive", "both decisive", "ties calibrated", "macro F1")
     head = columns(
-        "judge", *by, *figures(("four-way", "three-way", "decisive", "both decisive", "macro F1")),
+        "judge", *by, *figures(names),
         *(Column(f"F1 {kind.replace('_', ' ')}", ".4f", "–") for kind in kinds), "n", "n decisive", "missing",
         Column("note", wrap=True),
     )  # fmt: skip
-    title = f"Verdicts against people's votes: accuracy (battles without a verdict: {document['settings']['missing']})"
     return Table(head, tuple(rows), title)
+
+
+def _verdict_note(group: dict[str, Any]) -> str:
+    """Why figures are absent, and why votes have no verdict."""
+    parts = [group["reason"]] if group["reason"] else []
+    if group["tie_calibrated_accuracy"] is None:
+        parts.append(f"ties calibrated: {group['tie_calibrated_reason']}")
+    if group["missing"]:
+        parts.append("missing: " + ", ".join(f"{number:,} {why}" for why, number in group["missing"].items()))
+    return "; ".join(parts)
 
 
 def _confusion(group: dict[str, Any]) -> Table:

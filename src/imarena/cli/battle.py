@@ -10,7 +10,10 @@ Orders = Annotated[
     str, typer.Option("--orders", help="both; single (left first); paper-compat (one order, by a fair coin).")
 ]
 SamplerOption = Annotated[
-    str, typer.Option("--sampler", help="full; per-pair:N; adaptive (with --width); new-model:NAME.")
+    str,
+    typer.Option(
+        "--sampler", help="full; voted (pairs with votes); per-pair:N; adaptive (with --width); new-model:NAME."
+    ),
 ]
 Width = Annotated[float | None, typer.Option("--width", help="Adaptive: the widest interval wanted, in Elo points.")]
 Until = Annotated[str, typer.Option("--until", help="Adaptive: intervals of 'pairs' or of 'models'.")]

@@ -7,7 +7,8 @@
 
 The data set is `genai_bench/<configuration>`, the key the row's idx. Where a file does not name the models, the
 outputs have no editor: they can be judged and aligned, never ranked. A judge's reply without a readable label is
-a judgment with the status `unparsable`; a bare [[A=B]] is a tie and keeps its label in `reasons`.
+a judgment with the status `unparsable`; a bare [[A=B]] is a tie of unstated kind (`reasons` say so and keep the label).
+Files may come in any order: those with pictures are read first, then those with prompts, then results.
 """
 
 import re
@@ -18,8 +19,11 @@ from typing import Any
 from imarena.core.errors import UserError
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import (
+    TIE_KIND,
+    UNSTATED,
     ImageRef,
     Item,
+    JsonDict,
     Judgment,
     Order,
     Origin,
@@ -51,6 +55,10 @@ LABELS = {
     "[[A=B]]": Outcome.TIE,
 }
 """Spaces and case do not count; nothing else is a label."""
+BARE_TIE = "[[A=B]]"
+"""The judge does not say whether both are good or both bad."""
+_PICTURES = ("left_output_image", "right_output_image", "left_image", "right_image")
+_PROMPTS = ("prompt", "instruct_prompt")
 _FIELDS = (
     "idx", "prompt", "instruct_prompt", "source_prompt", "target_prompt", "source_image", "left_output_image",
     "right_output_image", "left_image", "right_image", "left_model", "right_model", "vote_type", "human_vote", "votes",
@@ -65,7 +73,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     folder = Folder(path)
     shelves: dict[str, _Shelf] = {}
     yield from strays_of(folder)
-    for file in files_of(folder):
+    for file in sorted(files_of(folder), key=lambda file: _place(folder, file)):
         name = folder.name(file)
         config = options.get("config") or _config(file)
         if config is None:
@@ -91,6 +99,15 @@ def label_in(reply: str) -> str | None:
     return known[0] if len(known) == 1 else None
 
 
+def _place(folder: Folder, file: Path) -> int:
+    """When to read a file: pictures make the items that prompts and results are about. Files of one kind keep order."""
+    first = next((row[1] for row in rows_of(folder, file, (), _FIELDS) if not isinstance(row, Skip)), {})
+    for place, fields in enumerate((_PICTURES, _PROMPTS)):
+        if any(first.get(field) is not None for field in fields):
+            return place
+    return len((_PICTURES, _PROMPTS))
+
+
 def _config(file: Path) -> str | None:
     words = [file.stem, *(parent.name for parent in list(file.parents)[:3])]
     return next((name for word in words for name in CONFIGURATIONS if name in word), None)
@@ -110,13 +127,15 @@ class _Shelf:
 
     def read(self, file: Path, name: str, judge: str) -> Iterator[Importable]:
         seen: set[str] = set()
+        results = 0
         for row in rows_of(self._folder, file, (), _FIELDS):
             if isinstance(row, Skip):
                 yield row
                 continue
             where, values = row
             try:
-                key = self._key(values)
+                key = self._key(values, results)
+                results += self._is_result(values)
                 if key in seen:
                     yield Skip(name, where, f"the idx {key} is there twice")
                     continue
@@ -125,9 +144,12 @@ class _Shelf:
             except UserError as error:
                 yield Skip(name, where, str(error).splitlines()[0])
 
-    def _key(self, values: Mapping[str, Any]) -> str:
+    def _key(self, values: Mapping[str, Any], results: int) -> str:
+        """The row's idx; without one, its number among the data set's rows, or within its file of results."""
         idx = values.get("idx")
-        if idx is None or idx == "":
+        if (idx is None or idx == "") and self._is_result(values):
+            idx = results
+        elif idx is None or idx == "":
             idx, self._next = self._next, self._next + 1
         if not isinstance(idx, int | str) or isinstance(idx, bool):
             raise UserError(f"the idx is {idx!r}, not a number")
@@ -138,10 +160,10 @@ class _Shelf:
         if vote is not None and not (isinstance(vote, str) and vote in HUMAN):
             raise UserError(f"the vote is {vote!r}, not one of {', '.join(HUMAN)}")
         item = self._items.get(key)
-        made = self._make(key, values) if item is None or not self._is_result(values) else None
+        made = None if item is not None and self._is_about(item, values) else self._make(key, values)
         if made is not None:
             if item is not None and item.item_id != made[0].item_id:
-                raise UserError(f"the item {key} is in the workspace with other content")
+                raise UserError(_taken(item))
             if made[1].output_id == made[2].output_id:
                 raise UserError("the same picture of the same model stands on both sides")
             item = made[0]
@@ -163,6 +185,17 @@ class _Shelf:
     @staticmethod
     def _is_result(values: Mapping[str, Any]) -> bool:
         return "model_vote" in values or "response" in values
+
+    def _is_about(self, item: Item, values: Mapping[str, Any]) -> bool:
+        """Does the row only add verdicts to an item that is known? A result does, and a row that shows no pictures
+        does where the item has its own and the same prompt.
+        """
+        if self._is_result(values):
+            return True
+        if any(values.get(field) is not None for field in _PICTURES) or not _has_pictures(item):
+            return False
+        prompts = {values[field] for field in _PROMPTS if values.get(field)}
+        return not prompts or item.turns[0].instruction in prompts
 
     def _make(self, key: str, values: Mapping[str, Any]) -> tuple[Item, Output, Output]:
         """The item and its two outputs, with the pixels that the row holds."""
@@ -203,7 +236,6 @@ class _Shelf:
         raw = Reply(work_id=work_id, raw=reply, model=judge) if reply is not None else None
         if raw is not None:
             yield raw
-        plain = isinstance(label, str) and label in {"[[A>B]]", "[[B>A]]", "[[A=B=Good]]", "[[A=B=Bad]]"}
         yield Judgment(
             work_id=work_id,
             judge=judge,
@@ -213,11 +245,33 @@ class _Shelf:
             order=Order.LEFT_FIRST,
             status=Status.OK if outcome else Status.UNPARSABLE,
             preference=outcome,
-            reasons={} if plain or label is None else {"label": str(label)},
+            reasons=_reasons(label),
             error="" if outcome else "no readable label",
             reply_id=raw.reply_id if raw else None,
             origin=origin,
         )
+
+
+def _reasons(label: object) -> JsonDict:
+    """What is kept of a label beside its outcome: the kind of tie where it is open, and any unusual spelling."""
+    if label is None or label in ("[[A>B]]", "[[B>A]]", "[[A=B=Good]]", "[[A=B=Bad]]"):
+        return {}
+    text = str(label)
+    bare = "".join(text.split()).upper() == BARE_TIE
+    return {"label": text, TIE_KIND: UNSTATED} if bare else {"label": text}
+
+
+def _has_pictures(item: Item) -> bool:
+    return isinstance(item.provenance.get("left"), dict)
+
+
+def _taken(item: Item) -> str:
+    if _has_pictures(item):
+        return f"the item {item.key} is in the workspace with other content"
+    return (
+        f"the item {item.key} is in the workspace without its pictures, which cannot be added: "
+        "import the whole folder at once into a new workspace"
+    )
 
 
 def _recorded(values: Mapping[str, Any], judge: str) -> Iterator[tuple[str, object, str | None]]:

@@ -83,6 +83,20 @@ def outcome_of_both(first: Outcome, second: Outcome) -> Outcome:
     return first if first is second else Outcome.TIE
 
 
+def score_gap(scores: Mapping[str, float], reasons: Mapping[str, JsonValue]) -> float | None:
+    """How far left is ahead of right on the judge's own scale; None where the judge gave both sides no score.
+
+    The gap that the judge itself decided by comes first, then the headline scores, then the only criterion there is.
+    """
+    gap = reasons.get("gap")
+    if isinstance(gap, int | float) and not isinstance(gap, bool):
+        return float(gap)
+    criteria = [name.removeprefix("left.") for name in scores if name.startswith("left.")]
+    shared = [name for name in criteria if f"right.{name}" in scores]
+    chosen = "score" if "score" in shared else shared[0] if len(shared) == 1 else None
+    return None if chosen is None else round(scores[f"left.{chosen}"] - scores[f"right.{chosen}"], 9)
+
+
 def combine_orders(left_first: Verdict, right_first: Verdict) -> BattleVerdict:
     """One outcome from two verdicts that are both seen from the recorded sides already (see `recorded`).
 

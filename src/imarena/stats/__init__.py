@@ -25,6 +25,7 @@ from imarena.stats.effects import cliff_delta, cohen_d, cohen_d_paired, odds_rat
 from imarena.stats.figure import Figure, undefined
 from imarena.stats.folds import Fold, Folds, human_folds, judge_folds
 from imarena.stats.kappa import RaterPair, cohen_kappa, fleiss_kappa, pairwise_agreement, percent_agreement, rater_pairs
+from imarena.stats.pair_votes import PAIR_CODES
 from imarena.stats.pairs import (
     GapBand,
     Pairs,
@@ -43,6 +44,7 @@ from imarena.stats.verdicts import VerdictFigures, f1_score, verdict_figures
 
 __all__ = [
     "LEVELS",
+    "PAIR_CODES",
     "PAPER_RANGE",
     "RECIPES",
     "Figure",

@@ -12,8 +12,9 @@ import numpy as np
 
 from imarena.stats.bootstrap import Interval, percentile_interval, resampled_counts
 from imarena.stats.figure import Figure, undefined
-from imarena.stats.kappa import NO_PAIR, NO_VARIATION
-from imarena.stats.ratings import FloatArray, IntArray, Ratings, rounded
+from imarena.stats.kappa import NO_ORDER, NO_VARIATION
+from imarena.stats.pair_votes import pair_alpha
+from imarena.stats.ratings import NO_PAIR, FloatArray, IntArray, Ratings, rounded
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -30,8 +31,10 @@ def krippendorff_alpha(
     """Alpha on one level, with a seeded percentile bootstrap over units where `rounds` is above 0.
 
     Undefined, with the reason, where no unit has two ratings, where all pairable ratings are equal (there is no
-    disagreement to expect), or where the level does not fit the values.
+    disagreement to expect), or where the level does not fit the values. Votes on pairs: see `pair_votes`.
     """
+    if ratings.scale == "pair" and level == "nominal":
+        return pair_alpha(ratings, rounds=rounds, seed=seed, confidence=confidence)
     name, method = f"alpha_{level}", f"Krippendorff's alpha, {level}"
     pairable = ratings.pairable()
     reason = _misfit(pairable, level)
@@ -56,8 +59,8 @@ def krippendorff_alpha(
 def _misfit(pairable: Ratings, level: Level) -> str:
     if pairable.n_units == 0:
         return NO_PAIR
-    if pairable.scale == "label" and level != "nominal":
-        return "the values are labels without an order"
+    if pairable.scale in ("label", "pair") and level != "nominal":
+        return NO_ORDER
     if pairable.scale == "order" and level in ("interval", "ratio"):
         return "the values have an order but no distances"
     if np.ptp(rounded(pairable.value)) == 0:

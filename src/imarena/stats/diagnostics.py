@@ -6,6 +6,7 @@ import numpy as np
 
 from imarena.stats.correlation import spearman
 from imarena.stats.figure import Figure
+from imarena.stats.pair_votes import PAIR_CODES
 from imarena.stats.ratings import FloatArray, Ratings, rounded
 
 FEW_UNITS = 10
@@ -40,7 +41,9 @@ def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
     drafts = []
     for rater, rows in enumerate(ratings.rows_by_rater()):
         draft = _draft(rater, rounded(ratings.value[rows]), others[rows])
-        if ratings.scale == "label":
+        if ratings.scale == "pair":
+            draft = _voter(draft, ratings.value[rows], differs=bool((equal[rows] < company[rows]).any()))
+        if ratings.scale in ("label", "pair"):
             agreement = _with_others(int(equal[rows].sum()), int(company[rows].sum()))
             draft = replace(draft, with_others=agreement, mean_shift=None)
         drafts.append(draft)
@@ -58,6 +61,14 @@ def _draft(rater: int, own: FloatArray, others: FloatArray) -> RaterReport:
     odd = common == 1.0 and bool(shared.any()) and float(np.ptp(others[shared])) > 0
     flags = ("constant",) if odd else ()
     return RaterReport(rater, len(own), int(shared.sum()), spearman(own[shared], others[shared]), shift, common, flags)
+
+
+def _voter(draft: RaterReport, own: FloatArray, *, differs: bool) -> RaterReport:
+    """The same for votes on pairs, whichever output is called left: only one kind of tie throughout is constant."""
+    sided = float((own < PAIR_CODES["tie"]).sum()) / 2
+    ties = [float((own == PAIR_CODES[kind]).sum()) for kind in ("tie", "both_bad")]
+    common = max(sided, *ties) / len(own) if len(own) else 0.0
+    return replace(draft, most_common_share=common, flags=("constant",) if common == 1.0 and differs else ())
 
 
 def _with_others(equal: int, pairs: int) -> Figure:

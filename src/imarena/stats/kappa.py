@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imarena.stats.figure import Figure, undefined
-from imarena.stats.ratings import Ratings, rounded
+from imarena.stats.pair_votes import pair_cohen_kappa, pair_fleiss_kappa
+from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings, rounded
 
 Weights = Literal["none", "linear", "quadratic"]
 
-NO_PAIR = "no unit has two ratings"
+NO_ORDER = "the values are labels without an order"
 NO_VARIATION = "no variation: all ratings are equal, so that chance alone would agree as well"
 
 
@@ -19,8 +20,10 @@ def fleiss_kappa(ratings: Ratings) -> Figure:
     """Fleiss' kappa (1971) over units with two ratings or more.
 
     With the same number of ratings on every unit this is the textbook figure. With missing ratings each unit's
-    agreement is taken over its own pairs, and the method says so.
+    agreement is taken over its own pairs, and the method says so. Votes on pairs: see `pair_votes`.
     """
+    if ratings.scale == "pair":
+        return pair_fleiss_kappa(ratings)
     pairable = ratings.pairable()
     name, n = "fleiss_kappa", pairable.n_units
     sizes = np.bincount(pairable.unit, minlength=n).astype(np.float64)
@@ -110,7 +113,18 @@ def rater_pairs(ratings: Ratings) -> list[RaterPair]:
             if not shared:
                 continue
             agreement = Figure("agreement", float((first == second).sum() / shared), shared, "equal ratings")
-            kinds: tuple[Weights, ...] = ("none", "linear", "quadratic")
-            kappas = [cohen_kappa(first, second, weights=kind) for kind in kinds]
-            found.append(RaterPair(left, right, shared, agreement, *kappas))
+            found.append(RaterPair(left, right, shared, agreement, *_kappas(first, second, ratings)))
     return found
+
+
+def _kappas(first: FloatArray, second: FloatArray, ratings: Ratings) -> tuple[Figure, Figure, Figure]:
+    """Plain, linear and quadratic; votes on pairs have no order that could be weighted."""
+    if ratings.scale == "pair":
+        plain = pair_cohen_kappa(first, second)
+        linear, quadratic = (
+            undefined(f"cohen_kappa_{kind}", NO_ORDER, n=plain.n, method=f"Cohen's kappa, {kind} weights")
+            for kind in ("linear", "quadratic")
+        )
+        return plain, linear, quadratic
+    linear, quadratic = (cohen_kappa(first, second, weights="linear"), cohen_kappa(first, second, weights="quadratic"))
+    return cohen_kappa(first, second), linear, quadratic

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-Scale = Literal["number", "order", "label"]
+Scale = Literal["number", "order", "label", "pair"]
+
+NO_PAIR = "no unit has two ratings"
 
 DECIMALS = 9
 """Values are rounded to this before they are ranked or told apart: the mean of three numbers added in another order
@@ -47,7 +49,7 @@ class Ratings:
     """N ratings of `n_units` units by `n_raters` raters; a pair that is not there is missing.
 
     `unit`, `rater`: (N,) codes from 0; `value`: (N,) finite numbers. `scale` says what the values are: numbers, places
-    in an order, or codes of labels that have no order.
+    in an order, codes of labels that have no order, or outcomes of votes on pairs (`pair_votes.PAIR_CODES`).
     """
 
     unit: IntArray

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Engine, Table, bindparam, func, inspect, sele
 from sqlalchemy.schema import CreateColumn
 
 from imarena.core.protocols import Progress
+from imarena.core.records import tie_is_unstated
 from imarena.storage import schema
 from imarena.storage.codec import microseconds
 from imarena.storage.database import reading, writing
@@ -104,7 +105,7 @@ def _judgments(connection: Connection, rows: list[Any]) -> list[dict[str, Any]]:
             parser_version=body.get("parser_version", ""),
         )
         forms[form.form_id] = form
-        unstated = row["preference"] == "tie" and body.get("reasons", {}).get("tie") == "unstated"
+        unstated = row["preference"] == "tie" and tie_is_unstated(body.get("reasons", {}))
         found.append({"at": row["seq"], "form_id": form.form_id, "tie_unstated": int(unstated), **_sides(row, places)})
     known = set(connection.execute(select(schema.judge_forms.c.id)).scalars())
     fresh = [form.row() for identity, form in forms.items() if identity not in known]

@@ -13,6 +13,7 @@ import numpy as np
 from imarena.core.errors import UserError
 from imarena.stats import (
     LEVELS,
+    PAIR_CODES,
     Figure,
     Folds,
     RaterPair,
@@ -138,9 +139,8 @@ def agree(
     if not len(columns):
         raise UserError(
             f"{columns.source} holds no ratings.",
-            hint="A ratings table (--from) has columns unit, rater, value; a workspace gets ratings by `imarena import`"
-            " or a campaign of the kind rating. How far votes on pairs agree is shown by `imarena campaign status`,"
-            " where two answered the same pair: `campaign create --raters-per-unit 2`, `route assign --votes 2`.",
+            hint="A ratings table (--from) has columns unit, rater, value; a workspace gets ratings and votes by"
+            " `imarena import` or a campaign.",
         )
     values, scale = _numbers(columns, order)
     by = [name for name in by if name != "criterion"]  # a criterion always splits
@@ -204,7 +204,7 @@ def _group(
     ratings: Ratings, raters: tuple[str, ...], criterion: str | None, group: dict[str, str], options: dict[str, Any]
 ) -> GroupAgreement:
     rounds, seed = options["rounds"], options["seed"]
-    numeric = ratings.scale != "label"
+    numeric = ratings.scale in ("number", "order")
     return GroupAgreement(
         criterion,
         group,
@@ -222,8 +222,12 @@ def _group(
 
 
 def _numbers(columns: RatingColumns, order: Sequence[str]) -> tuple[Any, Any]:
-    """Values as floats (NaN is missing) and what they are: numbers, places in `order`, or codes of labels."""
+    """Values as floats (NaN is missing) and what they are: numbers, places in `order`, labels, or outcomes of votes."""
     given = list(columns.value)
+    if columns.votes:
+        if order:
+            raise UserError("Votes on pairs have no order.", hint="--order is for ratings that are words.")
+        return np.array([np.nan if cell is None else PAIR_CODES[str(cell)] for cell in given]), "pair"
     if order:
         places = {_word(word): float(place) for place, word in enumerate(order)}
         unknown = [(row, cell) for row, cell in enumerate(given) if cell is not None and _word(cell) not in places]

@@ -1,10 +1,13 @@
-"""Votes on pairs as ratings, so that `agree` can say how far voters say the same."""
+"""Votes on pairs as ratings, so that `agree` measures how far voters agree."""
 
 from pathlib import Path
 
 from imarena.core.errors import UserError
 from imarena.core.records import Outcome
-from imarena.workflows.columns import RatingColumns, verdicts_from_file
+from imarena.stats.verdicts import MIRROR
+from imarena.storage import Workspace
+from imarena.workflows.columns import RatingColumns, VerdictColumns, verdicts_from_file
+from imarena.workflows.columns_pairs import votes_from_store
 
 
 def votes_as_ratings(path: Path) -> RatingColumns:
@@ -18,12 +21,30 @@ def votes_as_ratings(path: Path) -> RatingColumns:
             hint="Voters agree where two of them saw the same pair: item, left, right, winner and rater are needed. "
             f"A board needs no more than this: imarena rank --from {path}",
         )
-    found = verdicts_from_file(path, words=[outcome.value for outcome in Outcome])
+    return pair_ratings(verdicts_from_file(path, words=[outcome.value for outcome in Outcome]))
+
+
+def votes_in_workspace(workspace: Workspace) -> RatingColumns:
+    """Every live vote on two outputs; where one rater voted on the same pair twice, the last vote counts."""
+    found = pair_ratings(votes_from_store(workspace))
+    last = {cell: row for row, cell in enumerate(zip(found.unit, found.rater, found.labels["criterion"], strict=True))}
+    rows = sorted(last.values())
+    return RatingColumns(
+        [found.unit[row] for row in rows],
+        [found.rater[row] for row in rows],
+        [str(found.value[row]) if found.value[row] is not None else None for row in rows],
+        {name: [column[row] for row in rows] for name, column in found.labels.items()},
+        found.source,
+        votes=True,
+    )
+
+
+def pair_ratings(votes: VerdictColumns) -> RatingColumns:
+    """Votes as ratings of pairs, the sides of each pair in one order; the dimension of a vote is its criterion."""
     units, values = [], []
-    for item, left, right, winner in zip(found.item, found.left, found.right, found.winner, strict=True):
+    for item, left, right, winner in zip(votes.item, votes.left, votes.right, votes.winner, strict=True):
         first, second = sorted((left, right))
         units.append(f"{item}: {first} or {second}")
-        said = None if winner is None else Outcome(winner)
-        values.append(None if said is None else (said if first == left else said.mirrored()).value)
-    labels = {("criterion" if name == "dimension" else name): column for name, column in found.labels.items()}
-    return RatingColumns(units, found.rater, values, labels, found.source)
+        values.append(winner if winner is None or first == left else MIRROR[winner])
+    labels = {("criterion" if name == "dimension" else name): column for name, column in votes.labels.items()}
+    return RatingColumns(units, votes.rater, values, labels, votes.source, votes=True)

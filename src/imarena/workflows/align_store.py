@@ -1,20 +1,19 @@
 """align on a workspace: its judges against its people, by scores and ratings, and by battles and votes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pydantic import JsonValue
+
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice, sentences
 from imarena.core.plurals import counted
 from imarena.storage import Workspace
 from imarena.workflows.align import AlignOptions, align
 from imarena.workflows.align_verdicts import align_verdicts
-from imarena.workflows.columns_store import (
-    check_judges,
-    ratings_from_store,
-    scores_from_store,
-    verdicts_from_store,
-    votes_from_store,
-)
+from imarena.workflows.columns import VerdictColumns
+from imarena.workflows.columns_pairs import verdicts_from_store, votes_from_store
+from imarena.workflows.columns_store import check_judges, ratings_from_store, scores_from_store
 
 _MEET = "Scores meet ratings and votes (`imarena judge`), battles meet votes (`imarena battle`)."
 _PEOPLE = "People's come by `imarena import` or a campaign (`imarena campaign`)."
@@ -31,24 +30,24 @@ def align_workspace(
     scores = scores_from_store(workspace, chosen, sorted(set(ratings.labels["criterion"])))
     votes = votes_from_store(workspace)
     verdicts, by_scores = verdicts_from_store(workspace, chosen, votes)
-    document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": []}
+    document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": [], "notices": []}
     if len(ratings) and len(scores):
-        found = align(scores, ratings, AlignOptions(**options)).to_json()
-        document["scores"] = found
-        document["warnings"] += found["warnings"]
+        compared = align(scores, ratings, AlignOptions(**options)).to_json()
+        document["scores"] = compared
+        document["warnings"] += compared["warnings"]
     if len(votes) and len(verdicts):
         by = tuple(options.get("by", ()))
-        told = align_verdicts(
+        found = align_verdicts(
             verdicts,
             votes,
             by=by,
             missing="wrong" if missing == "wrong" else "exclude",
             compare=bool(options.get("compare")),
         )
-        document["verdicts"] = told.to_json()
-        if by_scores:
-            words = "compared no pair directly: pairs of scores stand against the votes"
-            document["warnings"].append(f"{', '.join(by_scores)} {words}.")
+        document["verdicts"] = found.to_json()
+        notices = list(_notices(verdicts, by_scores))
+        document["notices"] = [notice.model_dump() for notice in notices]
+        document["warnings"] += sentences(notices)
     if "scores" not in document and "verdicts" not in document:
         have = ", ".join((
             counted(len(ratings), "rating"), counted(len(votes), "vote"), counted(len(scores), "score"),
@@ -59,3 +58,15 @@ def align_workspace(
             hint=_MEET if len(ratings) or len(votes) else f"{_MEET} {_PEOPLE}",
         )
     return document
+
+
+def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:
+    """What to know about the verdicts that were compared with votes."""
+    if by_scores:
+        yield Notice(code="judges_by_scores", values={"judges": list(by_scores)})
+    about = dict(zip(verdicts.rater, verdicts.labels["dimension"], strict=True))
+    for judge, dimension in sorted(about.items()):
+        others = sorted(verdicts.covers.get(judge, frozenset()) - {dimension})
+        if others:
+            values: dict[str, JsonValue] = {"judge": judge, "dimension": dimension, "votes": list(others)}
+            yield Notice(code="votes_about_other_dimension", values=values)

@@ -81,17 +81,31 @@ def plan_battles(
     wired = [wire_judge(workspace.settings, name, words, budget) for name in judges]
     for one in wired:
         need_shape(one, "pairwise", "battle")
-    board = _board(workspace, datasets, editors, tasks)
-    if len(board.editors) < 2:
-        raise UserError(
-            f"A battle needs two editors, and {len(board.editors)} can be shown.",
-            hint="Run `imarena edit` or import outputs of another editor.",
-        )
-    cases = list(cases_of(board, sampled(board, chosen), orders, repeats=repeats, seed=chosen.seed))
+    board = _board(workspace, datasets, editors, tasks, voted=chosen.kind in ("full", "voted"))
+    battles = sampled(board, chosen)
+    if not battles:
+        _refuse(board, chosen)
+    cases = list(cases_of(board, battles, orders, repeats=repeats, seed=chosen.seed))
     return [
         _job(workspace, one, board, cases, words, "battle", sampler=chosen, policy=orders, repeats=repeats)
         for one in wired
     ]
+
+
+def _refuse(board: Board, sampler: Sampler) -> None:
+    """Say why there are no battles, where that is not just because no two editors share an item."""
+    if sampler.kind == "voted":
+        raise UserError(
+            "No pair that people voted on can be shown: "
+            + ("their pixels are absent." if board.voted else "no votes."),
+            hint="`imarena import` brings votes on pairs with their images; `--sampler full` needs no votes.",
+        )
+    if len(board.editors) < 2:
+        raise UserError(
+            f"A battle needs two editors or a pair that people voted on; {counted(len(board.editors), 'editor')} "
+            "can be shown.",
+            hint="Run `imarena edit` or import outputs of another editor.",
+        )
 
 
 def _board(
@@ -99,8 +113,10 @@ def _board(
     datasets: Sequence[str] | None,
     editors: Sequence[str] | None,
     tasks: Sequence[str] | None,
+    *,
+    voted: bool = False,
 ) -> Board:
-    board = load_board(workspace, datasets=datasets, editors=editors, tasks=tasks)
+    board = load_board(workspace, datasets=datasets, editors=editors, tasks=tasks, voted=voted)
     if not board.slots:
         why = f"{counted(board.hidden, 'output')} came without pixels" if board.hidden else "there are no ok outputs"
         raise UserError(f"There is nothing to show to a judge: {why}.", hint="Run `imarena edit`, or import outputs.")

@@ -11,6 +11,8 @@ from sqlalchemy import func, select
 
 from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
 from imarena.reports.tables import csv_rows
+from imarena.stats import PAIR_CODES
+from imarena.stats.ratings import Scale
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
@@ -20,7 +22,6 @@ from imarena.workflows.campaign_plan import Known, Plan, plan_of
 from imarena.workflows.campaign_sheets import answered_elsewhere, knew, sheet_raters
 from imarena.workflows.forms import forms
 
-LABELS = {"tie": 0.0, "both_bad": 3.0}
 FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""
 FEW = 10
@@ -89,13 +90,10 @@ def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
 
 
 def label(vote: Vote) -> float | None:
-    """A preference as a label that does not hang on the sides: 1 and 2 are the outputs in the order of their ids."""
+    """A preference as a label that does not depend on the sides shown: the outputs in the order of their ids."""
     if vote.preference is None or vote.right_id is None:
         return None
-    if vote.preference in (Outcome.TIE, Outcome.BOTH_BAD):
-        return LABELS[vote.preference.value]
-    first = vote.left_id < vote.right_id
-    return 1.0 if (vote.preference is Outcome.LEFT) == first else 2.0
+    return PAIR_CODES[(vote.preference if vote.left_id < vote.right_id else vote.preference.mirrored()).value]
 
 
 def _columns(found: Sequence[Cast]) -> dict[str, tuple[list[str], list[str], list[float]]]:
@@ -120,9 +118,9 @@ def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
 
     report = []
     for criterion, (units, raters, values) in sorted(_columns(list(casts(workspace, campaign))).items()):
-        labels = criterion == "preference" or campaign.kind == "yes_no"
-        ratings, unit_names, rater_names = from_columns(units, raters, values, scale="label" if labels else "number")
-        alpha = krippendorff_alpha(ratings, "nominal" if labels else "ordinal")
+        scale: Scale = "pair" if criterion == "preference" else "label" if campaign.kind == "yes_no" else "number"
+        ratings, unit_names, rater_names = from_columns(units, raters, values, scale=scale)
+        alpha = krippendorff_alpha(ratings, "ordinal" if scale == "number" else "nominal")
         kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
         reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)
         if len(units) == len(unit_names):  # nobody answered what another did
@@ -255,7 +253,8 @@ def _beside_others(people: dict[str, RaterWork], found: list[Cast]) -> None:
             sums[unit, rater].append(value)
     units, raters = [key[0] for key in sums], [key[1] for key in sums]
     means = [statistics.fmean(values) for values in sums.values()]
-    ratings, _, names = from_columns(units, raters, means, scale="label" if labels else "number")
+    scale: Scale = "pair" if set(columns) == {"preference"} else "label" if labels else "number"
+    ratings, _, names = from_columns(units, raters, means, scale=scale)
     for report in rater_reports(ratings):
         work = people.get(names[report.rater])
         if work is not None:

@@ -8,6 +8,7 @@ from imarena.core.errors import UnknownName
 from imarena.core.ids import content_id
 from imarena.core.records import Item, Order, Output, Status
 from imarena.storage import Workspace
+from imarena.workflows.battles import live_votes
 
 Slot = tuple[str, int, str]
 """Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
@@ -36,6 +37,8 @@ class Board:
     """Every ok output by id."""
     hidden: int
     """Ok outputs that cannot be shown, because their pixels are absent."""
+    voted: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of outputs that people voted on, the smaller id first; filled by `load_board(..., voted=True)`."""
 
     @property
     def editors(self) -> list[str]:
@@ -49,8 +52,12 @@ def load_board(
     datasets: Sequence[str] | None = None,
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
+    voted: bool = False,
 ) -> Board:
-    """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one."""
+    """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one.
+
+    `voted`: read too which pairs people voted on.
+    """
     where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
     check_names(workspace, datasets=datasets, tasks=tasks)
     if editors:
@@ -69,7 +76,13 @@ def load_board(
             hidden += 1
             continue
         slots.setdefault((output.item_id, output.turn, output.mode.value), []).append(output)
-    return Board(items, slots, parents, hidden)
+    return Board(items, slots, parents, hidden, voted_pairs(workspace) if voted else frozenset())
+
+
+def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
+    """The two outputs of every live vote on a pair, the smaller id first."""
+    rows = (row for row in live_votes(workspace) if row["right_id"] is not None and row["preference"] is not None)
+    return frozenset((min(row["left_id"], row["right_id"]), max(row["left_id"], row["right_id"])) for row in rows)
 
 
 def check_names(

@@ -23,6 +23,8 @@ class RatingColumns:
     value: Sequence[float | None] | Sequence[str | None]
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source: str = "ratings"
+    votes: bool = False
+    """The values are outcomes of votes on pairs, all votes on a pair with its sides in one order."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -54,6 +56,12 @@ class VerdictColumns:
     rater: Sequence[str]
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source: str = "battles"
+    gap: Sequence[float | None] = ()
+    """The score of left less the score of right, where the judge scores both sides; empty where no judge does."""
+    reason: Sequence[str] = ()
+    """Why a verdict is missing; empty where the source does not say."""
+    covers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Judge to the dimensions of the votes that it is compared with; a judge that is not named meets every vote."""
 
     def __len__(self) -> int:
         return len(self.item)
@@ -104,7 +112,7 @@ def verdicts_from_file(path: Path, *, words: Sequence[str]) -> VerdictColumns:
     raters = _list(table, "rater") if "rater" in table.column_names else [path.stem] * len(winner)
     named = [rater or path.stem for rater in raters]
     return VerdictColumns(
-        **columns, winner=winner, rater=named, labels=_labels(table, (*needed, "rater")), source=str(path)
+        columns["item"], columns["left"], columns["right"], winner, named, _labels(table, (*needed, "rater")), str(path)
     )
 
 

@@ -1,16 +1,15 @@
-"""The columns that `agree` and `align` work on, from a workspace: votes, ratings, scores and battles."""
+"""The columns that `agree` and `align` work on, from a workspace: ratings and scores. Pairs: `columns_pairs`."""
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from imarena.core.errors import UnknownName
 from imarena.core.records import Item, Judgment, Output, Status, Vote
 from imarena.storage import Workspace
-from imarena.workflows.battles import WHOLE, BattleTable, battles, live_votes
-from imarena.workflows.columns import RatingColumns, ScoreColumns, VerdictColumns
+from imarena.workflows.battles import live_votes
+from imarena.workflows.columns import RatingColumns, ScoreColumns
 from imarena.workflows.live import live_judgments
 
 Unit = tuple[str, str, str]
@@ -92,46 +91,6 @@ def _marks(workspace: Workspace, where: dict[str, Any], criteria: frozenset[str]
         if mine:
             found[row["id"]] = mine
     return found
-
-
-def verdicts_from_store(
-    workspace: Workspace, judges: Sequence[str], votes: VerdictColumns
-) -> tuple[VerdictColumns, tuple[str, ...]]:
-    """Every judge's battles, both orders combined, and the names of those that count by their scores.
-
-    A judge that compared nothing directly counts by the sign of two of its scores on what people voted on, as on
-    boards and in `health`. A battle without a verdict is not among them.
-    """
-    table = battles(workspace, source="judge")
-    everything = _verdicts(table, list(range(len(table))), "judge", "the workspace's battles")
-    voted = {(item, frozenset(pair)) for item, *pair in zip(votes.item, votes.left, votes.right, strict=True)}
-    direct = [score is None for score in table.columns["score_left"]]
-    whose = list(zip(everything.rater, table.columns["dimension"], strict=True))
-    fought = {who for who, compared in zip(whose, direct, strict=True) if compared}
-    rows, names = [], []
-    for n, (judge, about) in enumerate(whose):
-        pair = (everything.item[n], frozenset((everything.left[n], everything.right[n])))
-        if judge in judges and (direct[n] or ((judge, about) not in fought and pair in voted)):
-            rows.append(n)
-            names.append(judge if direct[n] or about == WHOLE else f"{judge}, {about}")
-    scored = {name for n, name in zip(rows, names, strict=True) if not direct[n]}
-    return replace(_verdicts(table, rows, "judge", everything.source), rater=names), tuple(sorted(scored))
-
-
-def votes_from_store(workspace: Workspace) -> VerdictColumns:
-    """Every live vote on a battle."""
-    table = battles(workspace, source="human")
-    return _verdicts(table, list(range(len(table))), "rater", "the workspace's votes")
-
-
-def _verdicts(table: BattleTable, rows: list[int], rater: str, source: str) -> VerdictColumns:
-    def column(name: str) -> list[Any]:
-        return [table.columns[name][n] for n in rows]
-
-    labels = {name: [value or "" for value in column(name)] for name in ("task", "family", "topic", "track", "dataset")}
-    # A verdict meets the votes on the same turn of an item, in the same mode.
-    places = [f"{item}:{table.places[n]}" for item, n in zip(column("item"), rows, strict=True)]
-    return VerdictColumns(places, column("left"), column("right"), column("winner"), column(rater), labels, source)
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:

@@ -1,4 +1,5 @@
-"""Which battles to fight: all of them, some for each pair, as many as it takes, or a new model against the rest.
+"""Which battles to fight: all of them, those that people voted on, some for each pair, as many as it takes, or a new
+model against the rest.
 
 Every choice depends on the seed and the outputs alone, and a larger sample contains the smaller one, so that nothing
 that was fought is fought again.
@@ -19,7 +20,7 @@ from imarena.workflows.cases import Board, Case, Slot, sides
 
 Pair = tuple[str, str]
 """Two editors, in the order of their names."""
-Kind = Literal["full", "per-pair", "adaptive", "new-model"]
+Kind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
 Z95 = 1.959963984540054
 
 
@@ -38,12 +39,14 @@ class Sampler:
 
 
 def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs", seed: int = 0) -> Sampler:
-    """``full``, ``per-pair:20``, ``adaptive`` (with a width), ``new-model:NAME``."""
+    """``full``, ``voted``, ``per-pair:20``, ``adaptive`` (with a width), ``new-model:NAME``."""
     kind, _, value = text.partition(":")
     if until not in ("pairs", "models"):
         raise UserError(f"Unknown --until '{until}'.", hint="Known: pairs, models.")
     if kind == "full" and not value:
         return Sampler(seed=seed)
+    if kind == "voted" and not value:
+        return Sampler("voted", seed=seed)
     if kind == "per-pair" and value.isdecimal() and int(value) > 0:
         return Sampler("per-pair", int(value), seed=seed)
     if kind == "adaptive" and (not value or (value.isdecimal() and int(value) > 0)):
@@ -57,7 +60,7 @@ def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs"
         return Sampler("new-model", model=value, seed=seed)
     raise UserError(
         f"'{text}' is not a sampler.",
-        hint="Known: full; per-pair:20; adaptive --width 60 (adaptive:20 for rounds of 20); new-model:NAME.",
+        hint="Known: full; voted; per-pair:20; adaptive --width 60 (adaptive:20 for rounds of 20); new-model:NAME.",
     )
 
 
@@ -96,7 +99,7 @@ def battles_by_pair(board: Board, sampler: Sampler) -> dict[Pair, list[Battle]]:
     found: dict[Pair, list[tuple[int, Battle]]] = defaultdict(list)
     for place, slot in enumerate(ring):
         for one, other in combinations(board.slots[slot], 2):
-            if one.editor is None or other.editor is None or one.editor == other.editor:
+            if not _two_editors(one, other):
                 continue
             if sampler.kind == "new-model" and sampler.model not in (one.editor, other.editor):
                 continue
@@ -127,10 +130,31 @@ def _known(model: str, board: Board) -> None:
 
 def sampled(board: Board, sampler: Sampler) -> list[Battle]:
     """The battles of a sampler that knows its size before it starts; for `adaptive` all that it may fight."""
+    if sampler.kind == "voted":
+        return voted_battles(board, sampler)
     limit = sampler.per_pair if sampler.kind == "per-pair" else None
     lists = [battles[:limit] for battles in battles_by_pair(board, sampler).values()]
     longest = max((len(battles) for battles in lists), default=0)
-    return [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
+    found = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
+    if sampler.kind == "full":  # pairs without two names are on no board, but `align` compares them with the votes
+        found += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
+    return found
+
+
+def voted_battles(board: Board, sampler: Sampler) -> list[Battle]:
+    """The pairs that people voted on and that can be shown, whatever their editors are called, in shuffled order."""
+    found = [
+        Battle(slot, *sides(one, other))
+        for slot, outputs in board.slots.items()
+        for one, other in combinations(outputs, 2)
+        if (min(one.output_id, other.output_id), max(one.output_id, other.output_id)) in board.voted
+    ]
+    return sorted(found, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
+
+
+def _two_editors(one: Output, other: Output) -> bool:
+    """Do two different named editors meet? Only such battles count on boards."""
+    return one.editor is not None and other.editor is not None and one.editor != other.editor
 
 
 def cases_of(

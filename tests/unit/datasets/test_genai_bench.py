@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
-from imarena.core.records import Item, Judgment, Outcome, Output, Reply, Status, Vote
+from imarena.core.records import Item, Judgment, Outcome, Output, Reply, Status, Vote, tie_is_unstated
 from imarena.datasets import genai_bench
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
 from tests.unit.datasets.intake import MemoryIntake, import_all, picture
@@ -118,7 +118,12 @@ def test_a_failure_is_a_status_not_a_verdict(tmp_path: Path) -> None:
         ("l", Status.OK, Outcome.RIGHT),
         ("m", Status.UNPARSABLE, None),
     ]
-    assert [judgment.reasons for judgment in intake.all(Judgment)] == [{}, {"label": "[[A=B]]"}, {}, {"label": "words"}]
+    assert [judgment.reasons for judgment in intake.all(Judgment)] == [
+        {},
+        {"label": "[[A=B]]", "tie": "unstated"},
+        {},
+        {"label": "words"},
+    ]
 
 
 # ---------------------------------------------------------------- rows with pixels, and results about them
@@ -151,6 +156,29 @@ def test_results_find_the_outputs_that_are_there(tmp_path: Path, names: tuple[st
     (reply,) = intake.all(Reply)
     assert (reply.raw, judgment.reply_id) == ("well, [[B>A]]", reply.reply_id)
     assert len({vote.vote_id for vote in intake.all(Vote)}) == 1, "the same human vote again"
+
+
+@pytest.mark.parametrize("name", ["a_image_edition.json", "z_image_edition.json"])
+def test_verdicts_beside_the_pictures_find_their_outputs(tmp_path: Path, name: str) -> None:
+    """A list with prompts and judges' votes, before or after the pictures by name."""
+    parquet(tmp_path / "image_edition" / "m.parquet", [edition(0), edition(1)])
+    rows = [entry(0, prompt="dog to cat", votes={"j": ["[[A=B]]", False]}, human_vote="tievote")]
+    write(tmp_path / name, [*rows, entry(1, prompt="another prompt", votes={"j": ["[[A>B]]", False]})])
+    intake = import_all(genai_bench.read, tmp_path)
+    assert told(intake) == [f"{name}, entry 1: the item 1 is in the workspace with other content"]
+    (judged,) = intake.all(Judgment)
+    sides = {output.output_id for output in intake.all(Output) if output.item_id == judged.item_id}
+    assert {judged.left_id, judged.right_id} == sides
+    assert tie_is_unstated(judged.reasons)
+    assert len(intake.all(Item)) == 2
+
+
+def test_a_bare_tie_in_a_reply_is_of_unstated_kind(tmp_path: Path) -> None:
+    path = tmp_path / "image_edition" / "j.jsonl"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"idx": 0, "response": "Both do it. [[A = B]]"}))
+    (judged,) = import_all(genai_bench.read, tmp_path).all(Judgment)
+    assert (judged.preference, judged.reasons) == (Outcome.TIE, {"label": "[[A = B]]", "tie": "unstated"})
 
 
 def test_results_alone_make_items_without_pixels(tmp_path: Path) -> None:

@@ -13,13 +13,15 @@ from imarena.core.records.base import (
 )
 from imarena.core.records.evidence import Evidence
 from imarena.core.records.item import Item, Turn
-from imarena.core.records.judgment import Judgment, Order, Reply, Usage
+from imarena.core.records.judgment import TIE_KIND, UNSTATED, Judgment, Order, Reply, Usage, tie_is_unstated
 from imarena.core.records.output import Mode, Output
 from imarena.core.records.ranking import Ranking, Standing
 from imarena.core.records.run import Calibration, Run, Tombstone, Trace, Verification
 from imarena.core.records.vote import Assignment, Campaign, Event, EventKind, Issue, Rater, Vote
 
 __all__ = [
+    "TIE_KIND",
+    "UNSTATED",
     "Assignment",
     "Calibration",
     "Campaign",
@@ -52,4 +54,5 @@ __all__ = [
     "Verification",
     "Vote",
     "now",
+    "tie_is_unstated",
 ]

@@ -1,9 +1,10 @@
 """Judgment: a machine's verdict (scores or a preference), or the status that says why there is none."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 
 from imarena.core.ids import content_id
 from imarena.core.records.base import JsonDict, Noun, Origin, Outcome, Record, Status
@@ -16,6 +17,21 @@ class Order(StrEnum):
     RIGHT_FIRST = "right_first"
     BOTH = "both"
     UNKNOWN = "unknown"
+
+
+TIE_KIND = "tie"
+"""Where a judgment's `reasons` say of which kind its tie is."""
+UNSTATED = "unstated"
+"""The judge calls both equal and does not say whether both are good or both bad. Its preference is `tie`."""
+
+
+def tie_is_unstated(reasons: Mapping[str, JsonValue]) -> bool:
+    """Does a judgment with the preference `tie` leave open whether both outputs are good or both bad?"""
+    if reasons.get(TIE_KIND) == UNSTATED:
+        return True
+    # GenAI-Bench imports of earlier versions stored the label alone.
+    label = reasons.get("label")
+    return isinstance(label, str) and "".join(label.split()).upper() == "[[A=B]]"
 
 
 class Usage(Noun):
@@ -102,7 +118,7 @@ class Judgment(Record):
     @property
     def tie_unstated(self) -> bool:
         """A tie whose source does not say whether both are good or both are bad: right for either kind of tie."""
-        return self.preference is Outcome.TIE and self.reasons.get("tie") == "unstated"
+        return self.preference is Outcome.TIE and tie_is_unstated(self.reasons)
 
     @cached_property
     def judgment_id(self) -> str:
