@@ -36,21 +36,22 @@ class Timing:
 
 
 class Served:
-    """`imarena serve` as a process of its own, and its administrator."""
+    """`imarena serve` as a process of its own, and who asks it: the administrator, or anybody where it is public."""
 
-    def __init__(self, root: Path, log: IO[bytes]) -> None:
+    def __init__(self, root: Path, log: IO[bytes], *, public: bool) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
         command = [sys.executable, "-m", "imarena", "-w", str(root), "serve", "--port", str(self.port)]
+        command += ["--public"] if public else []
         env = {**os.environ, "IMARENA_ADMIN_PASSWORD": PASSWORD}
         self.process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=log)
         self.log = log
         self.cookie = ""
         self.first: dict[str, tuple[float, float]] = {}
 
-    def sign_in(self) -> None:
-        """Wait until the server answers, and sign in by password."""
+    def ready(self) -> None:
+        """Wait until the server answers."""
         until = time.monotonic() + 300
         while True:
             if self.process.poll() is not None:
@@ -61,6 +62,9 @@ class Served:
             if time.monotonic() > until:
                 raise RuntimeError("the server does not answer")
             time.sleep(0.1)
+
+    def sign_in(self) -> None:
+        """Sign in by password."""
         status, headers, body = self._send("POST", "/api/session/password", json.dumps({"password": PASSWORD}))
         if status != 200:
             raise RuntimeError(f"signing in failed: {status} {body[:300]!r}")
@@ -125,12 +129,14 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(root: Path) -> Iterator[Served]:
-    """A fresh server with nothing in its memory, signed in to."""
+def served(root: Path, *, public: bool = False) -> Iterator[Served]:
+    """A fresh server with nothing in its memory, signed in to where it is not public."""
     with tempfile.TemporaryFile() as log:
-        server = Served(root, log)
+        server = Served(root, log, public=public)
         try:
-            server.sign_in()
+            server.ready()
+            if not public:
+                server.sign_in()
             yield server
         finally:
             server.stop()
@@ -160,6 +166,16 @@ def time_pages(root: Path, halfway: str) -> tuple[list[Timing], float]:
         return found, server.peak_mb()
 
 
+def time_public(root: Path, judge: str) -> tuple[list[Timing], float]:
+    """A board, and the ends of the lists, as anybody sees them: without what raters are busy with."""
+    with served(root, public=True) as server:
+        found = [server.time("board", "of the judge, in public", "/api/board", {"judge": judge})[1]]
+        for group in ("battles", "items"):
+            found += _time_list(server, group, {}, "all, in public")
+        found.append(server.time("judges", "how judges behave, in public", "/api/judges")[1])
+        return found, server.peak_mb()
+
+
 def battle_filters(facets: dict[str, list[str]], halfway: str) -> dict[str, Query]:
     """Every filter of the list of battles, with a common value and a rare one, and several together."""
     one, other = facets["editors"][0], facets["editors"][-1]
@@ -186,11 +202,11 @@ def item_filters(facets: dict[str, list[str]]) -> dict[str, Query]:
     return {**common, "rare topic": {"topic": facets["topics"][0]}}
 
 
-def _time_list(server: Served, group: str, filters: dict[str, Query]) -> Iterator[Timing]:
+def _time_list(server: Served, group: str, filters: dict[str, Query], whole: str = "all") -> Iterator[Timing]:
     """First, second and last page with each filter, the longest page, and what the first and last row lead to."""
     path = f"/api/{group}"
     identity = {"battles": "battle_id", "items": "item_id"}[group]
-    for name, query in {"all": {}, **filters}.items():
+    for name, query in {whole: {}, **filters}.items():
         page, timing = server.time(group, f"{name}, first page", path, query)
         yield timing
         last = page
@@ -202,10 +218,10 @@ def _time_list(server: Served, group: str, filters: dict[str, Query]) -> Iterato
             yield timing
         if last["next_cursor"] is not None or not last[group]:
             raise RuntimeError(f"{path} {query}: the last page was not found")
-        if name == "all":
-            yield server.time(group, "all, first page of 200", path, {"limit": "200"})[1]
+        if name == whole:
+            yield server.time(group, f"{name}, first page of 200", path, {"limit": "200"})[1]
             for where, row in (("first", page[group][0]), ("last", last[group][-1])):
-                yield server.time(group, f"the {where} one itself", f"{path}/{row[identity]}")[1]
+                yield server.time(group, f"{name}, the {where} one itself", f"{path}/{row[identity]}")[1]
 
 
 def last_cursor(server: Served, path: str, query: Query, page: dict[str, Any]) -> str:

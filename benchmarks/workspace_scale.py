@@ -24,7 +24,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from scale_pages import Timing, time_boards, time_pages
+from scale_pages import Timing, time_boards, time_pages, time_public
 
 JUDGE = "scale-judge"
 HALFWAY = (date(2026, 1, 1) + timedelta(days=50)).isoformat()
@@ -174,9 +174,9 @@ def measure(row: Row, folder: Path, options: argparse.Namespace, postgres: Postg
         same_board(ours, theirs, counted)
         print(f"  rank {row.rank}\n  rank --from {row.rank_from}", flush=True)
     if options.part in ("web", "all"):
-        boards, boards_mb = time_boards(arena, JUDGE)
-        pages, pages_mb = time_pages(arena, HALFWAY)
-        row.timings, row.server_mb = [*boards, *pages], max(boards_mb, pages_mb)
+        for found, peak_mb in (time_boards(arena, JUDGE), time_pages(arena, HALFWAY), time_public(arena, JUDGE)):
+            row.timings += found
+            row.server_mb = max(row.server_mb, peak_mb)
         for one in row.timings:
             shown = f"{one.group}: {one.name}" + (f" ({one.rows} rows)" if one.rows is not None else "")
             print(
@@ -204,7 +204,7 @@ def cells(row: Row) -> list[str]:
     slow, again = row.slowest("first_ms"), row.slowest("best_ms")
     if row.board and slow and again:
         found += [f"{row.board.first_ms / 1000:.2f}", f"{row.board.first_cpu_ms / 1000:.2f}"]
-        found += [f"{row.board.best_ms:.1f}", f"{slow.first_ms:.0f}"]
+        found += [f"{row.board.best_ms:.1f}", f"{slow.first_ms:.0f} (CPU {slow.first_cpu_ms:.0f})"]
         found += [f"{slow.group}: {slow.name}", f"{again.best_ms:.0f} ({again.group}: {again.name})"]
         found.append(f"{row.server_mb:.0f}")
     else:
