@@ -34,6 +34,11 @@ class Timing:
     best_ms: float
     rows: int | None
 
+    def __str__(self) -> str:
+        shown = f"{self.group}: {self.name}" + (f" ({self.rows} rows)" if self.rows is not None else "")
+        first = f"first {self.first_ms:9.1f} ms (CPU {self.first_cpu_ms:6.0f} ms)"
+        return f"  {first}, best {self.best_ms:7.1f} ms  {shown}"
+
 
 class Served:
     """`imarena serve` as a process of its own, and who asks it: the administrator, or anybody where it is public."""
@@ -96,12 +101,14 @@ class Served:
         return json.loads(body), spent
 
     def time(self, group: str, name: str, path: str, query: Query | None = None) -> tuple[Any, Timing]:
-        """Ask several times; a page that was asked for before keeps the time of that first request."""
+        """Ask several times and print the line; a page that was asked for before keeps the time of that request."""
         documents, times = zip(*(self.get(path, query) for _ in range(TIMES)), strict=True)
         first_ms, cpu_ms = self.first[f"{path}?{urlencode(query)}" if query else path]
         rows = documents[-1].get(group)
         listed = len(rows) if isinstance(rows, list) else None
-        return documents[-1], Timing(group, name, first_ms, cpu_ms, min(first_ms, *times), listed)
+        timing = Timing(group, name, first_ms, cpu_ms, min(first_ms, *times), listed)
+        print(timing, flush=True)
+        return documents[-1], timing
 
     def cpu_s(self) -> float:
         """CPU seconds of the server so far."""

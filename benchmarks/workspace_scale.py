@@ -177,11 +177,6 @@ def measure(row: Row, folder: Path, options: argparse.Namespace, postgres: Postg
         for found, peak_mb in (time_boards(arena, JUDGE), time_pages(arena, HALFWAY), time_public(arena, JUDGE)):
             row.timings += found
             row.server_mb = max(row.server_mb, peak_mb)
-        for one in row.timings:
-            shown = f"{one.group}: {one.name}" + (f" ({one.rows} rows)" if one.rows is not None else "")
-            print(
-                f"  first {one.first_ms:9.1f} ms (CPU {one.first_cpu_ms:6.0f} ms), best {one.best_ms:7.1f} ms  {shown}"
-            )
         print(f"  server: {row.server_mb:.0f} MB at most", flush=True)
 
 
