@@ -1,6 +1,7 @@
 """Small records and pictures for tests."""
 
 import io
+import zlib
 
 import numpy as np
 from PIL import Image
@@ -59,3 +60,8 @@ def vote(rater: Rater, left: Output, right: Output, *, key: str, preference: Out
         preference=preference,
         idempotency_key=key,
     )
+
+
+def picture_of(workspace: Workspace, name: str) -> ImageRef:
+    """A small picture of its own for a name, stored."""
+    return kept(workspace, zlib.crc32(name.encode()))

@@ -13,7 +13,6 @@ from imarena.core.records import (
     Campaign,
     Item,
     Judgment,
-    Origin,
     Output,
     Ranking,
     Rater,
@@ -29,7 +28,7 @@ from imarena.workflows.routing import believe
 from imarena.workflows.routing_assign import Request, assign
 from imarena.workflows.routing_tables import read_arena
 from tests.command import Imarena
-from tests.samples import kept
+from tests.samples import kept, picture_of
 
 EDITORS = tuple(f"editor-{n}" for n in range(5))
 STRENGTH = dict(zip(EDITORS, (1.5, 0.8, 0.0, -0.6, -1.4), strict=True))
@@ -43,7 +42,7 @@ def fill(workspace: Workspace, n_items: int = 40) -> None:
         for n in range(n_items)
     ]
     outputs = [
-        Output(item_id=item.item_id, editor=editor, origin=Origin(source="t", row=f"{item.key}-{editor}"))
+        Output(item_id=item.item_id, editor=editor, image=picture_of(workspace, f"{item.key}-{editor}"))
         for item in items
         for editor in EDITORS
     ]

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from imarena.core.records import Assignment, Calibration, Item, Judgment, Origin, Output, Turn
+from imarena.core.records import Assignment, Calibration, Item, Judgment, Output, Turn
 from imarena.storage import init_workspace, open_workspace
 from tests.command import Imarena
+from tests.samples import picture_of
 from tests.workflow.test_route import EDITORS, STRENGTH, vote_all
 
 BOARDS = "corrected,active-elo,mixture"
@@ -24,22 +25,26 @@ def arena_of(folder: Path, judge: str, divisor: float) -> Path:
         Item(dataset="d", key=f"i{n}", turns=(Turn(instruction=f"edit {n}"),), family=("colour", "shape")[n % 2])
         for n in range(40)
     ]
-    outputs = [
-        Output(item_id=item.item_id, editor=editor, origin=Origin(source="t", row=f"{item.key}-{editor}"))
-        for item in items
-        for editor in EDITORS
-    ]
-    judgments = []
-    for n, output in enumerate(outputs):
-        name = output.editor or ""
-        points = 500 + 120 * STRENGTH[name] + rng.normal(0, 80) + 60 * (name == "editor-1")
-        whole = float(np.clip(10 * round(points / 10), 0, 1000))  # in tens, so that many gaps are equal
-        judgments.append(
-            Judgment(
-                work_id=f"w{n}", judge=judge, item_id=output.item_id, left_id=output.output_id, score=whole / divisor
-            )
-        )
     with init_workspace(folder) as workspace:
+        outputs = [
+            Output(item_id=item.item_id, editor=editor, image=picture_of(workspace, f"{item.key}-{editor}"))
+            for item in items
+            for editor in EDITORS
+        ]
+        judgments = []
+        for n, output in enumerate(outputs):
+            name = output.editor or ""
+            points = 500 + 120 * STRENGTH[name] + rng.normal(0, 80) + 60 * (name == "editor-1")
+            whole = float(np.clip(10 * round(points / 10), 0, 1000))  # in tens, so that many gaps are equal
+            judgments.append(
+                Judgment(
+                    work_id=f"w{n}",
+                    judge=judge,
+                    item_id=output.item_id,
+                    left_id=output.output_id,
+                    score=whole / divisor,
+                )
+            )
         workspace.store.add(items)
         workspace.store.add(outputs)
         workspace.store.add(judgments)

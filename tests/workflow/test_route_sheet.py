@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from imarena.core.errors import UserError
-from imarena.core.records import Assignment, Campaign, ImageRef, Item, Judgment, Origin, Output, Turn, Vote
+from imarena.core.records import Assignment, Campaign, ImageRef, Item, Judgment, Output, Turn, Vote
 from imarena.storage import Workspace
 from imarena.workflows.routing import Wish, plan
 from imarena.workflows.routing_assign import Request, assign
 from imarena.workflows.routing_ingest import ingest
 from imarena.workflows.routing_sheet import sheet
 from tests.command import Imarena
-from tests.samples import png
+from tests.samples import picture_of, png
 
 ODD = ("make it\u2028red", "make it\x0bred", "make it\x85red", "make it\nred", 'make it "red", please', "=red")
 """Words with characters that end a line somewhere, and ones that a spreadsheet reads otherwise."""
@@ -26,7 +26,7 @@ def arena(workspace: Workspace) -> Workspace:
     rng = np.random.default_rng(0)
     items = [Item(dataset="d", key=f"i{n}", turns=(Turn(instruction=ODD[n % len(ODD)]),)) for n in range(12)]
     outputs = [
-        Output(item_id=item.item_id, editor=editor, origin=Origin(source="t", row=f"{item.key}-{editor}"))
+        Output(item_id=item.item_id, editor=editor, image=picture_of(workspace, f"{item.key}-{editor}"))
         for item in items
         for editor in "abc"
     ]

@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "battle": "Compare outputs in pairs with machine judges, in both orders.",
     "reparse": "Read stored replies again with the present parser.",
     "rank": "Leaderboard from a workspace or a table of battles.",
+    "signature": "Explain the signature below a board.",
     "agree": "Agreement among raters.",
     "health": "How far each judge of a workspace can be trusted.",
     "align": "A judge or a metric against people.",

@@ -25,6 +25,8 @@ class Pool:
     asked: NDArray[np.int16]
     """(N, P) how often this battle was given to people."""
     models: tuple[str, ...] = ()
+    picture: NDArray[np.int32] | None = None
+    """(N, m) which picture each output is, -1 where it is absent; None: all are there and differ."""
     left: IntArray = field(init=False)
     """(P,) first model of each pair."""
     right: IntArray = field(init=False)
@@ -64,6 +66,14 @@ class Pool:
     def open(self) -> Mask:
         """(N, P) both outputs are there."""
         return np.asarray(self.present[:, self.left] & self.present[:, self.right])
+
+    @property
+    def askable(self) -> Mask:
+        """(N, P) people can be asked: both pictures are there, and they are not the same one."""
+        if self.picture is None:
+            return self.open
+        one, other = self.picture[:, self.left], self.picture[:, self.right]
+        return np.asarray(self.open & (one >= 0) & (other >= 0) & (one != other))
 
 
 @dataclass(frozen=True)

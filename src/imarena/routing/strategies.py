@@ -19,7 +19,7 @@ FLOOR = 0.1
 
 def chain(strategies: Sequence[Strategy], pool: Pool, belief: Belief) -> FloatArray:
     """(N, P) weights: the product of all factors, 0 where there is nothing to show."""
-    weights = pool.open.astype(np.float64)
+    weights = pool.askable.astype(np.float64)
     for strategy in strategies:
         weights *= strategy(pool, belief)
     return weights
@@ -35,7 +35,7 @@ def gated(gates: Gates) -> Strategy:
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
         through = gates.passes(pool.lower, np.abs(pool.gap))
-        check_routed(through & pool.open, gates)
+        check_routed(through & pool.askable, gates)
         return through.astype(np.float64)
 
     return factor
@@ -97,10 +97,11 @@ def ranking_information(
         chance *= 1 - chance
         if belief.decisive is not None:
             chance *= belief.decisive
-        chance *= pool.open
+        askable = pool.askable
+        chance *= askable
         total = chance.sum(axis=0, keepdims=True)
         chance /= np.maximum(total, 1e-300)
-        even = 1.0 / max(int(pool.open.sum()), 1)
+        even = 1.0 / max(int(askable.sum()), 1)
         return np.asarray((1 - floor) * worth * chance + floor * even)
 
     return factor
@@ -115,8 +116,8 @@ def pair_worth(pool: Pool, belief: Belief, look_ahead: float = LOOK_AHEAD, top: 
     shared = turn @ belief.covariance @ turn.T
     decisive = np.ones(pool.left.size)
     if belief.decisive is not None:
-        n_open = np.maximum(pool.open.sum(axis=0), 1)
-        decisive = (belief.decisive * pool.open).sum(axis=0) / n_open
+        askable = pool.askable
+        decisive = (belief.decisive * askable).sum(axis=0) / np.maximum(askable.sum(axis=0), 1)
     chance = 0.5 + 0.5 * np.tanh(0.5 * lead)
     told = look_ahead * chance * (1 - chance) / belief.dispersion * decisive / max(float(decisive.mean()), 1e-9)
     fall = shared**2 * (told / (1 + told * np.diag(shared)))[:, None]

@@ -221,7 +221,7 @@ def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: Wish) -> dict[st
         }
         for place in np.argsort(-belief.theta).tolist()
     ]
-    battles = int((arena.pool.open & ~arena.gold[:, None]).sum())
+    battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
     widest = each[int(np.argmax([MOST if line["votes_needed"] is None else line["votes_needed"] for line in each]))]
     return {

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import JsonValue
 
 from imarena.core.errors import UserError
@@ -29,14 +28,12 @@ from imarena.routing import (
 )
 from imarena.storage import Workspace, leases
 from imarena.storage.database import writing
-from imarena.storage.upkeep import withdrawn
 from imarena.workflows.campaign_plan import Known, unit_of
 from imarena.workflows.routing import believe, check_confidence, thresholds
 from imarena.workflows.routing_curves import calibration_for, curve_of
 from imarena.workflows.routing_sheet import sheet_at
 from imarena.workflows.routing_tables import Arena, read_arena
 
-_REDRAWS = 8
 POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
 
 
@@ -85,7 +82,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         return {**told, "warnings": list(arena.warnings)}
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
     campaign = _campaign(workspace, arena, request)
-    batch = _different(workspace, arena, belief, request, rng)
+    batch = draw_batch(workspace, arena, belief, request, rng)
     made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
     with sheet_at(workspace, made, out):
         workspace.store.put(campaign)
@@ -117,31 +114,6 @@ def _short(request: Request, battles: int) -> tuple[str, ...]:
     return (f"Only {battles:,} of {wanted:,} battles were left to ask: the others were asked, or did not pass.",)
 
 
-def _different(workspace: Workspace, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator) -> Batch:
-    """A batch without battles that nobody can decide: between copies of one picture, or about a withdrawn one."""
-    for _ in range(_REDRAWS):
-        batch = draw_batch(workspace, arena, belief, request, rng)
-        idle = _undecidable(workspace, arena, batch)
-        if not idle.any():
-            return batch
-        arena.pool.asked[batch.item[idle], batch.pair[idle]] += request.votes_per_battle  # as good as asked
-    return Batch(batch.item[~idle], batch.pair[~idle], batch.probability[~idle])
-
-
-def _undecidable(workspace: Workspace, arena: Arena, batch: Batch) -> NDArray[np.bool_]:
-    """(k,) do both sides show the same bytes, or was a side's picture withdrawn?"""
-    sides = [
-        [arena.output_id(item, int(models[pair])) for item, pair in zip(batch.item, batch.pair, strict=True)]
-        for models in (arena.pool.left, arena.pool.right)
-    ]
-    shown = sorted({identity for side in sides for identity in side})
-    rows = workspace.store.rows(Output, id=shown) if shown else ()
-    image = {row["id"]: row["image_sha256"] or row["id"] for row in rows}
-    gone = withdrawn(workspace).keys()
-    pairs = [(image.get(one), image.get(other)) for one, other in zip(*sides, strict=True)]
-    return np.array([one == other or not gone.isdisjoint((one, other)) for one, other in pairs], bool)
-
-
 def draw_batch(
     workspace: Workspace | None, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator
 ) -> Batch:
@@ -149,6 +121,11 @@ def draw_batch(
     if request.policy == "gold" and not arena.gold.any():
         raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
     items = arena.gold if request.policy == "gold" else ~arena.gold
+    if not (arena.pool.askable & items[:, None]).any():
+        raise UserError(
+            "There is no battle whose two pictures are here and differ.",
+            hint="Import the outputs with their pixels, or make some: imarena edit.",
+        )
     pool = replace(arena.pool, present=arena.pool.present & items[:, None])
     chosen: list[Strategy] = [at_most(request.votes_per_battle), fair_to_items]
     if request.place:

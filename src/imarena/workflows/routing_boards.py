@@ -146,6 +146,7 @@ def placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
         scores=pool.scores[:, known],
         present=pool.present[:, known],
         asked=pool.asked[:, pairs],
+        picture=None if pool.picture is None else pool.picture[:, known],
         models=tuple(model for model, kept in zip(pool.models, known, strict=True) if kept),
     )
     kept = arena.votes.where(pairs[arena.votes.pair])
@@ -264,7 +265,12 @@ def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
     return replace(
         arena,
         pool=replace(
-            pool, scores=pool.scores[rows], present=pool.present[rows], task=pool.task[rows], asked=pool.asked[rows]
+            pool,
+            scores=pool.scores[rows],
+            present=pool.present[rows],
+            task=pool.task[rows],
+            asked=pool.asked[rows],
+            picture=None if pool.picture is None else pool.picture[rows],
         ),
         unit=tuple(arena.unit[row] for row in rows),
         output=arena.output[rows],

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from imarena.core.errors import UserError
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.forms import Form
-from imarena.storage.schema import items, judgments, outputs
-from imarena.workflows.views import fetch_columns
+from imarena.storage.schema import blobs, items, judgments, outputs
+from imarena.workflows.views import fetch_columns, names_of
 from imarena.workflows.views.forms import count_live, read_forms
 
 LABELS = ("family", "task", "topic", "track")
-FORM = 3
+FORM = 4
 """Of the cached file: raised when its arrays change."""
 
 
@@ -38,6 +38,8 @@ class Columns:
     turn: tuple[int, ...]
     ids: NDArray[np.bytes_]
     seqs: NDArray[np.int64]
+    picture: NDArray[np.int32]
+    """(k,) which picture each of them is; -1 where it is absent or was withdrawn."""
     places: NDArray[np.int64]
     scores: NDArray[np.float64]
     labels: Mapping[str, NDArray[np.str_]]
@@ -100,7 +102,15 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
     with reading(workspace.store.engine) as connection:
         made = fetch(
             connection,
-            select(outputs.c.id, outputs.c.item_id, outputs.c.turn, outputs.c.editor, outputs.c.seq)
+            select(
+                outputs.c.id,
+                outputs.c.item_id,
+                outputs.c.turn,
+                outputs.c.editor,
+                outputs.c.seq,
+                case((blobs.c.withdrawn_at.is_(None), outputs.c.image_sha256)),
+            )
+            .select_from(outputs.outerjoin(blobs, blobs.c.sha256 == outputs.c.image_sha256))
             .where(outputs.c.status == "ok", outputs.c.editor.is_not(None), outputs.c.mode == mode)
             .order_by(outputs.c.seq),
         )
@@ -139,19 +149,21 @@ def _encoded(
     units = sorted({(row[1], row[2]) for row in made})
     models = sorted({row[3] for row in made})
     at_unit, at_model = {unit: n for n, unit in enumerate(units)}, {model: n for n, model in enumerate(models)}
-    shown: dict[int, tuple[str, int]] = {}
-    for identity, item, turn, editor, seq in made:
+    shown: dict[int, tuple[str, int, str | None]] = {}
+    for identity, item, turn, editor, seq, image in made:
         # the first sample of a slot is the one that is shown
-        shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq))
-    ids = np.array([identity for identity, _ in shown.values()]).astype("S")
-    seqs = np.array([seq for _, seq in shown.values()], np.int64)
+        shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
+    ids = np.array([identity for identity, *_ in shown.values()]).astype("S")
+    seqs = np.array([seq for _, seq, _ in shown.values()], np.int64)
+    picture = names_of(image for *_, image in shown.values()).of
     order = np.argsort(ids)
     labels = {
         name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(LABELS)
     }
     columns = Columns(
         tuple(models), tuple(item for item, _ in units), tuple(turn for _, turn in units), ids[order], seqs[order],
-        np.fromiter(shown, np.int64, len(shown))[order], np.zeros((len(units), len(models))), labels, {}, earlier,
+        picture[order], np.fromiter(shown, np.int64, len(shown))[order], np.zeros((len(units), len(models))), labels,
+        {}, earlier,
     )  # fmt: skip
     return _with_scores(columns, scored)
 
@@ -176,7 +188,7 @@ def _packed(columns: Columns) -> bytes:
     texts = {"models": columns.models, "item": columns.item, "versions": tuple(columns.versions)}
     np.savez(
         file, allow_pickle=False, turn=np.array(columns.turn, np.int64), ids=columns.ids, seqs=columns.seqs,
-        places=columns.places, earlier=np.array(columns.earlier),
+        picture=columns.picture, places=columns.places, earlier=np.array(columns.earlier),
         scores=columns.scores, **{name: np.array(values, dtype=np.str_) for name, values in texts.items()},
         scored=np.array(list(columns.versions.values()), np.int64), **columns.labels,
     )  # fmt: skip
@@ -187,7 +199,8 @@ def _unpacked(data: bytes) -> Columns:
     with np.load(BytesIO(data), allow_pickle=False) as held:
         return Columns(
             tuple(held["models"].tolist()), tuple(held["item"].tolist()), tuple(held["turn"].tolist()),
-            held["ids"], held["seqs"], held["places"], held["scores"], {name: held[name] for name in LABELS},
+            held["ids"], held["seqs"], held["picture"], held["places"], held["scores"],
+            {name: held[name] for name in LABELS},
             dict(zip(held["versions"].tolist(), held["scored"].tolist(), strict=True)), int(held["earlier"]),
         )  # fmt: skip
 

@@ -167,11 +167,13 @@ def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[An
     shape = columns.scores.shape
     output = np.zeros(shape, columns.ids.dtype)
     output.ravel()[columns.places] = columns.ids
+    picture = np.full(shape, -1, np.int32)
+    picture.ravel()[columns.places] = columns.picture
     units = tuple(zip(columns.item, columns.turn, strict=True))
     pairs = shape[1] * (shape[1] - 1) // 2
     asked = np.zeros((shape[0], pairs), np.int16)
     _, task = np.unique(_families(columns.labels), return_inverse=True)
-    pool = Pool(columns.scores, output != b"", task.astype(np.int64), asked, columns.models)
+    pool = Pool(columns.scores, output != b"", task.astype(np.int64), asked, columns.models, picture)
     found, seen = _votes(pool, columns, given, cast)
     gold_items = gold_set(workspace)
     gold = np.array([name in gold_items for name in columns.item], bool)

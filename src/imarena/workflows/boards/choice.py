@@ -109,9 +109,14 @@ def _by_judge(evidence: Evidence, dimension: str | None, *, asked: bool = False)
 
 
 def people(view: View, query: BoardQuery) -> BattleColumns:
-    """People's battles between named editors about what the query is about: votes, and pairs of mean ratings."""
+    """People's battles between named editors about what the query is about: votes, and pairs of mean ratings.
+
+    About the whole, marks on single criteria stand in by rule only where nobody compared two outputs.
+    """
     about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
     voted = people_battles(view, dimension=about, window=query.window)
+    if about == WHOLE and len(voted):
+        return named(voted, view.entries)
     return named(rating_battles(view, voted, about, query.window), view.entries)
 
 
