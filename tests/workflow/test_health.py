@@ -120,6 +120,24 @@ def test_align_on_a_workspace(imarena: Imarena, arena: Path) -> None:
     assert rated["n_ratings"] == 2 * PAIRS
 
 
+def test_health_and_align_give_one_interval(imarena: Imarena, arena: Path) -> None:
+    """The same rounds, seed and units."""
+    with init_workspace(arena) as workspace:  # a judge that is right about half of the time
+        workspace.store.add(
+            Judgment(
+                work_id=f"half-{place}", judge="half", item_id=one.item_id, left_id=one.output_id,
+                score=float((place * 7) % 10),
+            )
+            for place, one in enumerate(sorted(workspace.store.records(Output), key=lambda one: one.output_id))
+        )  # fmt: skip
+    (group,) = imarena("-w", "a", "--json", "align", "--judge", "half").json["scores"]["groups"]
+    told = lines(imarena("-w", "a", "--json", "health", "--judge", "half").json)["spearman overall"]
+    ends = group["interval"]["spearman"]
+    assert (told["value"], told["low"], told["high"]) == (group["spearman"], ends["low"], ends["high"])
+    assert told["low"] < told["value"] < told["high"]
+    assert told["interval"] == "percentile bootstrap over units, 95%, 1000 rounds, seed 0"
+
+
 def test_align_without_people_says_what_is_missing(imarena: Imarena, tmp_path: Path) -> None:
     with init_workspace(tmp_path / "a") as workspace:
         item = samples.item()

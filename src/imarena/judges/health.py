@@ -11,6 +11,7 @@ from typing import Any
 
 from imarena.core.errors import UserError
 from imarena.core.records import Outcome
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import (
     Figure,
     GapBand,
@@ -67,7 +68,7 @@ class SelfConsistency:
     n_missing: int
 
 
-def self_consistency(runs: Sequence[Verdicts], *, rounds: int = 0, seed: int = 0) -> SelfConsistency:
+def self_consistency(runs: Sequence[Verdicts], *, rounds: int = ROUNDS, seed: int = SEED) -> SelfConsistency:
     """Agreement of a judge with itself (GenArena, table 3 and A.3): runs as raters, pairs as units.
 
     Each run lists the same pairs in the same order; a run of a pairwise judge is the combined verdict of both orders.
@@ -104,7 +105,8 @@ def judge_agreement(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> Jud
         raise UserError("Agreement needs two or more judges.", hint="Run another judge over the same battles.")
     ratings, names = _ratings(verdicts)
     pairs = {(names[pair.left], names[pair.right]): pair for pair in rater_pairs(ratings)}
-    return JudgeAgreement(krippendorff_alpha(ratings, "nominal"), pairwise_agreement(ratings), pairs)
+    alpha = krippendorff_alpha(ratings, "nominal", rounds=ROUNDS, seed=SEED)
+    return JudgeAgreement(alpha, pairwise_agreement(ratings), pairs)
 
 
 def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Ratings, list[str]]:
@@ -271,7 +273,7 @@ class Drift:
 
 
 def score_drift(
-    old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0, seed: int = 0
+    old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0, seed: int = SEED
 ) -> Drift:
     """Compare two versions' scores unit by unit; units that only one of them scored are counted, not compared."""
     have_old = {unit for unit, score in old.items() if score is not None}
@@ -279,7 +281,7 @@ def score_drift(
     both = sorted(have_old & have_new, key=str)
     before = [float(value) for unit in both if (value := old[unit]) is not None]
     after = [float(value) for unit in both if (value := new[unit]) is not None]
-    shift = paired_bootstrap(after, before, rounds=2000, seed=seed)
+    shift = paired_bootstrap(after, before, rounds=ROUNDS, seed=seed)
     moved = sum(abs(round(a - b, 9)) > tolerance for a, b in zip(after, before, strict=True))
     drifted = shift.low is not None and shift.high is not None and not shift.low <= 0 <= shift.high
     return Drift(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import (
     LEVELS,
     Figure,
@@ -123,8 +124,8 @@ def agree(
     columns: RatingColumns,
     *,
     by: Sequence[str] = (),
-    rounds: int = 1000,
-    seed: int = 0,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
     order: Sequence[str] = (),
     leave_one_out: bool = False,
     recipe: Recipe = "fisher",

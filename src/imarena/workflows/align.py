@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import Figure, Recipe, average, from_columns, judge_folds, kendall, pearson, rounded, spearman
 from imarena.stats.bootstrap import Interval, percentile_interval, resampled_correlations
 from imarena.workflows.agree import folds_document
@@ -38,8 +39,8 @@ class AlignOptions:
     gaps: tuple[float, ...] = ()
     compare: bool = False
     """Test every two judges against each other."""
-    rounds: int = 1000
-    seed: int = 0
+    rounds: int = ROUNDS
+    seed: int = SEED
 
 
 @dataclass(frozen=True)

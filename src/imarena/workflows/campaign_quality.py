@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
@@ -21,7 +22,9 @@ from imarena.workflows.campaign_plan import Known, Plan, plan_of
 from imarena.workflows.campaign_sheets import answered_elsewhere, knew, sheet_raters
 from imarena.workflows.forms import forms
 
-LABELS = {"tie": 0.0, "both_bad": 3.0}
+LABELS = {"both_bad": 0.0, "tie": 3.0}
+"""Codes of the outcomes that take no side. With 1 and 2 for the sides they are in the order of the words, so that
+`agree`, which codes words in their order, draws the same bootstrap rounds."""
 FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""
 FEW = 10
@@ -117,14 +120,15 @@ def _columns(found: Sequence[Cast]) -> dict[str, tuple[list[str], list[str], lis
 
 
 def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
-    """Agreement by criterion; what is undefined says why."""
-    from imarena.stats import fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
+    """Agreement by criterion; what is undefined says why. Alpha and its interval are those of `agree`."""
+    from imarena.stats import Level, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
 
     report = []
     for criterion, (units, raters, values) in sorted(_columns(list(casts(workspace, campaign))).items()):
         labels = criterion == "preference" or campaign.kind == "yes_no"
         ratings, unit_names, rater_names = from_columns(units, raters, values, scale="label" if labels else "number")
-        alpha = krippendorff_alpha(ratings, "nominal" if labels else "ordinal")
+        level: Level = "nominal" if labels else "ordinal"
+        alpha = krippendorff_alpha(ratings, level, rounds=ROUNDS, seed=SEED)
         kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
         reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)
         if len(units) == len(unit_names):  # nobody answered what another did
@@ -133,6 +137,10 @@ def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
             {
                 "criterion": criterion,
                 "alpha": alpha.value,
+                "alpha_level": level,
+                "alpha_low": alpha.low,
+                "alpha_high": alpha.high,
+                "alpha_interval_reason": alpha.interval_reason,
                 "fleiss_kappa": kappa.value,
                 "pairwise_agreement": pairs.value,
                 "n_units": len(unit_names),

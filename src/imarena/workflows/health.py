@@ -202,13 +202,14 @@ def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
             one.missing.append("correlation with people: ratings of outputs, and scores (`imarena judge`)")
         return
     try:
-        groups = align(scores, ratings, AlignOptions(rounds=200)).groups
+        aligned = align(scores, ratings, AlignOptions())
     except UserError:
         for one in found:
             one.missing.append("correlation with people: scores of the outputs that people rated")
         return
     named = {one.judge: one for one in found}
-    for group in groups:
+    how = f"{aligned.settings['interval']}, {aligned.settings['rounds']} rounds, seed {aligned.settings['seed']}"
+    for group in aligned.groups:
         own = group["judge"].removesuffix(f": {group['criterion']}")  # its mark of the same name, not its headline
         if own not in named:
             continue
@@ -218,6 +219,7 @@ def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
             reason = str(group["reason"] or "") if group[name] is None else ""
             ends = (group["interval"] or {}).get(name) or {}
             figure = Figure(
-                name, group[name], group["n"], "against the mean rating", reason, ends.get("low"), ends.get("high")
-            )
+                name, group[name], group["n"], "against the mean rating", reason, ends.get("low"), ends.get("high"),
+                how if ends.get("low") is not None else "", ends.get("reason") or "",
+            )  # fmt: skip
             named[own].add(question, figure, group=group["criterion"] or "")
