@@ -94,7 +94,9 @@ def test_what_cannot_be_told_is_said(imarena: Imarena, tmp_path: Path) -> None:
     told = " ".join(one["missing"])
     for word in ("position bias", "self-consistency", "votes", "drift", "ratings"):
         assert word in told
-    assert "not told" in imarena("-w", "a", "health").out
+    needed = [notice["values"]["data"] for notice in one["notices"] if notice["code"] == "health_needs"]
+    assert {"position_bias", "repeats", "votes", "two_forms", "ratings_and_scores"} <= set(needed)
+    assert "position bias: not available" in imarena("-w", "a", "health").out
     assert "Did you mean 'machine'?" in imarena("-w", "a", "health", "--judge", "machin", code=2).err
 
 

@@ -55,7 +55,7 @@ def command(
     if csv is not None:
         sheets[0].write_csv(csv)
     if not session(context).json:
-        for warning in found.warnings:
+        for warning in document["warnings"]:
             warn(warning)
     emit(context, document, lambda console: show_sheets(console, sheets, markdown=markdown, latex=latex))
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from imarena.cli import asking
 from imarena.cli.console import emit, session
 from imarena.cli.scan import show_findings
+from imarena.core.notices import sentences
 
 
 def command(
@@ -65,7 +66,7 @@ def command(
             console.print("There are no judgments: run `imarena judge` or `battle`.")
         for one in found:
             _show(console, one)
-        if together is not None and together.lines + together.missing:
+        if together is not None and (together.lines or together.notices):
             _show(console, together)
         if words is not None and words.read + words.unread:
             console.print("\n[bold]Words in the pictures[/]")
@@ -129,8 +130,8 @@ def _show(console: Console, one: Any) -> None:
     _show_means(console, [line for line in one.lines if line.question == MEANS])
     for question in (RAISED, TURNED):
         _show_probe(console, question, [line for line in one.lines if line.question == question])
-    for text in one.missing:
-        console.print(f"  [yellow]not told:[/] {escape(text)}")
+    for text in sentences(one.notices):
+        console.print(f"  [yellow]{escape(text)}[/]")
 
 
 def _value(figure: Any) -> str:

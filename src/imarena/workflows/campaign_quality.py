@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from imarena.core.notices import Notice, Place, sentence
 from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
 from imarena.core.resampling import ROUNDS, SEED
 from imarena.storage import Workspace
@@ -29,7 +30,6 @@ FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""
 FEW = 10
 """Below this many votes nothing is said about a rater."""
-TWICE = "`campaign create --raters-per-unit 2` or `route assign --votes 2` asks two people about each"
 AFTER_ALL = 10**12
 """Raters who never joined are listed after those who did; pages go by the number."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -119,7 +119,7 @@ def _columns(found: Sequence[Cast]) -> dict[str, tuple[list[str], list[str], lis
     }
 
 
-def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
+def agreement(workspace: Workspace, campaign: Campaign, place: Place = "terminal") -> list[dict[str, Any]]:
     """Agreement by criterion; what is undefined says why. Alpha and its interval are those of `agree`."""
     from imarena.stats import Level, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
 
@@ -132,7 +132,7 @@ def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
         kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
         reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)
         if len(units) == len(unit_names):  # nobody answered what another did
-            reasons[TWICE] = None
+            reasons[sentence(Notice(code="one_answer_each"), place)] = None
         report.append(
             {
                 "criterion": criterion,

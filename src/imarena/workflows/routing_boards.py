@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
-from imarena.core.notices import notices_from_texts
+from imarena.core.notices import Notice, notices_from_texts
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.board import assemble
@@ -254,11 +254,12 @@ def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
 
 
 def _named(
-    board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, warnings: tuple[str, ...] = ()
+    board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
-    shown = (*board.warnings, *warnings, *(arena.not_ranked if name in ("human", GOLD_SETTING) else arena.warnings))
-    return board.model_copy(update={"settings": settings, "notices": notices_from_texts(shown)})
+    texts = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.warnings
+    shown = (*board.notices, *notices, *notices_from_texts(texts))
+    return board.model_copy(update={"settings": settings, "notices": shown})
 
 
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:

@@ -129,7 +129,7 @@ def change_rater(
 def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> AgreementReport:
     """Agreement among raters."""
     arena = arena_of(request)
-    found = agreement(arena.workspace, arena.voting.campaign(campaign_id))
+    found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
     return AgreementReport(criteria=[Agreement(**one) for one in found])
 
 
