@@ -50,7 +50,9 @@ def find_intervals(
     low, high = ends if ends is not None else pairs.ends(draws, level) if draws is not None else (ratings, ratings)
     flat = np.round(high - low, stability.DECIMALS) <= 0
     reason = flat_reason(settings or {})
-    reasons = {int(i): reason for i in np.flatnonzero(flat)} | dict(unbounded or {})
+    loose = dict(unbounded or {})
+    reasons = {int(i): loose.get(int(i), reason) if reason == NO_VARIATION else reason for i in np.flatnonzero(flat)}
+    reasons = loose | reasons  # one unit explains more than what that unit happens to show
     notes = [note or reasons.get(i, "") for i, note in enumerate(notes)]
     bounded = [not note for note in notes]
     rank_low, rank_high = _rank_ends(draws, level)

@@ -88,6 +88,18 @@ def _one_answer_each(_values: dict[str, Any], place: Place) -> str:
     return f"{told}: `campaign create --raters-per-unit 2` or `route assign --votes 2` asks two people about each"
 
 
+def _known_task_unusable(values: dict[str, Any], _place: Place) -> str:
+    return f"Line {values['line']}: {values['reason']}."
+
+
+def _known_task_repeated(values: dict[str, Any], _place: Place) -> str:
+    return f"Line {values['line']}: this task is in an earlier line of the table."
+
+
+def _known_tasks_empty(_values: dict[str, Any], _place: Place) -> str:
+    return "The table has no rows. Its first line names the columns, such as item,left,right,winner."
+
+
 NEEDS = {
     "position_bias": ("position bias", "battles in both orders, by a pairwise judge", "imarena battle"),
     "repeats": ("self-consistency", "repeated questions at a temperature above 0", "--repeats 5"),
@@ -136,6 +148,9 @@ WORDS: dict[str, Wording] = {
     "one_model_needs_most_votes": _one_model_needs_most_votes,
     "too_few_votes_left": _too_few_votes_left,
     "one_answer_each": _one_answer_each,
+    "known_task_unusable": _known_task_unusable,
+    "known_task_repeated": _known_task_repeated,
+    "known_tasks_empty": _known_tasks_empty,
     "health_needs": _health_needs,
     "probe_empty": _probe_empty,
     "probe_failed": _probe_failed,

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from imarena.core.notices import sentences
 from imarena.core.records import Campaign
 from imarena.storage import leases
 from imarena.storage.database import writing
@@ -74,7 +75,7 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> Kn
     else:
         least = (body.least_votes, body.least_share)
         found = from_votes(workspace, body.kind, tuple(body.datasets), *least)
-    return KnownPage(tasks=[_known(one) for one in found.tasks], problems=found.problems[:50])
+    return KnownPage(tasks=[_known(one) for one in found.tasks], problems=sentences(found.notices[:50], "page"))
 
 
 @router.get("/campaigns/{campaign_id}")
