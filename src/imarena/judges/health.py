@@ -24,23 +24,13 @@ from imarena.stats import (
     pairs_within,
     pairwise_agreement,
     rater_pairs,
+    share,
     spearman,
-    undefined,
 )
 
 Verdicts = Sequence[Outcome | None]
 DECISIVE = (Outcome.LEFT, Outcome.RIGHT)
 _CODES = {outcome: float(code) for code, outcome in enumerate(Outcome)}
-
-
-def share(name: str, hits: int, n: int, method: str, *, z: float = 1.959963984540054) -> Figure:
-    """A proportion with Wilson's 95 % interval; undefined for n = 0."""
-    if n == 0:
-        return undefined(name, "nothing to count", n=0, method=method)
-    rate = hits / n
-    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    low, high = ((rate + z * z / (2 * n) + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
-    return Figure(name, rate, n, method, low=max(low, 0.0), high=min(high, 1.0), interval="Wilson, 95 %")
 
 
 def outcomes_from_scores(left: Sequence[float | None], right: Sequence[float | None]) -> list[Outcome | None]:

@@ -36,6 +36,7 @@ from imarena.stats.pairs import (
     pairs_within,
 )
 from imarena.stats.power import SampleSize, battles_needed, detectable_elo
+from imarena.stats.proportion import WILSON, share, wilson
 from imarena.stats.ratings import Ratings, from_columns, from_matrix, rounded
 from imarena.stats.significance import SignificanceTest, mcnemar, paired_t, permutation, welch_t, wilcoxon
 from imarena.stats.verdicts import VerdictFigures, f1_score, verdict_figures
@@ -43,6 +44,7 @@ from imarena.stats.verdicts import VerdictFigures, f1_score, verdict_figures
 __all__ = [
     "LEVELS",
     "RECIPES",
+    "WILSON",
     "Figure",
     "Fold",
     "Folds",
@@ -98,10 +100,12 @@ __all__ = [
     "resampled_counts",
     "resampled_places",
     "rounded",
+    "share",
     "spearman",
     "undefined",
     "verdict_figures",
     "welch_t",
     "wilcoxon",
+    "wilson",
     "win_rate",
 ]

@@ -9,7 +9,7 @@ from imarena.core.ids import content_id
 from imarena.core.records import Order, Outcome, Output, Status
 from imarena.judges import health as figures
 from imarena.judges.health import SelfConsistency, Verdicts
-from imarena.stats import Figure
+from imarena.stats import Figure, share
 from imarena.storage import Workspace
 from imarena.workflows.battles import WHOLE
 from imarena.workflows.columns_store import check_judges
@@ -55,7 +55,7 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
 def _failures(one: Health, said: Said) -> None:
     total = said.statuses.total()
     failed = total - said.statuses[Status.OK.value]
-    one.add("How often does it give no verdict?", figures.share("failed", failed, total, "attempts that are not ok"))
+    one.add("How often does it give no verdict?", share("failed", failed, total, "attempts that are not ok"))
 
 
 def _position(one: Health, said: Said) -> None:
@@ -88,7 +88,7 @@ def _consistency(one: Health, said: Said) -> None:
 
 def _injection(one: Health, said: Said, probes: Sequence[Probed]) -> None:
     if said.flagged:
-        found = figures.share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
+        found = share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
         one.add("In how many outputs did it see words that address a judge?", found)
     form = content_id("form", *json.loads(said.form))
     mine = [probe for probe in probes if probe.form == form]
