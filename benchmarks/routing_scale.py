@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Rater, Record, Turn, Vote
+from imarena.core.ids import sha256_hex
+from imarena.core.records import ImageRef, Item, Judgment, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.routing import believe
@@ -41,6 +42,11 @@ def timed(name: str, work: Callable[[], Any], told: dict[str, float]) -> Any:
     return found
 
 
+def picture(key: str, model: int) -> ImageRef:
+    """A picture that is registered without its bytes: routing asks only whether it is there."""
+    return ImageRef(sha256=sha256_hex(f"{key}-{model}".encode()), size_bytes=1, media_type="image/png")
+
+
 def fill(workspace: Workspace, n_items: int, n_models: int, n_votes: int) -> None:
     """Items of sixteen tasks, an output of every model for each, scores, and votes on random pairs."""
     rng = np.random.default_rng(0)
@@ -53,7 +59,7 @@ def fill(workspace: Workspace, n_items: int, n_models: int, n_votes: int) -> Non
         ]
         for item in items:
             outputs += [
-                Output(item_id=item.item_id, editor=f"model-{m:02d}", origin=Origin(source="s", row=f"{item.key}-{m}"))
+                Output(item_id=item.item_id, editor=f"model-{m:02d}", image=picture(item.key, m))
                 for m in range(n_models)
             ]
         scores = np.clip(500 + 110 * np.tile(strength, len(items)) + rng.normal(0, 110, len(outputs)), 0, 1000)
@@ -61,6 +67,7 @@ def fill(workspace: Workspace, n_items: int, n_models: int, n_votes: int) -> Non
             Judgment(work_id=o.output_id, judge="robot", item_id=o.item_id, left_id=o.output_id, score=float(s))
             for o, s in zip(outputs, scores, strict=True)
         )
+        workspace.store.keep_images([output.image for output in outputs if output.image is not None])
         for records in (items, outputs, judged):
             workspace.store.add(records)
     _votes(workspace, n_votes, strength, rng)

@@ -1,8 +1,8 @@
 """Large workspaces: how long `rank`, boards and pages take, and how much memory, beside `rank --from` on a file.
 
-    python benchmarks/workspace_scale.py                                   100,000, 300,000 and 1,000,000 battles
-    python benchmarks/workspace_scale.py --sizes 100000 --database sqlite --part rank
-    python benchmarks/workspace_scale.py --keep FOLDER --save FILE.json    use the workspaces again, keep all figures
+    python -m benchmarks.workspace_scale                                   100,000, 300,000 and 1,000,000 battles
+    python -m benchmarks.workspace_scale --sizes 100000 --database sqlite --part rank
+    python -m benchmarks.workspace_scale --keep FOLDER --save FILE.json    use the workspaces again, keep all figures
 
 Each workspace holds the battles of one judge in both orders (see `scale_workspace.py`). `rank --judge` on it and
 `rank --from` on the same battles in Parquet run as commands of their own; both boards must have the same battles and
@@ -24,7 +24,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from scale_pages import Timing, time_boards, time_pages, time_public
+from benchmarks.scale_pages import Timing, time_boards, time_pages, time_public
 
 JUDGE = "scale-judge"
 HALFWAY = (date(2026, 1, 1) + timedelta(days=50)).isoformat()

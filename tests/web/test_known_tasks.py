@@ -68,13 +68,13 @@ entry-1,{a},{c},both_bad,,test
     first = found.tasks[0]
     assert (first.left if first.known.preference == "left" else first.right) == a
     assert first.known.explanation == "Because, it is red"
-    assert [line.split(":")[0] for line in found.problems] == [f"Line {n}" for n in (3, 4, 5, 6, 7)]
-    assert from_table(workspace, "preference", "").problems
+    assert [notice.values["line"] for notice in found.notices] == [3, 4, 5, 6, 7]
+    assert [notice.code for notice in from_table(workspace, "preference", "").notices] == ["known_tasks_empty"]
     ratings = from_table(workspace, "rating", f"item,left,artifacts\nentry-0,{a},4\nentry-0,{b},9\n")
     assert [one.known.ratings for one in ratings.tasks] == [{"artifacts": 4}]
     yes = from_table(workspace, "yes_no", f"item,left,answer\nentry-0,{a},Yes\nentry-0,{b},perhaps\n")
     assert [one.known.answer for one in yes.tasks] == [True]
-    assert len(yes.problems) == len(ratings.problems) == 1
+    assert [one.notices[0].code for one in (yes, ratings)] == ["known_task_unusable"] * 2
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,9 @@ def test_odd_raters_are_named() -> None:
     found = agree(columns(rows), rounds=0)
     flags = {report["rater"]: report["flags"] for report in found.raters}
     assert flags == {"r0": [], "r1": [], "r2": [], "backwards": ["backwards"], "constant": ["constant"]}
-    assert len(found.warnings) == 2
+    named = [(notice.code, notice.values["rater"], notice.values["flag"]) for notice in found.notices]
+    assert sorted(named) == [("rater_stands_out", name, name) for name in ("backwards", "constant")]
+    assert "all ratings: rater 'constant' always gives the same value" in found.to_json()["warnings"]
 
 
 TABLE = [("unit", "rater", "value", "model"), ("1", "x", "3", "A"), ("1", "y", "", "A"), ("2", "x", "4", "A"),

@@ -113,7 +113,9 @@ def test_missing_scores_are_counted_and_never_filled() -> None:
     found = align(scores(given), ratings(), AlignOptions(rounds=0))
     assert (found.groups[0]["n"], found.groups[0]["n_missing"]) == (58, 1)
     assert found.coverage[0] == {"judge": "j", "criterion": None, "n_rated": 60, "n_scored": 58, "n_unscored": 2}
-    assert any("scored 58 of 60" in warning for warning in found.warnings)
+    values = {"judge": "j", "criterion": None, "scored": 58, "rated": 60}
+    assert [notice.values for notice in found.notices if notice.code == "outputs_not_scored"] == [values]
+    assert "judge 'j' scored 58 of 60 rated outputs" in found.to_json()["warnings"]
 
 
 def test_leave_one_out_folds_of_a_judge() -> None:

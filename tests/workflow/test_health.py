@@ -94,7 +94,9 @@ def test_what_cannot_be_told_is_said(imarena: Imarena, tmp_path: Path) -> None:
     told = " ".join(one["missing"])
     for word in ("position bias", "self-consistency", "votes", "drift", "ratings"):
         assert word in told
-    assert "not available" in imarena("-w", "a", "health").out
+    needed = [notice["values"]["data"] for notice in one["notices"] if notice["code"] == "health_needs"]
+    assert {"position_bias", "repeats", "votes", "two_forms", "ratings_and_scores"} <= set(needed)
+    assert "position bias: not available" in imarena("-w", "a", "health").out
     assert "Did you mean 'machine'?" in imarena("-w", "a", "health", "--judge", "machin", code=2).err
 
 
@@ -118,6 +120,24 @@ def test_align_on_a_workspace(imarena: Imarena, arena: Path) -> None:
     assert "Against people" in imarena("-w", "a", "align").out
     rated = imarena("-w", "a", "--json", "agree").json
     assert rated["n_ratings"] == 2 * PAIRS
+
+
+def test_health_and_align_give_one_interval(imarena: Imarena, arena: Path) -> None:
+    """The same rounds, seed and units."""
+    with init_workspace(arena) as workspace:  # a judge that is right about half of the time
+        workspace.store.add(
+            Judgment(
+                work_id=f"half-{place}", judge="half", item_id=one.item_id, left_id=one.output_id,
+                score=float((place * 7) % 10),
+            )
+            for place, one in enumerate(sorted(workspace.store.records(Output), key=lambda one: one.output_id))
+        )  # fmt: skip
+    (group,) = imarena("-w", "a", "--json", "align", "--judge", "half").json["scores"]["groups"]
+    told = lines(imarena("-w", "a", "--json", "health", "--judge", "half").json)["spearman overall"]
+    ends = group["interval"]["spearman"]
+    assert (told["value"], told["low"], told["high"]) == (group["spearman"], ends["low"], ends["high"])
+    assert told["low"] < told["value"] < told["high"]
+    assert told["interval"] == "percentile bootstrap over units, 95%, 1000 rounds, seed 0"
 
 
 def test_align_without_people_says_what_is_missing(imarena: Imarena, tmp_path: Path) -> None:

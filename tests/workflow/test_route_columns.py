@@ -133,7 +133,9 @@ def test_a_calibration_of_an_older_version_is_told(workspace: Workspace) -> None
     calibrate(workspace, None, Fit(rounds=0))
     record = calibration_for(workspace, "robot")
     assert stale(record, {"2": 120}) == ()
-    assert "run imarena route calibrate again" in stale(record, {"3": 1})[0]
+    (notice,) = stale(record, {"3": 1})
+    named = (notice.code, notice.values["calibrated"], notice.values["scored"])
+    assert named == ("calibration_stale", ["2"], ["3"])
 
 
 def test_votes_on_one_dimension_are_no_votes_on_the_whole(workspace: Workspace) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
 from imarena.core.errors import UserError
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.reports.tables import Cell, Column, Table, write_csv
 from imarena.reports.tables.table import columns, figures, interval
 
@@ -29,8 +30,8 @@ def command(
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
     ] = "fisher",
     rater_pairs: Annotated[bool, typer.Option("--rater-pairs", help="Cohen's kappa of every two raters.")] = False,
-    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
+    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = ROUNDS,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = SEED,
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,

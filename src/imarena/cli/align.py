@@ -9,6 +9,7 @@ from imarena.cli.agree import recipe
 from imarena.cli.align_tables import score_tables, verdict_tables
 from imarena.cli.console import emit, print_tables, session, warn
 from imarena.core.errors import UserError
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.reports.tables import Table, write_csv
 
 
@@ -49,8 +50,8 @@ def command(
     missing: Annotated[
         str, typer.Option("--missing", help="Battles without a verdict of the judge: exclude, or wrong.")
     ] = "exclude",
-    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = 0,
+    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds over units; 0 for none.")] = ROUNDS,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the bootstrap.")] = SEED,
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,

@@ -172,6 +172,8 @@ def status(
                 )
             for one in document["agreement"]:
                 alpha = f"{one['alpha']:.3f}" if one["alpha"] is not None else f"undefined ({one['reason']})"
+                if one["alpha_low"] is not None:
+                    alpha += f" (95 % interval {one['alpha_low']:.3f} to {one['alpha_high']:.3f})"
                 console.print(f"  alpha of {one['criterion']}: {alpha}", markup=False)
             for one in document["people"]:
                 console.print(f"  {_person(one)}: {_work(one, document['least_look_s'])}", markup=False)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, fail, session
+from imarena.core.notices import sentences
 from imarena.core.plurals import counted
 
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
@@ -114,9 +115,11 @@ def known(
             if text is not None
             else from_votes(workspace, kind, (), least_votes, least_share)
         )
+    problems = sentences(found.notices)
     document = {
         "tasks": [one.known.model_dump(mode="json", exclude_defaults=True) for one in found.tasks],
-        "problems": found.problems,
+        "problems": problems,
+        "notices": [notice.model_dump(mode="json") for notice in found.notices],
     }
 
     def show(console: Any) -> None:
@@ -124,7 +127,7 @@ def known(
             answer = one.known.preference or one.known.ratings or ("yes" if one.known.answer else "no")
             sides = f"{one.left} | {one.right}" if one.right else one.left
             console.print(f"{one.item}: {sides}: {answer} ({counted(one.votes, 'vote')})", markup=False, soft_wrap=True)
-        for problem in found.problems:
+        for problem in problems:
             console.print(problem, markup=False, soft_wrap=True)
         if not found.tasks:
             console.print("No task has a known answer.")

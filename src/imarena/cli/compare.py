@@ -15,7 +15,7 @@ from imarena.cli import asking
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress
 from imarena.core.errors import UserError
-from imarena.core.plurals import counted
+from imarena.core.notices import sentences
 from imarena.reports.tables import Column, Table
 from imarena.reports.tables.table import columns
 
@@ -130,15 +130,8 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
     console.print(verdict.words, style=style, markup=False)
     console.print(sentence(verdict, sides.new_name), markup=False)
     console.print(next_words(verdict), markup=False)
-    for name, row in found.coverage.items():
-        missing = row["items"] - row["outputs"]
-        if missing:
-            which = ", ".join(row["missing"][:5]) + (" and more" if missing > 5 else "")
-            words = f"{name} has no output for {missing} of {row['items']} items: {which}."
-            console.print(words, style="yellow", markup=False)
-    for status, number in found.judgments.items():
-        if status != "ok" and number:
-            console.print(f"[yellow]{counted(number, 'judgment')} ended as {status}: for neither side.[/]")
+    for text in sentences(found.notices):
+        console.print(text, style="yellow", markup=False)
     for skip in found.skips[:SKIPS_SHOWN]:
         console.print(f"[yellow]left out:[/] {escape(str(skip))}")
     if len(found.skips) > SKIPS_SHOWN:

@@ -9,6 +9,7 @@ from rich.markup import escape
 from imarena.cli import asking
 from imarena.cli.console import emit, print_tables, session
 from imarena.cli.scan import show_findings
+from imarena.core.notices import sentences
 from imarena.reports.tables import Cell, Column, Number, Table
 from imarena.reports.tables.table import columns, interval
 
@@ -66,7 +67,7 @@ def command(
             console.print("There are no judgments: run `imarena judge` or `battle`.")
         for one in found:
             _show(console, one)
-        if together is not None and together.lines + together.missing:
+        if together is not None and (together.lines or together.notices):
             _show(console, together)
         if words is not None and words.read + words.unread:
             console.print("\n[bold]Words in the pictures[/]")
@@ -125,7 +126,7 @@ def _show(console: Console, one: Any) -> None:
         *(_probe(question, [line for line in one.lines if line.question == question]) for question in (RAISED, TURNED)),
     ]
     print_tables(console, [table for table in tables if table.rows])
-    for text in one.missing:
+    for text in sentences(one.notices):
         console.print(f"  [yellow]not available:[/] {escape(text)}")
 
 

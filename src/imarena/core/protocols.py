@@ -46,6 +46,10 @@ class Progress(Protocol):
 # ---------------------------------------------------------------- importing and exporting
 
 
+OTHER_OUTPUT = "other_output"
+"""The code of a skip: the workspace has another output of this editor for this item."""
+
+
 @dataclass(frozen=True)
 class Skip:
     """A row or a file that was left out of an import or an export: where it stands and why."""
@@ -55,6 +59,8 @@ class Skip:
     reason: str
     by_format: bool = False
     """An export's format has no place for this kind of record: to be told, and nothing that went wrong."""
+    code: str = ""
+    """What kind of reason it is, for code that handles it, such as `OTHER_OUTPUT`; empty for most."""
 
     def __str__(self) -> str:
         return f"{self.file}, {self.row}: {self.reason}" if self.row else f"{self.file}: {self.reason}"

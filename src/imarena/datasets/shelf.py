@@ -1,6 +1,6 @@
 """What a data set holds: items and outputs that are in the workspace, and those of the import that is running."""
 
-from imarena.core.protocols import Intake, Skip
+from imarena.core.protocols import OTHER_OUTPUT, Intake, Skip
 from imarena.core.records import Item, Output
 
 
@@ -58,6 +58,7 @@ class Shelf:
         self._fresh_outputs.add(slot)
         taken = self._outputs.get(slot)
         if taken is not None and taken != output.output_id:
-            return Skip(file, row, f"the workspace has another output of '{editor}' for '{key}' already")
+            why = f"the workspace has another output of '{editor}' for '{key}' already"
+            return Skip(file, row, why, code=OTHER_OUTPUT)
         self._outputs[slot] = output.output_id
         return output

@@ -11,6 +11,7 @@ from typing import Any
 
 from imarena.core.errors import UserError
 from imarena.core.records import Outcome
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import (
     Figure,
     GapBand,
@@ -23,23 +24,13 @@ from imarena.stats import (
     pairs_within,
     pairwise_agreement,
     rater_pairs,
+    share,
     spearman,
-    undefined,
 )
 
 Verdicts = Sequence[Outcome | None]
 DECISIVE = (Outcome.LEFT, Outcome.RIGHT)
 _CODES = {outcome: float(code) for code, outcome in enumerate(Outcome)}
-
-
-def share(name: str, hits: int, n: int, method: str, *, z: float = 1.959963984540054) -> Figure:
-    """A proportion with Wilson's 95 % interval; undefined for n = 0."""
-    if n == 0:
-        return undefined(name, "nothing to count", n=0, method=method)
-    rate = hits / n
-    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    low, high = ((rate + z * z / (2 * n) + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
-    return Figure(name, rate, n, method, low=max(low, 0.0), high=min(high, 1.0), interval="Wilson, 95 %")
 
 
 def outcomes_from_scores(left: Sequence[float | None], right: Sequence[float | None]) -> list[Outcome | None]:
@@ -67,7 +58,7 @@ class SelfConsistency:
     n_missing: int
 
 
-def self_consistency(runs: Sequence[Verdicts], *, rounds: int = 0, seed: int = 0) -> SelfConsistency:
+def self_consistency(runs: Sequence[Verdicts], *, rounds: int = ROUNDS, seed: int = SEED) -> SelfConsistency:
     """Agreement of a judge with itself (GenArena, table 3 and A.3): runs as raters, pairs as units.
 
     Each run lists the same pairs in the same order; a run of a pairwise judge is the combined verdict of both orders.
@@ -104,7 +95,8 @@ def judge_agreement(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> Jud
         raise UserError("Agreement needs two or more judges.", hint="Run another judge over the same battles.")
     ratings, names = _ratings(verdicts)
     pairs = {(names[pair.left], names[pair.right]): pair for pair in rater_pairs(ratings)}
-    return JudgeAgreement(krippendorff_alpha(ratings, "nominal"), pairwise_agreement(ratings), pairs)
+    alpha = krippendorff_alpha(ratings, "nominal", rounds=ROUNDS, seed=SEED)
+    return JudgeAgreement(alpha, pairwise_agreement(ratings), pairs)
 
 
 def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Ratings, list[str]]:
@@ -271,7 +263,7 @@ class Drift:
 
 
 def score_drift(
-    old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0, seed: int = 0
+    old: Mapping[Any, float | None], new: Mapping[Any, float | None], *, tolerance: float = 0.0, seed: int = SEED
 ) -> Drift:
     """Compare two versions' scores unit by unit; units that only one of them scored are counted, not compared."""
     have_old = {unit for unit, score in old.items() if score is not None}
@@ -279,7 +271,7 @@ def score_drift(
     both = sorted(have_old & have_new, key=str)
     before = [float(value) for unit in both if (value := old[unit]) is not None]
     after = [float(value) for unit in both if (value := new[unit]) is not None]
-    shift = paired_bootstrap(after, before, rounds=2000, seed=seed)
+    shift = paired_bootstrap(after, before, rounds=ROUNDS, seed=seed)
     moved = sum(abs(round(a - b, 9)) > tolerance for a, b in zip(after, before, strict=True))
     drifted = shift.low is not None and shift.high is not None and not shift.low <= 0 <= shift.high
     return Drift(

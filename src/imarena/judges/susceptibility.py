@@ -12,7 +12,7 @@ from statistics import fmean
 from imarena.core.protocols import Verdict
 from imarena.core.records import Outcome
 from imarena.judges.injection import CONTROL
-from imarena.stats import Figure, paired_bootstrap
+from imarena.stats import WILSON, Figure, paired_bootstrap, wilson
 from imarena.stats.figure import undefined
 
 ALL = "all"
@@ -146,12 +146,6 @@ def clustered_share(name: str, hits: Sequence[tuple[str, bool]], method: str) ->
     if units > 1 and 0 < rate < 1:
         spread = math.fsum((sum(found) - rate * len(found)) ** 2 for found in by.values()) * units / (units - 1) / n**2
         worth = min(float(n), rate * (1 - rate) / spread) if spread > 0 else float(n)
-    low, high = _wilson(rate, worth)
-    told = f"Wilson, 95 %, {units} units" if units < n else "Wilson, 95 %"
+    low, high = wilson(rate, worth)
+    told = f"{WILSON}, {units} units" if units < n else WILSON
     return Figure(name, rate, n, method, low=low, high=high, interval=told)
-
-
-def _wilson(rate: float, n: float, z: float = 1.959963984540054) -> tuple[float, float]:
-    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    low, high = ((rate + z * z / (2 * n) + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
-    return max(low, 0.0), min(high, 1.0)

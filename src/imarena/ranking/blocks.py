@@ -9,8 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from imarena.core.notices import Notice
 from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.cells import Cells
+
+WON_ALL = "won every battle: no upper bound"
+LOST_ALL = "lost every battle: no lower bound"
+NEVER_MET = "never met the other models"
+ONE_SIDED = "won or lost every battle against the other group"
 
 
 @dataclass(frozen=True)
@@ -60,33 +66,49 @@ def find_blocks(cells: Cells, anchored: np.ndarray[tuple[int], np.dtype[np.bool_
     return Blocks(of=of.astype(np.int64), n=int(n), fixed=fixed, reference=reference)
 
 
-def describe(cells: Cells, blocks: Blocks, models: tuple[str, ...]) -> list[str]:
-    """What the user should know about the blocks, in sentences."""
+def describe(cells: Cells, blocks: Blocks, models: tuple[str, ...]) -> list[Notice]:
+    """What the user should know about the blocks."""
     if blocks.whole:
         return []
-    told: list[str] = []
-    points, battles = _record(cells)
-    for index, model in enumerate(models):
-        if battles[index] > 0 and np.sum(blocks.of == blocks.of[index]) == 1:
-            if points[index] == battles[index]:
-                told.append(f"'{model}' won every battle: the data give no upper bound to its rating.")
-            elif points[index] == 0:
-                told.append(f"'{model}' lost every battle: the data give no lower bound to its rating.")
-    islands = _islands(cells)
+    found: list[Notice] = []
+    for index, won in _alone(cells, blocks).items():
+        found.append(Notice(code="won_every_battle" if won else "lost_every_battle", values={"model": models[index]}))
+    islands = int(_islands(cells).max()) + 1
     if islands > 1:
-        told.append(
-            f"The models fall into {islands} islands that never met: ratings across islands are not comparable."
-        )
-    if not told:
-        told.append(
-            f"The models fall into {blocks.n} groups, each of which won or lost everything against the others: "
-            "the distance between groups is not in the data."
-        )
-    told.append(
-        "A weak symmetric prior (an even win probability against an average model) places what the likelihood cannot; "
-        "ratings within the main group are untouched by it."
-    )
-    return told
+        found.append(Notice(code="groups_never_met", values={"groups": islands}))
+    if not found:
+        found.append(Notice(code="groups_one_sided", values={"groups": blocks.n}))
+    return found
+
+
+def unbounded(cells: Cells, blocks: Blocks) -> dict[int, str]:
+    """Models whose distance to the board's centre is not in the data, by place, with the reason in a few words.
+
+    These have no interval: its ends would be the prior's and not the data's.
+    """
+    if blocks.whole:
+        return {}
+    island, alone = _islands(cells), _alone(cells, blocks)
+    islands, main = set(island.tolist()), set(island[blocks.of == blocks.fixed].tolist())
+    found: dict[int, str] = {}
+    for index in range(blocks.of.size):
+        if blocks.of[index] == blocks.fixed:
+            continue
+        if index in alone:
+            found[index] = WON_ALL if alone[index] else LOST_ALL
+        elif len(islands) > 1 and int(island[index]) not in main:
+            found[index] = NEVER_MET
+        else:
+            found[index] = ONE_SIDED
+    return found
+
+
+def _alone(cells: Cells, blocks: Blocks) -> dict[int, bool]:
+    """Models that are a block of their own: True for one that won every battle, False for one that lost them all."""
+    points, battles = _record(cells)
+    single = np.bincount(blocks.of, minlength=blocks.n)[blocks.of] == 1
+    swept = single & (battles > 0) & ((points == battles) | (points == 0))
+    return {int(index): bool(points[index] > 0) for index in np.flatnonzero(swept)}
 
 
 def _record(cells: Cells) -> tuple[FloatArray, FloatArray]:
@@ -98,10 +120,11 @@ def _record(cells: Cells) -> tuple[FloatArray, FloatArray]:
     return np.asarray(points, np.float64), np.asarray(battles, np.float64)
 
 
-def _islands(cells: Cells) -> int:
+def _islands(cells: Cells) -> IntArray:
+    """(m,) the group of models, from 0, that a model is linked to by battles of any outcome."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     met = cells.counts.sum(axis=1) > 0
     graph = coo_matrix((np.ones(int(met.sum())), (cells.left[met], cells.right[met])), shape=(cells.n_models,) * 2)
-    return int(connected_components(graph, directed=False)[0])
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)

@@ -1,64 +1,75 @@
 """From ratings and resampled ratings to a frozen `Ranking`."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.notices import notices_from_texts
+from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.core.records.ranking import Standing
 from imarena.ranking import pairs, stability
 from imarena.ranking.battles import Battles, FloatArray, Tally
 from imarena.ranking.cells import tally
+from imarena.ranking.intervals import find_intervals
 from imarena.ranking.neighbours import neighbours
 from imarena.ranking.options import Options
+from imarena.ranking.resample import TOO_NARROW
 
+NAMES_SHOWN = 5
 MATRIX_LIMIT = 100
 """Largest board whose pairwise tables are kept in `details`."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a method hands over: ratings (m,), draws (R, m) or None, and what it wants to say."""
+    """What a method hands over: ratings (m,), draws (R, m) or None, and what a user should know."""
 
     ratings: FloatArray
     draws: FloatArray | None
     settings: JsonDict
     details: JsonDict = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     interval: tuple[FloatArray, FloatArray] | None = None
     """Ends that were computed directly (sandwich); None: percentiles of the draws."""
     covariance: FloatArray | None = None
     """(m, m) where it was computed directly; None: of the draws."""
     fixed: NDArray[np.bool_] | None = None
-    """(m,) models without an interval: anchored, or nothing to resample."""
+    """(m,) anchored models: their ratings are given and have no interval."""
+    unbounded: Mapping[int, str] = field(default_factory=dict)
+    """Models, by place, whose rating the data do not bound, and why: an interval would be the prior's."""
 
 
 def assemble(battles: Battles, result: Result, options: Options, coverage: FloatArray | None) -> Ranking:
     """Standings from best to worst with intervals, ranks, records, coverage, and the tables by pair."""
+    found = find_intervals(
+        result.ratings, result.draws, options.level,
+        ends=result.interval, fixed=result.fixed, unbounded=result.unbounded, settings=result.settings,
+    )  # fmt: skip
+    if found.empty:  # rounds that are all the same show nothing, not even that a rank is sure
+        kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
+        result = replace(result, draws=None, covariance=None, notices=kept)
     ratings, draws = result.ratings, result.draws
-    low, high = _ends(result, options.level)
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6)))
     place = stability.ranks(ratings)
-    rank_low, rank_high = _rank_ends(draws, options.level)
     record: Tally = tally(battles)
-    fixed = np.zeros(ratings.size, bool) if result.fixed is None else result.fixed
     standings = tuple(
         Standing(
             model=battles.models[i],
             rating=float(ratings[i]),
-            low=None if low is None or fixed[i] else float(low[i]),
-            high=None if high is None or fixed[i] else float(high[i]),
+            low=found.low[i],
+            high=found.high[i],
             rank=int(place[i]),
-            rank_low=None if rank_low is None else int(rank_low[i]),
-            rank_high=None if rank_high is None else int(rank_high[i]),
+            rank_low=found.rank_low[i],
+            rank_high=found.rank_high[i],
             battles=float(record.battles[i]),
             wins=float(record.wins[i]),
             losses=float(record.losses[i]),
             ties=float(record.ties[i]),
             coverage=None if coverage is None else float(coverage[i]),
+            note=found.notes[i],
         )
         for i in order
     )
@@ -68,30 +79,16 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         settings=result.settings,
         n_battles=len(battles),
         excluded=battles.excluded,
-        notices=notices_from_texts(
-            (*_data_warnings(battles), *result.warnings, *_coverage_warning(battles.models, coverage))
+        notices=(
+            *_data_notices(battles),
+            *result.notices,
+            *found.notices,
+            *_coverage_notice(battles.models, coverage),
         ),
         models=standings,
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
         details={**result.details, **_details(battles, result, options, order)},
     )
-
-
-def _ends(result: Result, level: float) -> tuple[FloatArray | None, FloatArray | None]:
-    if result.interval is not None:
-        return result.interval
-    if result.draws is None:
-        return None, None
-    low, high = pairs.ends(result.draws, level)
-    return low, high
-
-
-def _rank_ends(draws: FloatArray | None, level: float) -> tuple[Any, Any]:
-    if draws is None:
-        return None, None
-    places = stability.ranks(draws)
-    low = np.quantile(places, (1 - level) / 2, axis=0, method="lower")
-    return low, np.quantile(places, (1 + level) / 2, axis=0, method="higher")
 
 
 def _details(battles: Battles, result: Result, options: Options, order: Any) -> JsonDict:
@@ -136,23 +133,20 @@ def _listed(table: FloatArray, order: Any) -> Any:
     return [[None if value != value else value for value in row] for row in rows]  # noqa: PLR0124
 
 
-def _data_warnings(battles: Battles) -> list[str]:
-    told = []
+def _data_notices(battles: Battles) -> list[Notice]:
+    found = []
     if battles.excluded:
-        what = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in battles.excluded.items())
-        told.append(f"Battles left out: {what}.")
+        found.append(Notice(code="battles_left_out", values={"reasons": dict(battles.excluded)}))
     if battles.unranked:
-        names = ", ".join(f"'{model}'" for model in battles.unranked[:5])
-        more = f" and {len(battles.unranked) - 5} more" if len(battles.unranked) > 5 else ""
-        told.append(f"Not ranked, because no battle of theirs counts: {names}{more}.")
-    return told
+        shown = [*battles.unranked[:NAMES_SHOWN]]
+        more = len(battles.unranked) - len(shown)
+        found.append(Notice(code="models_not_ranked", values={"models": shown, "more": more}))
+    return found
 
 
-def _coverage_warning(models: tuple[str, ...], coverage: FloatArray | None) -> tuple[str, ...]:
+def _coverage_notice(models: tuple[str, ...], coverage: FloatArray | None) -> tuple[Notice, ...]:
     if coverage is None or float(coverage.max() - coverage.min()) < 0.05:
         return ()
     least = int(np.argmin(coverage))
-    return (
-        f"Coverage differs between models, from {coverage.min():.0%} ('{models[least]}') to {coverage.max():.0%}: "
-        "a model that was not tried on hard items may rank too high.",
-    )
+    values: JsonDict = {"model": models[least], "low": float(coverage.min()), "high": float(coverage.max())}
+    return (Notice(code="coverage_differs", values=values),)

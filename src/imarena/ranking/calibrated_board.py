@@ -8,9 +8,11 @@ import numpy as np
 from imarena.core.errors import UserError
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.blocks import describe, find_blocks, unbounded
 from imarena.ranking.board import Result
 from imarena.ranking.calibrated import fit_calibrated
 from imarena.ranking.options import Options
+from imarena.ranking.resample import cluster_notices
 
 BANDS = 12
 CHUNK = 100
@@ -45,10 +47,15 @@ def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], Fl
     settings: JsonDict = {
         "base": options.base, "scale": options.scale, "centre": options.centre, "ties": "half a win each",
         "interval": "bootstrap", "rounds": options.rounds, "cluster": "battle" if battles.item is None else "item",
-        "level": options.level, "seed": options.seed, "q": "max(0, 2a - 1), calibrated", "q_human": q_human,
+        "units": units, "level": options.level, "seed": options.seed, "q": "max(0, 2a - 1), calibrated",
+        "q_human": q_human,
     }  # fmt: skip
     details: JsonDict = {"reliability_by_band": q.tolist()}
-    return Result(ratings, np.concatenate(draws) if draws else None, settings, details)
+    cells = battles.by_pair
+    blocks = find_blocks(cells)
+    notices = (*describe(cells, blocks, battles.models), *cluster_notices(battles, str(settings["cluster"]), units))
+    drawn = np.concatenate(draws) if draws else None
+    return Result(ratings, drawn, settings, details, notices, unbounded=unbounded(cells, blocks))
 
 
 def _groups(

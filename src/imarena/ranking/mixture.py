@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles, Codes, FloatArray
 from imarena.ranking.cells import Cells
 from imarena.ranking.fit import fit
@@ -30,7 +31,7 @@ class Reliability:
     groups: Codes
     free: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
     fixed_value: float
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     @property
     def aux(self) -> Aux:
@@ -57,8 +58,7 @@ def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability
         names, of = battles.rater.names, battles.rater.of
     hold = known and options.q_human is not None and not judged.all()
     if not hold:
-        warning = "No rater is held fixed: a weak prior on reliability sets the scale of the ratings."
-        return Reliability(Codes(of, names), np.ones(len(names), bool), 1.0, (warning,))
+        return Reliability(Codes(of, names), np.ones(len(names), bool), 1.0, (Notice(code="reliability_free"),))
     groups = np.where(judged, of, len(names)).astype(np.int32)
     free = np.append(np.ones(len(names), bool), False)
     return Reliability(_used(Codes(groups, (*names, "people"))), _used_free(groups, free), options.q_human or 1.0)
@@ -100,7 +100,8 @@ def expectation_maximisation(
     iteration = 0
     while iteration < limit:
         iteration += 1
-        p, held = sigmoid(theta[cells.left] - theta[cells.right]), q[cells.group]
+        # Away from 0 and 1, where a label that never errs (q = 1) would have a credibility of 0 / 0.
+        p, held = np.clip(sigmoid(theta[cells.left] - theta[cells.right]), 1e-12, 1 - 1e-12), q[cells.group]
         win = wins * held * p / (held * p + 0.5 * (1 - held))
         loss = losses * held * (1 - p) / (held * (1 - p) + 0.5 * (1 - held))
         credible = np.bincount(cells.group, win + loss, q.size)

@@ -7,17 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, Codes, FloatArray
-from imarena.ranking.blocks import describe
+from imarena.ranking.blocks import describe, unbounded
 from imarena.ranking.board import Result
 from imarena.ranking.cells import Cells, cell_of, count, one_cell_each
 from imarena.ranking.fit import Fit, fit
+from imarena.ranking.intervals import present
 from imarena.ranking.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
 from imarena.ranking.mixture import expectation_maximisation, reliability_groups
 from imarena.ranking.options import Options
 from imarena.ranking.replicate import Replicates, replicate
-from imarena.ranking.resample import TOO_NARROW, Units, battle_units, cluster_warnings, default_cluster, grouped_units
+from imarena.ranking.resample import TOO_NARROW, Units, battle_units, cluster_notices, default_cluster, grouped_units
 from imarena.ranking.sandwich import model_covariance, sandwich
 
 RUNAWAY = 15.0
@@ -38,7 +40,7 @@ class Setup:
     coefficient_names: tuple[str, ...]
     coefficient_scale: FloatArray
     """(p,) what the covariates were divided by."""
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 def model_board(battles: Battles, options: Options) -> Result:
@@ -59,12 +61,12 @@ def model_board(battles: Battles, options: Options) -> Result:
     base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
     if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
         base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
-        setup = replace(
-            setup, warnings=(*setup.warnings, "The data do not bound a coefficient: a weak prior holds it.")
-        )
-    warnings = [*uneven, *setup.warnings, *describe(setup.cells, base.blocks, battles.models)]
+        setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
+    notices = [*uneven, *setup.notices, *describe(setup.cells, base.blocks, battles.models)]
+    if not base.blocks.whole:
+        notices.append(Notice(code="weak_prior"))
     if not base.converged:
-        warnings.append(f"The fit did not converge in {base.solution.iterations} iterations: do not trust the board.")
+        notices.append(Notice(code="not_converged", values={"iterations": base.solution.iterations}))
     costly = battles.covariates is not None or options.method == "mixture"
     interval = options.interval or ("sandwich" if costly else "bootstrap")
     cluster = options.cluster or default_cluster(battles)
@@ -78,18 +80,20 @@ def model_board(battles: Battles, options: Options) -> Result:
     centre = _Centre(base, options)
     if interval == "none" or (interval == "bootstrap" and options.rounds == 0):
         details.update(_extras(setup, options, base, None))
-        return Result(centre.point, None, settings, details, tuple(warnings), fixed=centre.fixed)
+        return Result(centre.point, None, settings, details, tuple(notices), fixed=centre.fixed)
     units = _units(battles, setup, options, cluster)
     settings["units"] = units.total
-    warnings += cluster_warnings(battles, cluster, units.total)
+    notices += cluster_notices(battles, cluster, units.total)
     if interval == "sandwich":
-        return _with_sandwich(setup, options, base, units, centre, settings, details, warnings)
+        return _with_sandwich(setup, options, base, units, centre, settings, details, notices)
     rounds = replicate(base, units, aux, rounds=options.rounds, seed=options.seed)
     settings["draw"] = "multinomial" if units.exact else "poisson"
     details["rounds_fitted_alone"] = rounds.alone
-    draws = _widened(base, centre, centre.draws(rounds.theta), options, warnings)
+    draws = _widened(base, centre, centre.draws(rounds.theta), options, notices)
     details.update(_extras(setup, options, base, rounds))
-    return Result(centre.point, draws, settings, details, tuple(warnings), fixed=centre.fixed)
+    return Result(
+        centre.point, draws, settings, details, tuple(notices), fixed=centre.fixed, unbounded=centre.unbounded
+    )
 
 
 class _Centre:
@@ -99,6 +103,8 @@ class _Centre:
         self.options, self.base = options, base
         self.anchored = bool((base.place < 0).any())
         self.fixed: NDArray[np.bool_] | None = base.place < 0 if self.anchored else None
+        self.unbounded = unbounded(base.cells, base.blocks)
+        self.loose: NDArray[np.bool_] = np.isin(np.arange(base.theta.size), [*self.unbounded])
         self.point = self.draws(base.theta[None, :])[0]
 
     def draws(self, theta: FloatArray) -> FloatArray:
@@ -115,20 +121,23 @@ class _Centre:
         return covariance * self.options.per_log**2
 
 
-def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, warnings: list[str]) -> FloatArray:
+def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, notices: list[Notice]) -> FloatArray:
     """Where resampling shows no variation (ties only, one battle) the model's own uncertainty stands in."""
     lacking = _lacking(base, centre, draws.var(axis=0))
     flat = lacking > 0
     if flat.any():
         rng = np.random.default_rng([options.seed, 1])
         draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
-        if flat.all():  # no interval is left that rests on what was resampled
-            warnings[:] = [told for told in warnings if not told.endswith(TOO_NARROW)]
-        warnings.append(
-            f"Resampling shows no variation for {int(flat.sum())} of {flat.size} models (ties only, or too few "
-            "battles): the intervals of these come from the model instead."
-        )
+        if (flat | centre.loose).all():  # no interval is left that rests on what was resampled
+            notices[:] = [notice for notice in notices if notice.code != TOO_NARROW]
+        notices += _from_model(flat & ~centre.loose)
     return draws
+
+
+def _from_model(flat: NDArray[np.bool_]) -> list[Notice]:
+    if not flat.any():
+        return []
+    return [Notice(code="intervals_from_model", values={"models": int(flat.sum()), "of": flat.size})]
 
 
 def _lacking(base: Fit, centre: _Centre, variance: FloatArray) -> FloatArray:
@@ -153,7 +162,7 @@ def _with_sandwich(
     centre: _Centre,
     settings: JsonDict,
     details: JsonDict,
-    warnings: list[str],
+    notices: list[Notice],
 ) -> Result:
     from scipy.special import ndtri
 
@@ -163,9 +172,7 @@ def _with_sandwich(
     flat = lacking > 0
     if flat.any():
         covariance = covariance + np.diag(lacking)
-        warnings.append(
-            f"Battles show no variation for {int(flat.sum())} of {flat.size} models: the model's own error is used."
-        )
+        notices += _from_model(flat & ~centre.loose)
     z = float(ndtri((1 + options.level) / 2))
     half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))
     values, vectors = np.linalg.eigh(covariance)
@@ -176,10 +183,12 @@ def _with_sandwich(
     error = np.sqrt(np.maximum(np.diag(beta), 0.0)) if beta.size else np.empty(0)
     details.update(_extras(setup, options, base, None, error * z))
     ends = (centre.point - half, centre.point + half)
-    return Result(centre.point, draws, settings, details, tuple(warnings), ends, covariance, centre.fixed)
+    return Result(
+        centre.point, draws, settings, details, tuple(notices), ends, covariance, centre.fixed, centre.unbounded
+    )
 
 
-def _in_battles(battles: Battles) -> tuple[Battles, tuple[str, ...]]:
+def _in_battles(battles: Battles) -> tuple[Battles, tuple[Notice, ...]]:
     """Weights in units of battles: they add up to the number of equal battles that are worth as much (Kish 1965).
 
     Only the ratio of weights is in the data. Without this a table whose weights add up to 1 would look like one battle
@@ -190,18 +199,18 @@ def _in_battles(battles: Battles) -> tuple[Battles, tuple[str, ...]]:
     relative = battles.weight / battles.weight.max()
     scaled = relative * (relative.sum() / (relative**2).sum())
     worth, n = float(scaled.sum()), len(battles)
-    told = f"The weights are very uneven: {n} battles are worth {worth:.3g} equal ones."
-    return replace(battles, weight=scaled), (told,) if worth < 0.1 * n else ()
+    uneven = Notice(code="weights_uneven", values={"battles": n, "worth": worth})
+    return replace(battles, weight=scaled), (uneven,) if worth < 0.1 * n else ()
 
 
 def _setup(battles: Battles, options: Options) -> Setup:
     likelihood = LIKELIHOODS[options.method]
     aux = NO_AUX
-    warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     group = battles.dimension if options.method == "davidson" or options.dimension_weight == "balanced" else None
     if options.method == "mixture":
         found = reliability_groups(battles, options.mixture)
-        group, aux, warnings = found.groups, found.aux, found.warnings
+        group, aux, notices = found.groups, found.aux, found.notices
     cells, names, scale = _cells(battles, options, group)
     if options.dimension_weight == "balanced" and battles.dimension is not None and options.method != "mixture":
         total = np.bincount(cells.group, cells.counts.sum(axis=1))
@@ -210,8 +219,8 @@ def _setup(battles: Battles, options: Options) -> Setup:
         names_of = group.names if group else ("all",)
         blank = Aux(np.zeros(len(names_of)), np.zeros(len(names_of), bool), np.zeros((2, len(names_of))))
         aux = likelihood.ready(blank, cells)
-        warnings = _loose_ties(aux, names_of)
-    return Setup(likelihood, cells, group, aux, names, scale, warnings)
+        notices = _loose_ties(aux, names_of)
+    return Setup(likelihood, cells, group, aux, names, scale, notices)
 
 
 def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cells, tuple[str, ...], FloatArray]:
@@ -232,11 +241,9 @@ def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cel
     return one_cell_each(battles, group=group, covariates=columns), names, scale
 
 
-def _loose_ties(aux: Aux, names: tuple[str, ...]) -> tuple[str, ...]:
+def _loose_ties(aux: Aux, names: tuple[str, ...]) -> tuple[Notice, ...]:
     loose = aux.prior.any(axis=0)
-    return tuple(
-        f"The data do not bound the tie parameter of '{names[g]}': a prior holds it." for g in np.flatnonzero(loose)
-    )
+    return tuple(Notice(code="tie_parameter_unbounded", values={"dimension": names[g]}) for g in np.flatnonzero(loose))
 
 
 def _anchors(battles: Battles, options: Options) -> FloatArray | None:
@@ -290,9 +297,9 @@ def _extras(
     if setup.coefficient_names:
         limits: Any = [[None, None]] * base.beta.size
         if rounds is not None:
-            limits = (np.quantile(rounds.beta, ends, axis=0, method="weibull").T * options.per_log).tolist()
+            limits = present(*(np.quantile(rounds.beta, ends, axis=0, method="weibull") * options.per_log))
         elif half is not None:
-            limits = (np.stack([base.beta - half, base.beta + half], axis=1) * options.per_log).tolist()
+            limits = present((base.beta - half) * options.per_log, (base.beta + half) * options.per_log)
         details["coefficients"] = [
             {"name": name, "rating_points": float(value * options.per_log), "low": low, "high": high, "per": float(per)}
             for name, value, (low, high), per in zip(
@@ -303,7 +310,7 @@ def _extras(
         key, read = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
         names = setup.group.names if setup.group else ("all",)
         aux_ends: Any = (
-            None if rounds is None else np.quantile(read(rounds.aux), ends, axis=0, method="weibull").T.tolist()
+            None if rounds is None else present(*np.quantile(read(rounds.aux), ends, axis=0, method="weibull"))
         )
         details[key] = [
             {

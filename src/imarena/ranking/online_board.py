@@ -3,16 +3,16 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.active_elo import active_elo_ratings, evidence
 from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
 from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
-from imarena.ranking.resample import cluster_warnings, default_cluster
+from imarena.ranking.resample import cluster_notices, default_cluster
 from imarena.stats.score_range import ScoreRange
 
 BATCH_BATTLES = 20_000_000
@@ -52,16 +52,16 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
 
     ratings = play(None)[0]
     draws = None
-    told: list[str] = []
+    notices = [Notice(code="order_matters")]
     if interval == "bootstrap" and options.rounds > 0:
         cluster = options.cluster or default_cluster(battles)
         settings.update(cluster=cluster, rounds=options.rounds)
-        draws, n_units = _rounds(battles, options, cluster, play)
-        told = cluster_warnings(battles, cluster, n_units)
+        draws, units = _rounds(battles, options, cluster, play)
+        settings["units"] = units
+        notices += cluster_notices(battles, cluster, units)
     after = state.after(battles.models, ratings, len(battles))
     details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles}}
-    flat = None if draws is None else draws.std(axis=0) < 1e-9
-    return Result(ratings, draws, settings, details, (*_warnings(flat), *told), fixed=flat)
+    return Result(ratings, draws, settings, details, tuple(notices))
 
 
 def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonDict:
@@ -91,10 +91,3 @@ def _rounds(battles: Battles, options: Options, cluster: str, play: Play) -> tup
         drawn: TimesArray = times.astype(np.uint16)
         parts.append(play(drawn if codes is None else np.ascontiguousarray(drawn[:, unit])))
     return np.concatenate(parts), n_units
-
-
-def _warnings(flat: NDArray[np.bool_] | None) -> tuple[str, ...]:
-    told = ["Online ratings hang on the order of the battles; bt, davidson and mixture do not."]
-    if flat is not None and flat.any():
-        told.append(f"Too few battles for an interval of {int(flat.sum())} models: resampling shows no variation.")
-    return tuple(told)

@@ -6,6 +6,8 @@ from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.likelihoods import sigmoid
 
 TOP = 10
+FLAT = 1e-6
+"""An interval of rating points that is not wider has no width but that of rounding."""
 
 
 def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
@@ -68,8 +70,13 @@ def ends(draws: FloatArray, level: float) -> FloatArray:
 
 
 def differences(ratings: FloatArray, draws: FloatArray, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(m, m) row minus column: the difference of ratings and the ends of its percentile interval."""
+    """(m, m) row minus column: the difference of ratings and the ends of its percentile interval.
+
+    The ends are NaN where every draw is the same: a model and itself, two anchors.
+    """
     low, high = np.empty((ratings.size,) * 2), np.empty((ratings.size,) * 2)
     for model in range(ratings.size):
         low[model], high[model] = ends(draws[:, model : model + 1] - draws, level)
+    flat = high - low <= FLAT
+    low[flat] = high[flat] = np.nan
     return ratings[:, None] - ratings[None, :], low, high

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles, FloatArray, IntArray
 
 EXACT_LIMIT = 10_000
 FEW_UNITS = 10
 """Fewer clusters than this give intervals that are too narrow."""
-TOO_NARROW = "the intervals are too narrow."
+TOO_NARROW = "few_units"
+"""The code of the notice on that."""
 
 
 def default_cluster(battles: Battles) -> str:
@@ -24,17 +26,17 @@ def default_cluster(battles: Battles) -> str:
     return "item" if item is not None and bool(np.ptp(item.of)) else "battle"
 
 
-def cluster_warnings(battles: Battles, cluster: str, units: int) -> list[str]:
-    """What a user should know about the things that were resampled."""
+def cluster_notices(battles: Battles, cluster: str, units: int) -> list[Notice]:
+    """What a user should know about the units that were resampled."""
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if codes is None:
         return []
-    told = []
+    found = []
     if codes.n_unnamed:
-        told.append(f"{codes.n_unnamed} battles have no {cluster}: each is resampled on its own.")
+        found.append(Notice(code="unnamed_units", values={"battles": codes.n_unnamed, "cluster": cluster}))
     if units < FEW_UNITS:
-        told.append(f"There are only {units} {cluster}s to resample: {TOO_NARROW}")
-    return told
+        found.append(Notice(code=TOO_NARROW, values={"units": units, "cluster": cluster}))
+    return found
 
 
 @dataclass(frozen=True)

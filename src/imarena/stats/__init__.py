@@ -37,6 +37,7 @@ from imarena.stats.pairs import (
     pairs_within,
 )
 from imarena.stats.power import SampleSize, battles_needed, detectable_elo
+from imarena.stats.proportion import WILSON, share, wilson
 from imarena.stats.ratings import Ratings, from_columns, from_matrix, rounded
 from imarena.stats.score_range import PAPER_RANGE, ScoreRange, observed_range, score_range_from
 from imarena.stats.significance import SignificanceTest, mcnemar, paired_t, permutation, welch_t, wilcoxon
@@ -47,6 +48,7 @@ __all__ = [
     "PAIR_CODES",
     "PAPER_RANGE",
     "RECIPES",
+    "WILSON",
     "Figure",
     "Fold",
     "Folds",
@@ -105,10 +107,12 @@ __all__ = [
     "resampled_places",
     "rounded",
     "score_range_from",
+    "share",
     "spearman",
     "undefined",
     "verdict_figures",
     "welch_t",
     "wilcoxon",
+    "wilson",
     "win_rate",
 ]

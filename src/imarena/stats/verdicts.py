@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from imarena.stats.figure import Figure, undefined
+from imarena.stats.proportion import share
 
 OUTCOMES = ("left", "right", "tie", "both_bad")
 EQUAL = "equal"
@@ -107,7 +108,5 @@ def _merged(pair: tuple[str, str | None]) -> tuple[str, str | None]:
 
 
 def _share(name: str, pairs: Sequence[tuple[str, str | None]], method: str) -> Figure:
-    if not pairs:
-        return undefined(name, "no battle to compare", n=0, method=method)
     right = sum(matches(people, machine) for people, machine in pairs)
-    return Figure(name, right / len(pairs), len(pairs), method)
+    return share(name, right, len(pairs), method, reason="no battle to compare")

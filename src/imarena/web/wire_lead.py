@@ -180,6 +180,13 @@ class Agreement(Wire):
 
     criterion: str
     alpha: float | None
+    alpha_level: str
+    """nominal for choices, ordinal for ratings."""
+    alpha_low: float | None
+    alpha_high: float | None
+    """Ends of the 95 % interval: percentile bootstrap over units."""
+    alpha_interval_reason: str
+    """Why there is no interval; empty where there is one, or no alpha."""
     fleiss_kappa: float | None
     pairwise_agreement: float | None
     n_units: int

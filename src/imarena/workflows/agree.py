@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice, notice_fields
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import (
     LEVELS,
     PAIR_CODES,
@@ -32,6 +34,8 @@ from imarena.stats import (
 )
 from imarena.workflows.columns import RatingColumns, check_groups, grouped
 
+STANDS_OUT = ("constant", "backwards", "out_of_step")
+"""Flags of a rater that are worth a notice."""
 IDENTITY = ("model", "task")
 """Columns that, beside `unit`, tell two rated things apart."""
 
@@ -106,7 +110,7 @@ class Agreement:
     groups: tuple[GroupAgreement, ...]
     averages: tuple[dict[str, Any], ...]
     raters: tuple[dict[str, Any], ...]
-    warnings: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -116,7 +120,7 @@ class Agreement:
             "groups": [group.to_json() for group in self.groups],
             "averages": list(self.averages),
             "raters": list(self.raters),
-            "warnings": list(self.warnings),
+            **notice_fields(self.notices),
         }
 
 
@@ -124,8 +128,8 @@ def agree(
     columns: RatingColumns,
     *,
     by: Sequence[str] = (),
-    rounds: int = 1000,
-    seed: int = 0,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
     order: Sequence[str] = (),
     leave_one_out: bool = False,
     recipe: Recipe = "fisher",
@@ -165,7 +169,7 @@ def agree(
         "interval": "percentile bootstrap over units",
     }  # fmt: skip
     averages = tuple(_averages(groups, recipe)) if leave_one_out else ()
-    return Agreement(settings, len(columns), tuple(groups), averages, tuple(reports), tuple(_warnings(groups, reports)))
+    return Agreement(settings, len(columns), tuple(groups), averages, tuple(reports), tuple(_notices(groups, reports)))
 
 
 def folds_document(folds: Folds, raters: Sequence[str], *, bias_scale: str | None) -> dict[str, Any]:
@@ -301,16 +305,18 @@ def _pair_document(pair: RaterPair, raters: Sequence[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _warnings(groups: Sequence[GroupAgreement], reports: Sequence[dict[str, Any]]) -> Iterable[str]:
+def _notices(groups: Sequence[GroupAgreement], reports: Sequence[dict[str, Any]]) -> Iterable[Notice]:
     for group in groups:
         if group.status == "undefined":
-            yield f"{_name(group.criterion, group.group)}: alpha is undefined: {group.alpha['nominal'].reason}"
-    words = {"constant": "gives one value only", "backwards": "seems to use the scale backwards",
-             "out_of_step": "is out of step with the other raters"}  # fmt: skip
+            reason = group.alpha["nominal"].reason
+            yield Notice(
+                code="alpha_undefined", values={"group": _name(group.criterion, group.group), "reason": reason}
+            )
     for report in reports:
+        name = _name(report["criterion"], report["group"])
         for flag in report["flags"]:
-            if flag in words:
-                yield f"{_name(report['criterion'], report['group'])}: rater '{report['rater']}' {words[flag]}"
+            if flag in STANDS_OUT:
+                yield Notice(code="rater_stands_out", values={"group": name, "rater": report["rater"], "flag": flag})
 
 
 def _name(criterion: str | None, group: Mapping[str, str]) -> str:

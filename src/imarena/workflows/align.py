@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice, notice_fields
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import Figure, Recipe, average, from_columns, judge_folds, kendall, pearson, rounded, spearman
 from imarena.stats.bootstrap import Interval, percentile_interval, resampled_correlations
 from imarena.workflows.agree import folds_document
@@ -38,8 +40,8 @@ class AlignOptions:
     gaps: tuple[float, ...] = ()
     compare: bool = False
     """Test every two judges against each other."""
-    rounds: int = 1000
-    seed: int = 0
+    rounds: int = ROUNDS
+    seed: int = SEED
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Alignment:
     coverage: tuple[dict[str, Any], ...]
     pairs: tuple[dict[str, Any], ...]
     comparisons: tuple[dict[str, Any], ...]
-    warnings: tuple[str, ...]
+    notices: tuple[Notice, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -78,7 +80,7 @@ class Alignment:
             "kind": "scores", "settings": self.settings, "n_scores": self.n_scores, "n_ratings": self.n_ratings,
             "excluded": self.excluded, "groups": list(self.groups), "averages": list(self.averages),
             "coverage": list(self.coverage), "pairs": list(self.pairs),
-            "comparisons": list(self.comparisons), "warnings": list(self.warnings),
+            "comparisons": list(self.comparisons), **notice_fields(self.notices),
         }  # fmt: skip
 
 
@@ -112,7 +114,7 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         tuple(coverage),
         tuple(pairs),
         tuple(compare_scores(matches, rounds=chosen.rounds, seed=chosen.seed) if chosen.compare else ()),
-        tuple(_warnings(groups, coverage)),
+        tuple(_notices(groups, coverage)),
     )
 
 
@@ -347,17 +349,19 @@ def _settings(
     }  # fmt: skip
 
 
-def _warnings(groups: Sequence[dict[str, Any]], coverage: Sequence[dict[str, Any]]) -> Iterable[str]:
+def _notices(groups: Sequence[dict[str, Any]], coverage: Sequence[dict[str, Any]]) -> Iterable[Notice]:
     for line in coverage:
         if line["n_unscored"]:
-            name = f", {line['criterion']}" if line["criterion"] else ""
-            yield f"judge '{line['judge']}'{name} scored {line['n_scored']} of {line['n_rated']} rated outputs"
+            counts = {"scored": line["n_scored"], "rated": line["n_rated"]}
+            values = {"judge": line["judge"], "criterion": line["criterion"], **counts}
+            yield Notice(code="outputs_not_scored", values=values)
     for group in groups:
         if group["status"] != "ok":
-            yield f"judge '{group['judge']}', {_name(group)}: {group['reason']}"
+            values = {"judge": group["judge"], "group": _name(group), "reason": group["reason"]}
+            yield Notice(code="alignment_undefined", values=values)
     biases = [(group["judge"], group["bias_reason"]) for group in groups if group["bias_reason"]]
     for judge, reason in dict(biases).items():
-        yield f"judge '{judge}': bias is undefined: {reason}"
+        yield Notice(code="bias_undefined", values={"judge": judge, "reason": reason})
 
 
 def _name(group: Mapping[str, Any]) -> str:

@@ -9,7 +9,9 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from imarena.core.notices import Notice, Place, sentence
 from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
+from imarena.core.resampling import ROUNDS, SEED
 from imarena.reports.tables import csv_rows
 from imarena.stats import PAIR_CODES
 from imarena.stats.ratings import Scale
@@ -26,7 +28,6 @@ FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""
 FEW = 10
 """Below this many votes nothing is said about a rater."""
-TWICE = "`campaign create --raters-per-unit 2` or `route assign --votes 2` asks two people about each"
 AFTER_ALL = 10**12
 """Raters who never joined are listed after those who did; pages go by the number."""
 
@@ -112,23 +113,28 @@ def _columns(found: Sequence[Cast]) -> dict[str, tuple[list[str], list[str], lis
     }
 
 
-def agreement(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
-    """Agreement by criterion; what is undefined says why."""
-    from imarena.stats import fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
+def agreement(workspace: Workspace, campaign: Campaign, place: Place = "terminal") -> list[dict[str, Any]]:
+    """Agreement by criterion; what is undefined says why. Alpha and its interval are those of `agree`."""
+    from imarena.stats import Level, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
 
     report = []
     for criterion, (units, raters, values) in sorted(_columns(list(casts(workspace, campaign))).items()):
         scale: Scale = "pair" if criterion == "preference" else "label" if campaign.kind == "yes_no" else "number"
         ratings, unit_names, rater_names = from_columns(units, raters, values, scale=scale)
-        alpha = krippendorff_alpha(ratings, "ordinal" if scale == "number" else "nominal")
+        level: Level = "ordinal" if scale == "number" else "nominal"
+        alpha = krippendorff_alpha(ratings, level, rounds=ROUNDS, seed=SEED)
         kappa, pairs = fleiss_kappa(ratings), pairwise_agreement(ratings)
         reasons = dict.fromkeys(figure.reason for figure in (alpha, kappa, pairs) if figure.reason)
         if len(units) == len(unit_names):  # nobody answered what another did
-            reasons[TWICE] = None
+            reasons[sentence(Notice(code="one_answer_each"), place)] = None
         report.append(
             {
                 "criterion": criterion,
                 "alpha": alpha.value,
+                "alpha_level": level,
+                "alpha_low": alpha.low,
+                "alpha_high": alpha.high,
+                "alpha_interval_reason": alpha.interval_reason,
                 "fleiss_kappa": kappa.value,
                 "pairwise_agreement": pairs.value,
                 "n_units": len(unit_names),

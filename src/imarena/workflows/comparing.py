@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
-from imarena.core.notices import Notice, sentence
-from imarena.core.protocols import Importable, Intake, Progress, Skip
-from imarena.core.records import Item, Judgment, Output, Status
+from imarena.core.notices import Notice, notice_fields, sentence
+from imarena.core.protocols import OTHER_OUTPUT, Importable, Intake, Progress, Skip
+from imarena.core.records import Item, JsonDict, Judgment, Output, Status
 from imarena.judges.orders import OrderPolicy
 from imarena.stats import battles_needed, detectable_elo
 from imarena.storage import Workspace
@@ -67,7 +67,7 @@ def bring_in(workspace: Workspace, items: Path, sides: Sides, *, progress: Progr
             yield from outputs_from_folder(folder, name, intake, shelf)
 
     report = import_records(workspace, read, format_name="compare", path=items, progress=progress)
-    changed = next((skip for skip in report.skips if "another output of" in skip.reason), None)
+    changed = next((skip for skip in report.skips if skip.code == OTHER_OUTPUT), None)
     if changed is not None:
         raise UserError(
             f"{changed.file}: {changed.reason}.",
@@ -166,6 +166,23 @@ class Comparison:
     by_task: dict[str, Verdict] = field(default_factory=dict)
     skips: list[Skip] = field(default_factory=list)
 
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is missing on either side, and judgments without a verdict."""
+        found = [
+            Notice(
+                code="outputs_missing",
+                values={
+                    "editor": name, "items": row["items"], "missing": row["items"] - row["outputs"],
+                    "keys": row["missing"],
+                },
+            )
+            for name, row in self.coverage.items()
+            if row["outputs"] < row["items"]
+        ]  # fmt: skip
+        failed: JsonDict = {status: n for status, n in self.judgments.items() if status != Status.OK.value and n}
+        return (*found, *([Notice(code="judgments_failed", values={"statuses": failed})] if failed else []))
+
     def to_json(self, *, top: int = 10) -> dict[str, Any]:
         """For ``--json``."""
         return {
@@ -174,7 +191,7 @@ class Comparison:
             "by_task": {task: verdict.__dict__ for task, verdict in self.by_task.items()},
             "differ_most": [_item_json(result) for result in differ_most(self.items, top)],
             "coverage": self.coverage, "judgments": self.judgments, "left_out": self.left_out,
-            "skips": [str(skip) for skip in self.skips],
+            "skips": [str(skip) for skip in self.skips], **notice_fields(self.notices),
         }  # fmt: skip
 
 

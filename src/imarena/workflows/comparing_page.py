@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from imarena.core.errors import ImarenaError
+from imarena.core.notices import sentences
 from imarena.core.records import ImageRef
 from imarena.images import preview
 from imarena.reports.page import Exhibit, Page, Picture, Section, write_html
@@ -73,17 +74,9 @@ def next_words(verdict: Verdict) -> str:
 
 def _result(found: Comparison) -> Section:
     verdict, sides = found.verdict, found.sides
-    warnings = [
-        f"{name} has no output for {row['items'] - row['outputs']} of {row['items']} items: those are not compared."
-        for name, row in found.coverage.items()
-        if row["outputs"] < row["items"]
-    ]
-    failed = {status: number for status, number in found.judgments.items() if status != "ok" and number}
-    if failed:
-        told = ", ".join(f"{number:,} {status}" for status, number in failed.items())
-        warnings.append(f"Judgments without a verdict: {told}. They count for neither side.")
     text = (sentence(verdict, sides.new_name), next_words(verdict), f"Judge: {found.judge}.")
-    return Section("Result", text, tuple(warnings), (task_table(found),) if found.by_task else ())
+    tables = (task_table(found),) if found.by_task else ()
+    return Section("Result", text, tuple(sentences(found.notices, "report")), tables)
 
 
 def task_table(found: Comparison) -> Table:

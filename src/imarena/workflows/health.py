@@ -9,7 +9,7 @@ from imarena.core.ids import content_id
 from imarena.core.records import Order, Outcome, Output, Status
 from imarena.judges import health as figures
 from imarena.judges.health import SelfConsistency, Verdicts
-from imarena.stats import Figure
+from imarena.stats import Figure, share
 from imarena.storage import Workspace
 from imarena.workflows.battles import WHOLE
 from imarena.workflows.columns_store import check_judges
@@ -55,13 +55,13 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
 def _failures(one: Health, said: Said) -> None:
     total = said.statuses.total()
     failed = total - said.statuses[Status.OK.value]
-    one.add("How often does it give no verdict?", figures.share("failed", failed, total, "attempts that are not ok"))
+    one.add("How often does it give no verdict?", share("failed", failed, total, "attempts that are not ok"))
 
 
 def _position(one: Health, said: Said) -> None:
     both = [o for o in said.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
     if not both:
-        one.missing.append("position bias: battles in both orders, of a judge that compares (`imarena battle`)")
+        one.needs("position_bias")
         return
     found = figures.position_bias(
         [orders[Order.LEFT_FIRST.value] for orders in both], [orders[Order.RIGHT_FIRST.value] for orders in both]
@@ -74,11 +74,11 @@ def _position(one: Health, said: Said) -> None:
 def _consistency(one: Health, said: Said) -> None:
     repeats = sorted({repeat for _, repeat in said.pairs} or {repeat for _, repeat in said.points})
     if len(repeats) < 2:
-        one.missing.append("self-consistency: the same questions asked again (`--repeats 5`, temperature above 0)")
+        one.needs("repeats")
         return
     keys = sorted(said.keys()) or pairs_of_points(said)
     if not keys:
-        one.missing.append("self-consistency: two or more outputs of the same item")
+        one.needs("repeated_pairs")
         return
     runs: list[Verdicts] = [[said.battle(key, repeat) for key in keys] for repeat in repeats]
     found: SelfConsistency = figures.self_consistency(runs)
@@ -88,26 +88,26 @@ def _consistency(one: Health, said: Said) -> None:
 
 def _injection(one: Health, said: Said, probes: Sequence[Probed]) -> None:
     if said.flagged:
-        found = figures.share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
+        found = share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
         one.add("In how many outputs did it see words that address a judge?", found)
     form = content_id("form", *json.loads(said.form))
     mine = [probe for probe in probes if probe.form == form]
     if mine:
         add_probes(one, mine)
     elif probes:
-        one.missing.append("prompt injection: this form of the judge (an earlier one was probed)")
+        one.needs("probe_of_this_form")
     else:
-        one.missing.append("prompt injection: how often it falls for such words (`imarena health --probe 20`)")
+        one.needs("probe")
 
 
 def _against_votes(one: Health, said: Said, people: People) -> None:
     if not people.votes:
-        one.missing.append("accuracy against people and tie laziness: votes on pairs (`imarena import`, or a campaign)")
+        one.needs("votes")
         return
     human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
     judge = [said.battle(key) for key, _, _ in people.votes]
     if all(verdict is None for verdict in judge):
-        one.missing.append("accuracy against people: verdicts on the pairs that people voted on")
+        one.needs("verdicts_on_votes")
         return
     groups = figures.accuracy_by_group(human, judge, [track for *_, track in people.votes])
     about = "" if people.dimension == said.dimension else f"; they were asked about {OTHER}"
@@ -126,7 +126,7 @@ def _gaps(one: Health, said: Said, people: People) -> None:
         if left is not None and right is not None and outcome in figures.DECISIVE:
             rows.append((outcome is Outcome.LEFT, left, right))
     if not rows:
-        one.missing.append("agreement by score gap: scores (`imarena judge`) of outputs that people compared")
+        one.needs("scores_of_pairs")
         return
     units = [number for number in range(len(rows)) for _ in range(2)]
     human = [value for left, _, _ in rows for value in (float(left), float(not left))]
@@ -154,16 +154,19 @@ def _means(one: Health, said: Said, editors: dict[str, str]) -> None:
         rows[editors[output]].append(scores)
     for editor, found in figures.dimension_means(rows).items():
         for name, mean in found.items():
-            half = 1.96 * mean.error if mean.error is not None else None
+            half = 1.96 * mean.error if mean.error else None  # equal scores show no error, and not that there is none
             low, high = (mean.mean - half, mean.mean + half) if half is not None else (None, None)
             told = "normal, 95 %" if half is not None else ""
-            figure = Figure(name, mean.mean, mean.n, "mean", low=low, high=high, interval=told)
+            why = "one score" if mean.n == 1 else "no variation: all scores are equal"
+            figure = Figure(
+                name, mean.mean, mean.n, "mean", low=low, high=high, interval=told, interval_reason="" if told else why
+            )
             one.add("Mean of each dimension", figure, group=editor)
 
 
 def _drift(one: Health, forms: Sequence[Said]) -> None:
     if len(forms) < 2:
-        one.missing.append("drift: the same outputs judged by two versions, prompts or settings of the judge")
+        one.needs("two_forms")
         return
     told = False
     for old, new in pairwise(forms):
@@ -180,7 +183,7 @@ def _drift(one: Health, forms: Sequence[Said]) -> None:
             one.add("Did its scores move with its form?", *moved, group=new.changed_from(old))
             told = True
     if not told:
-        one.missing.append("drift: two forms of the judge have nothing in common that both judged")
+        one.needs("common_outputs")
 
 
 def _scores(said: Said, outputs: Iterable[str]) -> dict[str, float | None]:
@@ -199,16 +202,17 @@ def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
     scores = scores_from_store(workspace, None, sorted(set(ratings.labels["criterion"])))
     if not len(ratings) or not len(scores):
         for one in found:
-            one.missing.append("correlation with people: ratings of outputs, and scores (`imarena judge`)")
+            one.needs("ratings_and_scores")
         return
     try:
-        groups = align(scores, ratings, AlignOptions(rounds=200)).groups
+        aligned = align(scores, ratings, AlignOptions())
     except UserError:
         for one in found:
-            one.missing.append("correlation with people: scores of the outputs that people rated")
+            one.needs("scores_of_ratings")
         return
     named = {one.judge: one for one in found}
-    for group in groups:
+    how = f"{aligned.settings['interval']}, {aligned.settings['rounds']} rounds, seed {aligned.settings['seed']}"
+    for group in aligned.groups:
         own = group["judge"].removesuffix(f": {group['criterion']}")  # its mark of the same name, not its headline
         if own not in named:
             continue
@@ -218,6 +222,7 @@ def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
             reason = str(group["reason"] or "") if group[name] is None else ""
             ends = (group["interval"] or {}).get(name) or {}
             figure = Figure(
-                name, group[name], group["n"], "against the mean rating", reason, ends.get("low"), ends.get("high")
-            )
+                name, group[name], group["n"], "against the mean rating", reason, ends.get("low"), ends.get("high"),
+                how if ends.get("low") is not None else "", ends.get("reason") or "",
+            )  # fmt: skip
             named[own].add(question, figure, group=group["criterion"] or "")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from imarena.core.notices import Notice, sentences
 from imarena.stats import Figure
 
 
@@ -26,16 +27,21 @@ class Health:
     judge: str
     statuses: dict[str, int] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    """What could not be told, and what it needs."""
+    notices: list[Notice] = field(default_factory=list)
+    """Figures that are not available, and what they need."""
 
     def add(self, question: str, *found: Figure, group: str = "") -> None:
         """Add figures under a question."""
         self.lines += [Line(question, figure, group) for figure in found]
 
+    def needs(self, data: str) -> None:
+        """Note that a figure is not available for want of these data (see the wordings of `health_needs`)."""
+        self.notices.append(Notice(code="health_needs", values={"data": data}))
+
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
-            "judge": self.judge, "statuses": self.statuses, "missing": self.missing,
+            "judge": self.judge, "statuses": self.statuses, "missing": sentences(self.notices),
+            "notices": [notice.model_dump(mode="json") for notice in self.notices],
             "lines": [line.to_json() for line in self.lines],
         }  # fmt: skip

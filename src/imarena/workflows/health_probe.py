@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from imarena.core.ids import content_id
+from imarena.core.notices import Notice
 from imarena.core.protocols import Judge, Verdict
 from imarena.core.records import Evidence, JsonDict, Order, Outcome, Status
 from imarena.judges.injection import injections
@@ -131,7 +132,7 @@ def judge_probes(workspace: Workspace, judge: Judge) -> Health:
     if mine:
         add_probes(one, mine)
     else:
-        one.missing.append("prompt injection: nothing was asked yet")
+        one.notices.append(Notice(code="probe_empty"))
     return one
 
 
@@ -152,7 +153,7 @@ def _tell(one: Health, question: str, found: dict[str, Susceptibility], what: st
     failed = sum(figures.n_failed for kind, figures in found.items() if kind != "all")
     if failed:
         whole = units * len(injections())
-        one.missing.append(f"prompt injection: {failed} of {whole} {what} with a text have no verdict to compare")
+        one.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
 
 
 def score_pairs(probes: Sequence[Probed]) -> list[ScorePair]:

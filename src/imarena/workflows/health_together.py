@@ -20,7 +20,7 @@ def together(forms: Mapping[str, Sequence[Said]]) -> Health:
     for dimension, judges in sorted(groups.items()):
         _agreement(one, dimension, judges)
     if len(forms) > 1 and not one.lines:
-        one.missing.append("agreement among judges: two judges of one dimension with verdicts on the same pairs")
+        one.needs("two_judges")
     return one
 
 

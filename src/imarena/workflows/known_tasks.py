@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
+from imarena.core.notices import Notice
 from imarena.core.records import Item, Outcome, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.ballots import INSTRUCTION_FOLLOWING
@@ -40,7 +41,7 @@ class Found:
     """Tasks with known answers; and which lines of a table could not be used, and why."""
 
     tasks: list[Proposal] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
 
 
 class _Catalogue:
@@ -146,15 +147,15 @@ def from_table(workspace: Workspace, kind: str, text: str) -> Found:
         try:
             one = _from_row(catalogue, kind, cells)
         except ValueError as error:
-            found.problems.append(f"Line {line}: {error}.")
+            found.notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
             continue
         if one.known.unit in seen:
-            found.problems.append(f"Line {line}: this task stands in the table before.")
+            found.notices.append(Notice(code="known_task_repeated", values={"line": line}))
             continue
         seen.add(one.known.unit)
         found.tasks.append(one)
-    if not found.tasks and not found.problems:
-        found.problems.append("The table has no rows. Its first line names the columns, as in item,left,right,winner.")
+    if not found.tasks and not found.notices:
+        found.notices.append(Notice(code="known_tasks_empty"))
     return replace(found, tasks=found.tasks[:MOST])
 
 

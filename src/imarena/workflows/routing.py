@@ -7,7 +7,7 @@ import numpy as np
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
-from imarena.core.plurals import counted
+from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, JsonDict
 from imarena.ranking import Options
 from imarena.ranking.corrected import Ballot, correct
@@ -100,7 +100,7 @@ def calibrate(workspace: Workspace, judge: str | None, fit: Fit | None = None) -
         "too_few": skipped,
         **gap_tables(gap, agrees, scores.range, fit.gap_edges),
         "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
-        "warnings": list(arena.warnings),
+        **notice_fields(arena.notices),
     }
 
 
@@ -190,7 +190,7 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
     wanted = _wanted(arena, belief, told, wish)
     return {
         "judge": arena.judge,
-        "warnings": [*arena.warnings, *_plan_warnings(wanted, wish)],
+        **notice_fields((*arena.notices, *_plan_notices(wanted, wish))),
         "items": arena.pool.n_items,
         "models": arena.pool.n_models,
         "votes_so_far": len(arena.work),
@@ -239,22 +239,17 @@ def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: Wish) -> dict[st
     }
 
 
-def _plan_warnings(wanted: dict[str, Any], wish: Wish) -> list[str]:
+def _plan_notices(wanted: dict[str, Any], wish: Wish) -> list[Notice]:
     """What stands between the wish and this arena."""
-    texts = []
+    found = []
     need, widest = wanted["votes_needed"], wanted["widest"]
     others = [line["votes_needed"] for line in wanted["by_model"] if line["model"] != widest]
     rest = MOST if None in others else max(others)
     if (MOST if need is None else need) > 2 * max(rest, 1):
-        texts.append(
-            f"'{widest}' sets the figure: it wins or loses nearly every battle, so that each vote tells little of how "
-            f"far away it is. All the others reach +-{wish.target:g} with {rest:,} votes."
-        )
+        values: JsonDict = {"model": widest, "target": wish.target, "votes": rest}
+        found.append(Notice(code="one_model_needs_most_votes", values=values))
     if (MOST if need is None else need) > wanted["votes_left"]:
-        who = "one rater" if wish.raters == 1 else f"{wish.raters} raters"
-        texts.append(
-            f"{counted(wanted['battles'], 'battle')} and {who} leave {counted(wanted['votes_left'], 'vote')} to ask "
-            f"for, which bring about +-{wanted['half_width_left']:.0f}. For +-{wish.target:g} find more "
-            "--raters, import more items, or give a wider --target."
-        )
-    return texts
+        values = {name: wanted[name] for name in ("battles", "votes_left")}
+        values |= {"raters": wish.raters, "half_width": wanted["half_width_left"], "target": wish.target}
+        found.append(Notice(code="too_few_votes_left", values=values))
+    return found

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Options, rank_battles
 from imarena.ranking.board import assemble
@@ -18,8 +19,8 @@ Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
 Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
 Q_GIVEN = "as it was given, not calibrated"
 
-Weighed = tuple[Ranking, JsonDict, tuple[str, ...]]
-"""A board, what its settings say of the judge's reliability, and warnings."""
+Weighed = tuple[Ranking, JsonDict, tuple[Notice, ...]]
+"""A board, what its settings say of the judge's reliability, and notices."""
 
 
 def with_range(options: Options, arena: Arena) -> Options:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
+from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
 from imarena.routing import (
     DEFERRAL,
@@ -79,7 +80,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
         told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
-        return {**told, "warnings": list(arena.warnings)}
+        return {**told, **notice_fields(arena.notices)}
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
     campaign = _campaign(workspace, arena, request)
     batch = draw_batch(workspace, arena, belief, request, rng)
@@ -94,7 +95,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         "stopped": False,
         "campaign": campaign.campaign_id,
         "judge": arena.judge,
-        "warnings": [*arena.warnings, *_short(request, len(batch))],
+        **notice_fields((*arena.notices, *_short(request, len(batch)))),
         "policy": request.policy,
         "assignments": added.new,
         "offered": offered,
@@ -107,11 +108,11 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     }
 
 
-def _short(request: Request, battles: int) -> tuple[str, ...]:
+def _short(request: Request, battles: int) -> tuple[Notice, ...]:
     wanted = -(-request.budget // request.votes_per_battle)
     if battles >= wanted:
         return ()
-    return (f"Only {battles:,} of {wanted:,} battles were left to ask: the others were asked, or did not pass.",)
+    return (Notice(code="few_battles_left", values={"battles": battles, "wanted": wanted}),)
 
 
 def draw_batch(

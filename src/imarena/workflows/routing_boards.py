@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
 from imarena.core.ids import canonical_json
-from imarena.core.notices import Notice, notices_from_texts
+from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.board import assemble
@@ -117,11 +117,12 @@ def setting_board(
     if name == "corrected":
         kept, result = corrected_board(people, options, _scale(arena))
         return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
-    both = _joined(judge_battles(arena, votes), people)
+    judged = judged_pairs(arena, votes)
+    both = _joined(judge_battles(arena, votes), people) if judged.any() else people
     if paper_compat:
         options = replace(options, active=replace(options.active, paper_compat=True))
-    made, more, warnings = weighed_board(workspace, arena, both, name, options, group)
-    return _named(made, name, arena, more, notices_from_texts(warnings))
+    made, more, notices = weighed_board(workspace, arena, both, name, options, group)
+    return _named(made, name, arena, more, notices)
 
 
 BOTH = ("score", "vote")
@@ -194,13 +195,18 @@ def vote_battles(arena: Arena, votes: VoteTable, weigh_routing: bool = False) ->
     return _battles(arena, votes.item, left, right, votes.points, np.zeros(len(votes), bool), weight)
 
 
+def judged_pairs(arena: Arena, votes: VoteTable) -> NDArray[np.bool_]:
+    """(N, P) pairs outside the gold set that the judge scored and no one voted on."""
+    mask = np.isfinite(arena.pool.gap) & arena.pool.open & ~arena.gold[:, None]
+    mask[votes.item, votes.pair] = False
+    return mask
+
+
 def judge_battles(arena: Arena, votes: VoteTable) -> Battles:
     """The judge's verdict on every pair outside the gold set that no one voted on; equal scores are a tie."""
     pool = arena.pool
     gap = pool.gap
-    mask = np.isfinite(gap) & pool.open & ~arena.gold[:, None]
-    mask[votes.item, votes.pair] = False
-    item, pair = np.nonzero(mask)
+    item, pair = np.nonzero(judged_pairs(arena, votes))
     points = 0.5 + 0.5 * np.sign(np.round(gap[item, pair], 9))
     return _battles(arena, item, pool.left[pair], pool.right[pair], points, np.ones(item.size, bool), None)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice
 from imarena.core.records import Calibration, JsonDict
 from imarena.routing import Curve, agreement_table, fit_curve, reliability
 from imarena.routing.calibration import FINE_EDGES, RIDGE, TABLE_EDGES, Method
@@ -137,16 +138,13 @@ def told(record: Calibration, curve: Curve | None = None) -> JsonDict:
     }
 
 
-def stale(record: Calibration, versions: Mapping[str, int]) -> tuple[str, ...]:
-    """A warning where the judge's scores are of another version than those that were calibrated."""
+def stale(record: Calibration, versions: Mapping[str, int]) -> tuple[Notice, ...]:
+    """A notice where the judge's scores are of another version than those that were calibrated."""
     known = record.data.get("versions")
     if not isinstance(known, list) or set(known) == set(versions):
         return ()
-    names = [", ".join(f"'{name}'" for name in sorted(map(str, part))) or "none" for part in (known, versions)]
-    return (
-        f"'{record.judge}' was calibrated with version {names[0]}, its scores are now of {names[1]}: "
-        "run imarena route calibrate again.",
-    )
+    values: JsonDict = {"judge": record.judge, "calibrated": [*sorted(map(str, known))], "scored": [*sorted(versions)]}
+    return (Notice(code="calibration_stale", values=values),)
 
 
 def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> dict[str, Any] | None:

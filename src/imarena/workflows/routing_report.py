@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
+from imarena.core.notices import notice_fields
 from imarena.core.protocols import Progress
 from imarena.core.records import Judgment
 from imarena.ranking import Options, compare
@@ -82,7 +83,7 @@ def active_report(
         "judge": arena.judge,
         "score_range": scores.document,
         "votes": len(arena.votes),
-        "warnings": list(dict.fromkeys((*arena.warnings, *(text for one in boards.values() for text in one.warnings)))),
+        **notice_fields((*arena.notices, *(notice for one in boards.values() for notice in one.notices))),
         "tau": used.tau,
         "delta": used.delta,
         "deferral": deferral_by_family(arena, used),

@@ -23,10 +23,10 @@ from imarena.judges.health import (
     score_drift,
     score_gap_agreement,
     self_consistency,
-    share,
     tie_laziness,
     verdict_drift,
 )
+from imarena.stats import share
 
 L, R, T = Outcome.LEFT, Outcome.RIGHT, Outcome.TIE
 VERDICTS = st.lists(st.sampled_from([L, R, T, None]), min_size=1, max_size=40)

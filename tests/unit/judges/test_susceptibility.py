@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from imarena.core.protocols import Verdict
 from imarena.core.records import Outcome, Status
-from imarena.judges.health import share
 from imarena.judges.susceptibility import (
     BattlePair,
     ScorePair,
@@ -16,6 +15,7 @@ from imarena.judges.susceptibility import (
     clustered_share,
     score_susceptibility,
 )
+from imarena.stats import share
 
 LEFT, RIGHT, TIE = Outcome.LEFT, Outcome.RIGHT, Outcome.TIE
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from imarena.cli.app import app
 from imarena.core.errors import UserError
+from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.workflows.rank import rank
 
@@ -29,20 +30,39 @@ def widths(board: Ranking) -> dict[str, float]:
     return {s.model: (s.high or 0) - (s.low or 0) for s in board.models}
 
 
+def spreads(board: Ranking) -> dict[str, float]:
+    """Four standard deviations of every rating, those without an interval too."""
+    assert board.covariance is not None
+    return {s.model: 4 * board.covariance[i][i] ** 0.5 for i, s in enumerate(board.models)}
+
+
+def codes(board: Ranking) -> list[str]:
+    return [notice.code for notice in board.notices]
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("interval", ["bootstrap", "sandwich"])
-@pytest.mark.parametrize(("winner", "word"), [("left", "won every battle"), ("right", "lost every battle")])
-def test_unbeaten_and_winless(method: str, interval: str, winner: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("winner", "code", "note"),
+    [
+        ("left", "won_every_battle", "won every battle: no upper bound"),
+        ("right", "lost_every_battle", "lost every battle: no lower bound"),
+    ],
+)
+def test_unbeaten_and_winless(method: str, interval: str, winner: str, code: str, note: str) -> None:
     plain = rank(table(CORE), method=method, interval=interval)
     board = rank(table([*CORE, *[("u", "a", winner), ("u", "b", winner)] * 3]), method=method, interval=interval)
-    assert any(word in warning and "'u'" in warning for warning in board.warnings)
-    assert not plain.warnings
+    assert Notice(code=code, values={"model": "u"}) in board.notices
+    assert not plain.notices
     for model in "abc":
         assert of(board)[model].rating == pytest.approx(of(plain)[model].rating, abs=1e-6)
     place = 1 if winner == "left" else 4
     assert of(board)["u"].rank == place
-    assert widths(board)["u"] > 300
-    assert widths(board)["u"] > 1.5 * max(widths(plain).values())
+    assert (of(board)["u"].low, of(board)["u"].high, of(board)["u"].note) == (None, None, note)
+    assert all(of(board)[model].note == "" and of(board)[model].low < of(board)[model].high for model in "abc")
+    assert of(board)["u"].rank_low is not None, "its rank is bounded by the other side of its interval"
+    assert spreads(board)["u"] > 300
+    assert spreads(board)["u"] > 1.5 * max(spreads(plain).values())
 
 
 def test_more_wins_place_an_unbeaten_model_higher() -> None:
@@ -54,14 +74,18 @@ def test_more_wins_place_an_unbeaten_model_higher() -> None:
 def test_two_islands(method: str) -> None:
     island = [("x", "y", "left")] * 3 + [("y", "x", "left")] * 2
     board = rank(table([*CORE, *island]), method=method)
-    assert any("2 islands" in warning for warning in board.warnings)
+    assert Notice(code="groups_never_met", values={"groups": 2}) in board.notices
     plain = of(rank(table(CORE), method=method))
     assert {model: of(board)[model].rating for model in "abc"} == pytest.approx(
         {model: plain[model].rating for model in "abc"}, abs=1e-6
     )
     assert (of(board)["x"].rating + of(board)["y"].rating) / 2 == pytest.approx(1000, abs=1e-6)
     assert of(board)["x"].rating - of(board)["y"].rating == pytest.approx(400 * np.log10(1.5), abs=1e-6)
-    assert min(widths(board)["x"], widths(board)["y"]) > 600
+    assert min(spreads(board)["x"], spreads(board)["y"]) > 600
+    for model in "xy":
+        standing = of(board)[model]
+        assert (standing.low, standing.high, standing.rank_low, standing.rank_high) == (None,) * 4
+        assert standing.note == "never met the other models"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -70,7 +94,7 @@ def test_ties_only(method: str) -> None:
     assert [s.rating for s in board.models] == pytest.approx([1000] * 3)
     assert [s.rank for s in board.models] == [1, 1, 1]
     assert min(widths(board).values()) > 100
-    assert any("no variation" in warning for warning in board.warnings)
+    assert codes(board) == ["intervals_from_model"] if method == "bt" else "intervals_from_model" in codes(board)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -78,15 +102,19 @@ def test_one_battle(method: str) -> None:
     board = rank(table([("a", "b", "left")]), method=method)
     assert of(board)["a"].rating > 1000 > of(board)["b"].rating
     assert of(board)["a"].rating + of(board)["b"].rating == pytest.approx(2000)
-    assert min(widths(board).values()) > 200
-    assert board.warnings
+    assert min(spreads(board).values()) > 200
+    assert [(s.low, s.high, s.note[:4]) for s in board.models] == [(None, None, "won "), (None, None, "lost")]
+    assert {"won_every_battle", "lost_every_battle", "weak_prior"} <= set(codes(board))
 
 
 @pytest.mark.parametrize("method", ["elo", "active-elo"])
 def test_one_battle_online_has_no_interval(method: str) -> None:
     board = rank(table([("a", "b", "left")]), method=method)
-    assert all(s.low is None and s.high is None for s in board.models)
-    assert any("Too few battles" in warning for warning in board.warnings)
+    assert all((s.low, s.high, s.rank_low, s.rank_high, s.note) == (None,) * 4 + ("one battle",) for s in board.models)
+    assert codes(board) == ["order_matters", "no_interval"]
+    assert board.covariance is None
+    stability: Any = board.details["stability"]
+    assert (stability["mean_spearman"], stability["rank_std"]) == (None, None), "equal rounds do not show a sure order"
 
 
 def test_missing_winner_is_left_out_and_counted() -> None:
@@ -95,7 +123,8 @@ def test_missing_winner_is_left_out_and_counted() -> None:
     assert board.excluded == {"missing_winner": 2}
     assert board.n_battles == 20
     assert board.models == plain.models
-    assert any("2 missing winner" in warning for warning in board.warnings)
+    assert board.notices == (Notice(code="battles_left_out", values={"reasons": {"missing_winner": 2}}),)
+    assert board.warnings == ("Battles left out: 2 missing winner.",)
 
 
 def test_unknown_label_names_its_row() -> None:
@@ -122,7 +151,10 @@ def test_missing_output_is_excluded_or_a_loss_and_lowers_coverage() -> None:
     assert out.excluded == {"missing_output": 2}
     assert (of(loss)["a"].losses, of(out)["a"].losses) == (of(out)["a"].losses + 2, of(out)["a"].losses)
     assert of(out)["a"].coverage < of(out)["b"].coverage
-    assert any("Coverage differs" in warning for warning in out.warnings)
+    (told,) = (notice for notice in out.notices if notice.code == "coverage_differs")
+    assert (told.values["model"], told.values["low"]) == ("a", of(out)["a"].coverage)
+    assert "--missing loss" in sentence(told, "terminal")
+    assert "--" not in sentence(told, "page") + sentence(told, "report")
 
 
 def test_nothing_to_rank() -> None:
@@ -132,7 +164,7 @@ def test_nothing_to_rank() -> None:
         rank({"left": [], "right": [], "winner": []})
     board = rank(table([*CORE, ("a", "a", "left"), ("z", "z", "tie")]), interval="none")
     assert board.excluded == {"same_model_on_both_sides": 2}
-    assert any("'z'" in warning for warning in board.warnings)
+    assert Notice(code="models_not_ranked", values={"models": ["z"], "more": 0}) in board.notices
 
 
 def test_a_new_model_is_placed_on_a_frozen_board() -> None:
@@ -140,7 +172,7 @@ def test_a_new_model_is_placed_on_a_frozen_board() -> None:
     board = rank(table([("n", "c", "left"), ("n", "a", "left"), ("c", "n", "left")] * 2), anchors=frozen)
     for model in "ac":
         assert of(board)[model].rating == of(frozen)[model].rating
-        assert of(board)[model].low is None
+        assert (of(board)[model].low, of(board)[model].high, of(board)[model].note) == (None, None, "fixed")
     assert widths(board)["n"] > 100
     expected = 10 ** ((of(board)["n"].rating - np.array([of(frozen)[m].rating for m in "ccaa"])) / 400)
     assert np.sum((expected / (1 + expected))[[0, 0, 1, 1, 2, 2]]) == pytest.approx(4, abs=1e-6)
@@ -165,7 +197,7 @@ def test_a_side_that_always_wins_does_not_run_off() -> None:
 
     rows = [(a, b, "left") for a, b, _ in CORE] + [(b, a, "left") for a, b, _ in CORE]
     board = rank(table(rows), options=Options(position=True), rounds=50)
-    assert any("coefficient" in warning for warning in board.warnings)
+    assert "coefficient_unbounded" in codes(board)
     coefficients: Any = board.details["coefficients"]
     assert 200 < coefficients[0]["rating_points"] < 2000
     assert [s.rating for s in board.models] == pytest.approx([1000] * 3, abs=1e-6)

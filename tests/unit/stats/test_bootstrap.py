@@ -69,6 +69,14 @@ def test_paired_bootstrap_of_any_statistic() -> None:
         paired_bootstrap([1.0, 2.0], [2.0])
 
 
+def test_an_interval_without_a_width_is_absent() -> None:
+    """One round of a hundred differs: the ends are the same all the same."""
+    found = percentile_interval(np.array([0.4] + [0.5] * 99), 0.95, what="units")
+    assert (found.low, found.high, found.reason) == (None, None, "no variation: resampled rounds give the same value")
+    wide = percentile_interval(np.array([0.4] * 10 + [0.5] * 90), 0.95, what="units")
+    assert (wide.low, wide.high, wide.reason) == (0.4, 0.5, "")
+
+
 def test_undefined_rounds_are_told_or_too_many() -> None:
     few = percentile_interval(np.array([np.nan, *np.linspace(0, 1, 99)]), 0.95, what="units")
     assert "1 undefined rounds left out" in few.method

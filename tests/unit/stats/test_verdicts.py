@@ -72,3 +72,11 @@ def test_a_judges_tie_is_a_miss_where_people_decide() -> None:
 def test_columns_must_match() -> None:
     with pytest.raises(ValueError, match="human verdicts"):
         verdict_figures(["left"], [])
+
+
+def test_an_accuracy_has_wilsons_interval_also_where_all_are_right() -> None:
+    """The ends of 10 of 10 as in Wilson's paper: low n / (n + z^2), high 1."""
+    found = verdict_figures(["left"] * 10, ["left"] * 10).decisive_accuracy
+    assert found.low == pytest.approx(10 / (10 + 1.959963984540054**2))
+    assert found.high == pytest.approx(1.0)
+    assert found.interval == "Wilson, 95 %"

@@ -1,5 +1,13 @@
 """Notices: what a user should know about a result, as data. Each door words them in its own way."""
 
-from imarena.core.notices.notice import Notice, Place, notices_from_texts, sentence, sentences, text_notice
+from imarena.core.notices.notice import (
+    Notice,
+    Place,
+    notice_fields,
+    notices_from_texts,
+    sentence,
+    sentences,
+    text_notice,
+)
 
-__all__ = ["Notice", "Place", "notices_from_texts", "sentence", "sentences", "text_notice"]
+__all__ = ["Notice", "Place", "notice_fields", "notices_from_texts", "sentence", "sentences", "text_notice"]

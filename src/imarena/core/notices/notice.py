@@ -51,6 +51,12 @@ def sentences(notices: Iterable[Notice], place: Place = "terminal") -> list[str]
     return list(dict.fromkeys(sentence(notice, place) for notice in notices))
 
 
+def notice_fields(notices: Iterable[Notice]) -> dict[str, Any]:
+    """The two fields of a JSON document: `warnings` in the terminal's words, `notices` as codes with values."""
+    held = list(notices)
+    return {"warnings": sentences(held), "notices": [notice.model_dump(mode="json") for notice in held]}
+
+
 @cache
 def _wordings() -> dict[str, Wording]:
     found: dict[str, Wording] = {}

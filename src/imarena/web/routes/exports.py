@@ -211,7 +211,7 @@ def export_agreement(
 ) -> StreamingResponse:
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
-    found = agreement(arena.workspace, arena.voting.campaign(campaign_id))
+    found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
     return _saved(Agreement, (Agreement(**one) for one in found), format, "agreement")
 
 

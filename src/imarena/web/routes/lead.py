@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from imarena.core.notices import sentences
 from imarena.core.records import Campaign
 from imarena.storage import leases
 from imarena.storage.database import writing
@@ -74,7 +75,7 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> Kn
     else:
         least = (body.least_votes, body.least_share)
         found = from_votes(workspace, body.kind, tuple(body.datasets), *least)
-    return KnownPage(tasks=[_known(one) for one in found.tasks], problems=found.problems[:50])
+    return KnownPage(tasks=[_known(one) for one in found.tasks], problems=sentences(found.notices[:50], "page"))
 
 
 @router.get("/campaigns/{campaign_id}")
@@ -129,7 +130,7 @@ def change_rater(
 def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> AgreementReport:
     """Agreement among raters."""
     arena = arena_of(request)
-    found = agreement(arena.workspace, arena.voting.campaign(campaign_id))
+    found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
     return AgreementReport(criteria=[Agreement(**one) for one in found])
 
 

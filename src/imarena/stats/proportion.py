@@ -1,0 +1,23 @@
+"""Proportions with Wilson's interval: one for every accuracy and rate, whichever command prints it."""
+
+import math
+
+from imarena.stats.figure import Figure, undefined
+
+Z95 = 1.959963984540054
+WILSON = "Wilson, 95 %"
+
+
+def wilson(rate: float, n: float, z: float = Z95) -> tuple[float, float]:
+    """Ends of Wilson's score interval of a rate among `n` units; it has a width for a rate of 0 and of 1 too."""
+    spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    low, high = ((rate + z * z / (2 * n) + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
+    return max(low, 0.0), min(high, 1.0)
+
+
+def share(name: str, hits: int, n: int, method: str, *, reason: str = "nothing to count") -> Figure:
+    """A proportion with Wilson's 95 % interval; undefined for n = 0, with the reason."""
+    if n == 0:
+        return undefined(name, reason, n=0, method=method)
+    low, high = wilson(hits / n, n)
+    return Figure(name, hits / n, n, method, low=low, high=high, interval=WILSON)

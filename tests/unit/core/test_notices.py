@@ -1,0 +1,95 @@
+"""Notices are codes with values; each place has its own words."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import imarena
+from imarena.core.notices import Notice, notice_fields, sentence, sentences
+from imarena.core.notices import ranking as ranking_words
+from imarena.core.notices import studies as study_words
+
+ROOT = Path(imarena.__file__).parent
+EXAMPLES = [
+    Notice(code="battles_left_out", values={"reasons": {"missing_winner": 2, "both_bad": 1200}}),
+    Notice(code="models_not_ranked", values={"models": ["a", "b"], "more": 3}),
+    Notice(code="coverage_differs", values={"model": "a", "low": 0.5, "high": 1.0}),
+    Notice(code="weights_uneven", values={"battles": 300, "worth": 1.0}),
+    Notice(code="coefficient_unbounded"),
+    Notice(code="tie_parameter_unbounded", values={"dimension": "all"}),
+    Notice(code="reliability_free"),
+    Notice(code="won_every_battle", values={"model": "a"}),
+    Notice(code="lost_every_battle", values={"model": "a"}),
+    Notice(code="groups_never_met", values={"groups": 2}),
+    Notice(code="groups_one_sided", values={"groups": 2}),
+    Notice(code="weak_prior"),
+    Notice(code="not_converged", values={"iterations": 1}),
+    Notice(code="intervals_from_model", values={"models": 1, "of": 5}),
+    Notice(code="unnamed_units", values={"battles": 1, "cluster": "item"}),
+    Notice(code="few_units", values={"units": 4, "cluster": "item"}),
+    Notice(code="order_matters"),
+    Notice(code="no_interval", values={"models": 3, "of": 3, "reason": "one item"}),
+    Notice(code="alpha_undefined", values={"group": "all ratings", "reason": "no variation"}),
+    Notice(code="rater_stands_out", values={"group": "all ratings", "rater": "x", "flag": "backwards"}),
+    Notice(code="outputs_not_scored", values={"judge": "j", "criterion": "", "scored": 58, "rated": 60}),
+    Notice(code="alignment_undefined", values={"judge": "j", "group": "all units", "reason": "no variation"}),
+    Notice(code="bias_undefined", values={"judge": "j", "reason": "no score meets a rating"}),
+    Notice(code="outputs_missing", values={"editor": "new", "items": 8, "missing": 7, "keys": list("abcdefg")}),
+    Notice(code="judgments_failed", values={"statuses": {"refused": 2}}),
+    Notice(code="calibration_stale", values={"judge": "j", "calibrated": ["1"], "scored": []}),
+    Notice(code="few_battles_left", values={"battles": 22, "wanted": 30}),
+    Notice(code="one_model_needs_most_votes", values={"model": "a", "target": 25.0, "votes": 900}),
+    Notice(
+        code="too_few_votes_left",
+        values={"battles": 64, "votes_left": 0, "raters": 1, "half_width": 80.0, "target": 25.0},
+    ),
+    Notice(code="one_answer_each"),
+    Notice(code="known_task_unusable", values={"line": 3, "reason": "left and right are the same"}),
+    Notice(code="known_task_repeated", values={"line": 3}),
+    Notice(code="known_tasks_empty"),
+    Notice(code="health_needs", values={"data": "votes"}),
+    Notice(code="probe_empty"),
+    Notice(code="probe_failed", values={"failed": 2, "of": 9, "what": "outputs"}),
+]
+
+
+def test_every_wording_has_an_example_here() -> None:
+    assert [*ranking_words.WORDS, *study_words.WORDS] == [notice.code for notice in EXAMPLES]
+
+
+@pytest.mark.parametrize("notice", EXAMPLES, ids=lambda notice: notice.code)
+def test_pages_and_reports_name_no_option_and_no_command(notice: Notice) -> None:
+    terminal, page, report = (sentence(notice, place) for place in ("terminal", "page", "report"))
+    for text in (terminal, page, report):
+        assert len(text) > 20
+        assert "{" not in text
+        assert "None" not in text
+    assert "--" not in page + report
+    assert "`" not in page + report
+    assert notice_fields([notice]) == {"warnings": [terminal], "notices": [notice.model_dump(mode="json")]}
+
+
+def test_every_need_of_a_figure_has_words_and_the_command_on_the_terminal_only() -> None:
+    for data, (figure, _, command) in study_words.NEEDS.items():
+        notice = Notice(code="health_needs", values={"data": data})
+        assert sentence(notice).startswith(f"{figure}: not available")
+        assert (f"`{command}`" in sentence(notice)) == bool(command)
+        assert "`" not in sentence(notice, "page")
+
+
+def test_equal_sentences_are_told_once() -> None:
+    assert sentences([EXAMPLES[4], EXAMPLES[4]]) == [sentence(EXAMPLES[4])]
+
+
+def codes_in(path: Path) -> set[str]:
+    """The codes of all `Notice(code="...")` calls in a file."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    words = [word for call in calls if getattr(call.func, "id", "") == "Notice" for word in call.keywords]
+    constants = [node for word in words if word.arg == "code" for node in ast.walk(word.value)]
+    return {node.value for node in constants if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_every_code_that_is_made_in_the_ranking_room_has_words() -> None:
+    made = set().union(*(codes_in(path) for path in (ROOT / "ranking").glob("*.py")))
+    assert {"few_units", *made} == ranking_words.WORDS.keys()
