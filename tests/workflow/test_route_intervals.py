@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from imarena.core.records import Item, Judgment, Origin, Output, Turn
+from imarena.core.records import Item, Judgment, Output, Turn
 from imarena.storage import init_workspace
 from tests.command import Imarena
+from tests.samples import picture_of
 from tests.workflow.test_route import EDITORS, STRENGTH, assigned, fill, vote_all
 
 
@@ -15,7 +16,7 @@ def test_a_family_of_one_item_has_no_intervals(imarena: Imarena, tmp_path: Path)
         fill(workspace, n_items=8)
         item = Item(dataset="d", key="lone", turns=(Turn(instruction="edit"),), family="lone")
         outputs = [
-            Output(item_id=item.item_id, editor=editor, origin=Origin(source="t", row=f"lone-{editor}"))
+            Output(item_id=item.item_id, editor=editor, image=picture_of(workspace, f"lone-{editor}"))
             for editor in EDITORS
         ]
         workspace.store.add([item])

@@ -7,6 +7,7 @@ import pytest
 
 import imarena
 from imarena.core.notices import Notice, notice_fields, sentence, sentences
+from imarena.core.notices import boards as board_words
 from imarena.core.notices import ranking as ranking_words
 from imarena.core.notices import studies as study_words
 
@@ -51,22 +52,45 @@ EXAMPLES = [
     Notice(code="health_needs", values={"data": "votes"}),
     Notice(code="probe_empty"),
     Notice(code="probe_failed", values={"failed": 2, "of": 9, "what": "outputs"}),
+    Notice(code="judges_by_scores", values={"judges": ["a", "b"]}),
+    Notice(code="votes_about_other_dimension", values={"judge": "j", "dimension": "overall", "votes": ["quality"]}),
+    Notice(code="earlier_scores", values={"judge": "j", "scores": 3}),
+    Notice(code="models_without_evidence", values={"models": ["a"], "lacking": "no vote"}),
+    Notice(code="models_without_scores", values={"judge": "j", "models": ["a"]}),
+    Notice(code="few_votes", values={"votes": 1, "judges": True}),
+    Notice(code="absent_editors", values={"models": ["a"], "people": False, "command": "imarena judge"}),
+    Notice(code="scored_only", values={"models": ["a"], "command": "imarena battle"}),
+    Notice(code="no_outputs", values={"models": {"a": {"refused": 2}}}),
+    Notice(code="fewer_items", values={"models": {"a": [3, 9]}}),
+    Notice(code="outputs_not_judged", values={"models": {"a": [3, 9]}, "command": "judge"}),
+    Notice(code="one_dimension", values={"dimension": "visual_consistency"}),
+    Notice(code="judges_pooled", values={"judges": ["a", "b"]}),
+    Notice(code="people_and_judges"),
+    Notice(code="other_sources", values={"votes": 7, "judges": {"a": 9}}),
+    Notice(code="unnamed_group", values={"by": "task", "battles": 4}),
+    Notice(code="dimensions_pooled", values={"dimensions": ["overall", "quality"]}),
+    Notice(code="self_judged", values={"editor": "a", "judge": "j"}),
+    Notice(code="no_intervals", values={"reason": "There is one item."}),
+    Notice(code="board_not_stored", values={"reason": "The disk is full."}),
+    Notice(code="group_not_ranked", values={"reason": "There is nothing to rank."}),
+    Notice(code="judge_cannot_see", values={"judge": "builtin", "limits": ["style", "identity of a person"]}),
 ]
 
 
 def test_every_wording_has_an_example_here() -> None:
-    assert [*ranking_words.WORDS, *study_words.WORDS] == [notice.code for notice in EXAMPLES]
+    assert {*ranking_words.WORDS, *board_words.WORDS, *study_words.WORDS} == {notice.code for notice in EXAMPLES}
 
 
 @pytest.mark.parametrize("notice", EXAMPLES, ids=lambda notice: notice.code)
-def test_pages_and_reports_name_no_option_and_no_command(notice: Notice) -> None:
+def test_pages_name_no_option_and_reports_no_command(notice: Notice) -> None:
     terminal, page, report = (sentence(notice, place) for place in ("terminal", "page", "report"))
     for text in (terminal, page, report):
         assert len(text) > 20
         assert "{" not in text
         assert "None" not in text
-    assert "--" not in page + report
-    assert "`" not in page + report
+    plain = "".join(page.split("`")[::2])  # a lead who looks at a page may copy a whole command from it
+    assert "--" not in plain + report
+    assert "`" not in report
     assert notice_fields([notice]) == {"warnings": [terminal], "notices": [notice.model_dump(mode="json")]}
 
 

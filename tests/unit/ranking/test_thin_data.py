@@ -98,12 +98,12 @@ def test_very_uneven_weights_are_told() -> None:
     assert not rank({**table, "weight": [2.0] * 150 + [1.0] * 150}).warnings
 
 
-def test_by_tells_of_battles_that_stand_on_no_board() -> None:
+def test_by_reports_battles_that_are_on_no_board() -> None:
     table = {**rows(), "task": ["x"] * 100 + ["y"] * 100 + [None] * 100}
     boards = list(rank_by(load_battles(table), "task", Options(interval="none")))
     assert [board.scope["task"] for board in boards] == ["x", "y"]
     assert sum(board.n_battles for board in boards) == 200
-    assert all("100 battles have no task and stand on no board." in board.warnings for board in boards)
+    assert all("100 battles have no task and are on no board." in board.warnings for board in boards)
 
 
 def test_options_hold_unless_named_beside_them() -> None:

@@ -143,6 +143,9 @@ def test_notices_are_worded_for_the_place() -> None:
     assert "% Mind | this." in to_latex(board_tables(noticed, "report")[0])
 
 
+WIDE = {"COLUMNS": "400"}
+
+
 def test_align_shows_who_said_what(tmp_path: Path) -> None:
     votes, judge = tmp_path / "votes.csv", tmp_path / "judge.csv"
     people = ["left"] * 4 + ["right"] * 3 + ["tie"] * 2 + ["both_bad"]
@@ -151,7 +154,7 @@ def test_align_shows_who_said_what(tmp_path: Path) -> None:
     votes.write_text(head + "".join(f"{n},A,B,{said},ann\n" for n, said in enumerate(people)))
     judge.write_text(head + "".join(f"{n},A,B,{said},robot\n" for n, said in enumerate(verdicts) if said))
     words = ["align", "--from", str(judge), "--against", str(votes)]
-    shown = CliRunner().invoke(app, words, catch_exceptions=False).stdout
+    shown = CliRunner().invoke(app, words, catch_exceptions=False, env=WIDE).stdout
     table = [line.split() for line in shown[shown.index("What people and robot") :].splitlines()[1:6]]
     names = ["judge:", "left", "judge:", "right", "judge:", "tie", "judge:", "both", "bad"]
     assert table == [
@@ -183,7 +186,7 @@ def test_simulate_shows_every_interval() -> None:
         "human-only",
     ]
     found = json.loads(CliRunner().invoke(app, ["--json", *words], catch_exceptions=False).stdout)["policies"][0]
-    shown = CliRunner().invoke(app, words, catch_exceptions=False).stdout
+    shown = CliRunner().invoke(app, words, catch_exceptions=False, env=WIDE).stdout
     for key in ("accuracy", "spearman", "rank_std"):
         assert f"{found[key]['mean']:.4f}  {found[key]['low']:.4f} to {found[key]['high']:.4f}" in shown
 
@@ -195,7 +198,7 @@ def test_agree_shows_the_interval_of_every_level_and_every_rater(tmp_path: Path)
     path.write_text("unit,rater,value\n" + "".join(rows))
     words = ["agree", "--from", str(path), "--rounds", "50"]
     found = json.loads(CliRunner().invoke(app, ["--json", *words], catch_exceptions=False).stdout)
-    shown = CliRunner().invoke(app, words, catch_exceptions=False).stdout
+    shown = CliRunner().invoke(app, words, catch_exceptions=False, env=WIDE).stdout
     for ends in found["groups"][0]["alpha_interval"].values():
         assert f"{ends['low']:.3f} to {ends['high']:.3f}" in shown
     assert f"{found['groups'][0]['percent_agreement']:.4f}" in shown

@@ -28,6 +28,10 @@ def choice(place: Place, *, source: str = "", judge: str = "") -> str:
     return f"--judge {judge}" if judge else f"--source {source}"
 
 
+def _how(place: Place, **chosen: str) -> str:
+    return "" if place == "report" else f" ({choice(place, **chosen)})"
+
+
 def _few_votes(values: dict[str, Any], place: Place) -> str:
     text = f"Only {counted(values['votes'], 'vote')} of people so far: this board says little yet"
     if values["judges"] and place != "report":
@@ -60,8 +64,9 @@ def _no_outputs(values: dict[str, Any], place: Place) -> str:  # noqa: ARG001
 def _fewer_items(values: dict[str, Any], place: Place) -> str:
     parts = [f"{name} (output for {part:,} of {whole:,})" for name, (part, whole) in values["models"].items()]
     text = f"Some models have no output for some items on this board: {listed(parts, 'model')}."
-    how = " `imarena edit` makes the missing outputs (--mode all also edits items of several turns)."
-    return text if place == "report" else text + how
+    if place == "report":
+        return text
+    return f"{text} `imarena edit` makes the missing outputs (`--mode all` also edits items of several turns)."
 
 
 def _outputs_not_judged(values: dict[str, Any], place: Place) -> str:
@@ -92,13 +97,12 @@ def _other_sources(values: dict[str, Any], place: Place) -> str:
     """What else there is to rank by. A part of a sentence: the board's own line begins it."""
     parts = []
     if values.get("votes"):
-        parts.append(f"{counted(values['votes'], 'vote')} of people ({choice(place, source='people')})")
+        parts.append(f"{counted(values['votes'], 'vote')} of people" + _how(place, source="people"))
     judges: Mapping[str, int] = values.get("judges") or {}
     if judges:
         names = sorted(judges)
         who = f"judge {names[0]}" if len(names) == 1 else f"{len(names)} judges"
-        how = choice(place, judge=names[0])
-        parts.append(f"{counted(sum(judges.values()), 'verdict')} of {who} ({how})")
+        parts.append(f"{counted(sum(judges.values()), 'verdict')} of {who}" + _how(place, judge=names[0]))
     return " and ".join(parts)
 
 
