@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from imarena.stats import battles_needed, krippendorff_alpha
     from imarena.storage import Workspace, init_workspace, open_workspace
+    from imarena.workflows.boards import BoardQuery, board
     from imarena.workflows.rank import rank
 
 __version__ = VERSION
@@ -41,11 +42,13 @@ _HOME = {
     ),
     "imarena.stats": ("battles_needed", "krippendorff_alpha"),
     "imarena.storage": ("Workspace", "init_workspace", "open_workspace"),
+    "imarena.workflows.boards": ("BoardQuery", "board"),
     "imarena.workflows.rank": ("rank",),
 }  # fmt: skip
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "BoardQuery",
     "EditRequest",
     "EditResult",
     "Editor",
@@ -67,6 +70,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "battles_needed",
+    "board",
     "init_workspace",
     "krippendorff_alpha",
     "open_workspace",

@@ -28,13 +28,29 @@ class Card:
     about: str
     dimension: str = "overall"
     """What a verdict is about. Only `overall` enters a board that nobody asked for by its dimension."""
+    cannot_judge: tuple[str, ...] = ()
+    """What it does not see: a board by its verdicts says so."""
 
+
+BUILTIN_LIMITS = (
+    "objects beyond 80 everyday kinds",
+    "faces and expressions",
+    "styles and beauty",
+    "physics",
+    "likeness to reference images",
+)
+"""What pixels and words do not show (docs/guide/builtin-judge.md)."""
 
 _GEDIT = "imarena.judges.geditbench_pairwise"
 
 CARDS: Mapping[str, Card] = {
     "builtin": Card(
-        "imarena.judges.builtin:make", "both", "nothing", (0, 1000), "Pixels and words, no model: an honest baseline."
+        "imarena.judges.builtin:make",
+        "both",
+        "nothing",
+        (0, 1000),
+        "Pixels and words, no model: an honest baseline.",
+        cannot_judge=BUILTIN_LIMITS,
     ),
     "cv-judge": Card(
         "imarena.judges.cv_judge:make_edit", "pointwise", "chat", (0, 1000), "CV-Arena's four dimensions of an edit."

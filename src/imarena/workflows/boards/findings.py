@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from imarena.core.notices import Notice
 from imarena.core.records import Status
+from imarena.judges.catalog import CARDS
 from imarena.storage.database import reading
 from imarena.storage.schema import outputs
 from imarena.workflows.boards.choice import Chosen, Evidence
@@ -53,7 +54,18 @@ def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False
     if len(judges) > 1 and not weighed:
         found.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
     found += self_judged(driven_by(view), judges) if judges else []
+    found += _limits(judges)
     return tuple(found)
+
+
+def _limits(judges: Iterable[str]) -> list[Notice]:
+    """What judges cannot see, where their cards say so."""
+    cards = ((name, CARDS.get(name.partition("/")[0])) for name in judges)
+    return [
+        Notice(code="judge_cannot_see", values={"judge": name, "limits": list(card.cannot_judge)})
+        for name, card in cards
+        if card is not None and card.cannot_judge
+    ]
 
 
 def driven_by(view: View) -> dict[str, str]:
