@@ -59,9 +59,9 @@ class BattleIndex:
 
     def verdicts_of(self, pairs: IntArray) -> IntArray:
         """The rows of the verdicts of these pairs, one pair after the other."""
-        return np.concatenate([np.arange(self.start[one], self.start[one + 1]) for one in pairs.tolist()] or [[]]).astype(
-            np.int64
-        )
+        return np.concatenate(
+            [np.arange(self.start[one], self.start[one + 1]) for one in pairs.tolist()] or [[]]
+        ).astype(np.int64)
 
     def with_any(self, verdicts: NDArray[np.bool_]) -> IntArray:
         """The pairs of which at least one of these verdicts is."""

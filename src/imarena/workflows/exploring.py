@@ -285,9 +285,7 @@ def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
 
 
 def _rated(view: View, item_id: str) -> dict[str, list[Vote]]:
-    query = select(votes).where(
-        votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes
-    )
+    query = select(votes).where(votes.c.item_id == item_id, votes.c.right_id.is_(None), votes.c.seq <= view.marks.votes)
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
     rated: dict[str, list[Vote]] = defaultdict(list)

@@ -129,7 +129,9 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
             ("ratings", one.ratings),
         )
     ]  # fmt: skip
-    return table(["kind", "editor", "thing", "row", "column", "count"], [*cells, *things, *tags], query.format, "issues")
+    return table(
+        ["kind", "editor", "thing", "row", "column", "count"], [*cells, *things, *tags], query.format, "issues"
+    )
 
 
 @router.get("/verdicts", **ROUTE)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
 from imarena.core.errors import UnknownName, UserError
 from imarena.workflows.boards.query import ALL_JUDGES, BoardQuery, Source
 from imarena.workflows.views import WHOLE, BattleColumns, View, Window, named, people_battles
