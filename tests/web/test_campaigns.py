@@ -58,6 +58,9 @@ def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Pat
     heat = admin.get("/api/heat-map").json()
     assert heat["boxes"] == 1
     assert heat["labels"] == {"a cup": 1}
+    (counted,) = heat["editors"]
+    told = {"ratings": 1, "objects": 1, "segments": 1, "boxes": 1, "new_image": 1, "returned_input": 0, "other": 0}
+    assert {name: counted[name] for name in told} == told
     back = person.post(f"/api/rating/campaigns/{one}/undo")["previous"]
     assert back["ratings"]["artifacts"] == 3
     assert back["new_image"] is True

@@ -19,9 +19,9 @@ from imarena.workflows.battle_index import BattleIndex, battle_id, read_battle_i
 from imarena.workflows.campaigns import items_in_hand, items_in_open_campaigns
 from imarena.workflows.looking import Filters, Looking, judge_names
 from imarena.workflows.sight import Sight
-from imarena.workflows.views import EQUAL, PREFERENCES, TIE, View
+from imarena.workflows.views import EQUAL, PREFERENCES, TIE, Reason, View
 from imarena.workflows.views.fetch import IntArray
-from imarena.workflows.views.reasons import REPLACED, Reason, judgment_reason, vote_reasons
+from imarena.workflows.views.reasons import REPLACED, judgment_reason, vote_reasons
 
 EVERYTHING = Filters()
 _OUTCOMES = tuple(PREFERENCES[TIE] if code == EQUAL else name for code, name in enumerate(PREFERENCES))
