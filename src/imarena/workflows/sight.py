@@ -58,5 +58,5 @@ class KeptBoards(Boards):
         self._sight = sight
 
     def _every(self, query: BoardQuery, chosen: Chosen) -> BattleColumns:
-        key = (chosen, query.dimension, query.dimensions_together, query.kind, query.window)
+        key = (chosen.source, chosen.judges, query.dimension, query.dimensions_together, query.kind, query.window)
         return self._sight.kept(key, lambda: Boards._every(self, query, chosen), "battles")
