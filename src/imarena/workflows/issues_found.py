@@ -68,14 +68,25 @@ def _heat(sight: Sight, editor: str | None, filters: Filters) -> Heat:
     if editor is not None:
         code = entries.editor.names.index(editor) if editor in entries.editor.names else -2
         kept &= entries.editor.of[cast.left] == code
+    return _of_votes(view, found, kept, filters.dimension)
+
+
+def every_issue(view: View) -> Heat:
+    """What raters found wrong in all votes that count."""
+    return _of_votes(view, read_issues(view), view.votes.counts, None)
+
+
+def _of_votes(view: View, found: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> Heat:
+    """The issues of the votes that are kept (n,), about one criterion or about none in particular."""
+    cast = view.votes
     rows = kept[found.vote]
-    if filters.dimension is not None:
+    if criterion is not None:
         known = found.criterion.names
-        about = known.index(filters.dimension) if filters.dimension in known else -2
+        about = known.index(criterion) if criterion in known else -2
         rows &= (found.criterion.of == about) | (found.criterion.of < 0)
     made = _counted(view, found, np.flatnonzero(rows))
     alone = np.flatnonzero(kept & (cast.right < 0) & (cast.preference == NONE))
-    made.rated = Counter(_named(entries, cast.left[alone]))
+    made.rated = Counter(_named(view.entries, cast.left[alone]))
     made.by_editor = {name: made.by_editor.get(name, Counter()) for name in sorted({*made.rated, *made.by_editor})}
     return made
 

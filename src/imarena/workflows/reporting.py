@@ -11,6 +11,7 @@ from imarena.reports.page import Grid, Page, Picture, Section, write_html, write
 from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_chart
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, Boards, every_board, store_boards
+from imarena.workflows.issues_found import KINDS, every_issue
 from imarena.workflows.report_gallery import gallery_section
 from imarena.workflows.report_truth import KnownTruth, known_truth
 from imarena.workflows.scanning_findings import findings
@@ -19,6 +20,10 @@ from imarena.workflows.views import View
 
 GALLERY_ITEMS = 12
 WORDS_TOLD = 50
+ISSUE_NAMES = {
+    "object": "things", "segment": "segments", "box": "boxes", "new_image": "new image",
+    "returned_input": "returned input", "other": "other",
+}  # fmt: skip
 
 
 def report(
@@ -38,7 +43,8 @@ def report(
     """
     tell = progress or (lambda *_: None)
     stands = status(workspace)
-    made = every_board(Boards(View(workspace)))
+    view = View(workspace)
+    made = every_board(Boards(view))
     store_boards(workspace, [board.ranking for board in made])
     tell("report", 1, 4)
     sections: list[Section | None] = [
@@ -47,7 +53,7 @@ def report(
     ]
     tell("report", 2, 4)
     known = known or known_truth(workspace, made)
-    sections += [*extra, known.section if known else None, _words(workspace)]
+    sections += [*extra, known.section if known else None, _issues(view), _words(workspace)]
     sections.append(gallery_section(workspace, folder, gallery, known.qualities if known else None))
     page = Page(title or stands.name, _lead(stands), tuple(s for s in sections if s is not None), tuple(next_steps))
     tell("report", 3, 4)
@@ -141,6 +147,19 @@ def standings_grid(ranking: Ranking) -> Grid:
 
 def _span(rank: int, low: int | None, high: int | None) -> str:
     return str(rank) if low is None or high is None or low == high else f"{rank} ({low} to {high})"
+
+
+def _issues(view: View) -> Section | None:
+    """What raters found wrong with each editor's outputs; nothing where nobody marked anything."""
+    found = every_issue(view)
+    if not any(found.by_editor.values()):
+        return None
+    rows = tuple(
+        (editor, f"{found.rated[editor]:,}", *(f"{counts[kind]:,}" for kind in KINDS))
+        for editor, counts in found.by_editor.items()
+    )
+    grid = Grid(("editor", "ratings", *(ISSUE_NAMES[kind] for kind in KINDS)), rows)
+    return Section("What raters found wrong", grids=(grid,))
 
 
 def _words(workspace: Workspace) -> Section | None:
