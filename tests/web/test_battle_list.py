@@ -78,7 +78,7 @@ def plainly(workspace: Workspace) -> dict[str, tuple[Counter[str], Counter[str]]
     store = workspace.store
     gone = {row["supersedes"] for kind in (Vote, Judgment) for row in store.rows(kind) if row["supersedes"]}
     found: dict[str, tuple[Counter[str], Counter[str]]] = defaultdict(lambda: (Counter(), Counter()))
-    records = (*store.records(Vote), *store.records(Judgment))
+    records: list[Vote | Judgment] = [*store.records(Vote), *store.records(Judgment)]
     for one in records:
         identity = one.vote_id if isinstance(one, Vote) else one.judgment_id
         earlier = isinstance(one, Judgment) and one.judge_version == "1"

@@ -64,9 +64,9 @@ def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Pat
     assert {name: counted[name] for name in told} == told
     with open_workspace(tmp_path / "arena") as workspace:
         report(workspace, tmp_path / "report", gallery=0)
-    told = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert "| editor | ratings | things | segments | boxes | new image | returned input | other |" in told
-    assert f"| {counted['editor']} | 1 | 1 | 1 | 1 | 1 | 0 | 0 |" in told
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| editor | ratings | things | segments | boxes | new image | returned input | other |" in page
+    assert f"| {counted['editor']} | 1 | 1 | 1 | 1 | 1 | 0 | 0 |" in page
     back = person.post(f"/api/rating/campaigns/{one}/undo")["previous"]
     assert back["ratings"]["artifacts"] == 3
     assert admin.get("/api/heat-map").json()["editors"] == [], "what was taken back does not count"
