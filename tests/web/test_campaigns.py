@@ -11,6 +11,7 @@ from imarena.core.records import Evidence, Item, Mode, Verification, Vote
 from imarena.storage import init_workspace, open_workspace
 from imarena.web.app import create_app
 from imarena.workflows.objects import KIND, question_of
+from imarena.workflows.reporting import report
 from tests.web.people import administrator, campaign, fill, rater, served, settings_of
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
@@ -58,8 +59,17 @@ def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Pat
     heat = admin.get("/api/heat-map").json()
     assert heat["boxes"] == 1
     assert heat["labels"] == {"a cup": 1}
+    (counted,) = heat["editors"]
+    told = {"ratings": 1, "objects": 1, "segments": 1, "boxes": 1, "new_image": 1, "returned_input": 0, "other": 0}
+    assert {name: counted[name] for name in told} == told
+    with open_workspace(tmp_path / "arena") as workspace:
+        report(workspace, tmp_path / "report", gallery=0)
+    page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "| editor | ratings | things | segments | boxes | new image | returned input | other |" in page
+    assert f"| {counted['editor']} | 1 | 1 | 1 | 1 | 1 | 0 | 0 |" in page
     back = person.post(f"/api/rating/campaigns/{one}/undo")["previous"]
     assert back["ratings"]["artifacts"] == 3
+    assert admin.get("/api/heat-map").json()["editors"] == [], "what was taken back does not count"
     assert back["new_image"] is True
     assert [issue["kind"] for issue in back["issues"]] == ["segment", "box", "object"]
 

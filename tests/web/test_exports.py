@@ -64,6 +64,7 @@ def test_a_table_keeps_the_filters_of_its_page(admin: Person) -> None:
     chosen = "source=human&dimension=overall&task=even-task"
     page = admin.get(f"/api/board?{chosen}").json()
     assert [row["model"] for row in saved(admin, f"board?{chosen}")] == [one["model"] for one in page["standings"]]
+    assert {row["signature"] for row in saved(admin, f"board?{chosen}")} == {page["signature"]} != {""}
     assert len(saved(admin, f"verdicts?{chosen}")) == page["n_battles"] == 6
     assert len(saved(admin, f"battles?{chosen}")) == 6
     assert len(saved(admin, f"battles?{chosen}&left=ash&right=birch")) == 2
@@ -73,6 +74,9 @@ def test_a_table_keeps_the_filters_of_its_page(admin: Person) -> None:
     assert [(row["task"], row["wins"]) for row in duel] == [("", "2"), ("even-task", "2")]
     assert len(saved(admin, f"history?{chosen}&points=2")) == 2 * 3
     assert [row["count"] for row in saved(admin, "issues?editor=ash") if row["kind"] == "thing"] == ["4"]
+    clicked = {(row["editor"], row["kind"]): row["count"] for row in saved(admin, "issues") if row["editor"]}
+    assert {clicked[name, "ratings"] for name in ("ash", "birch", "cedar")} == {"4"}
+    assert clicked["ash", "new_image"] == "0"
 
 
 def test_the_command_line_reads_what_was_saved(admin: Person, tmp_path: Path, imarena: Imarena) -> None:

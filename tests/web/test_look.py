@@ -1,5 +1,6 @@
 """Looking through the API: every filter changes what is shown, lists come in pages, runs are told as they go."""
 
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -7,13 +8,12 @@ from urllib.parse import urlencode
 import pytest
 from fastapi import FastAPI
 
-from imarena.core.records import ImageRef, Item, Judgment, Output, Run, Status, Turn
-from imarena.ranking import Options
+from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Run, Status, Turn
 from imarena.reports.rank_tables import made_by
 from imarena.storage import open_workspace
 from imarena.web.showing import item_line
-from imarena.workflows.independence import BY_FILTER, BY_OPTION, on_page
-from imarena.workflows.rank import rank_table, with_workspace, workspace_battles
+from imarena.workflows.boards import BoardQuery, Boards
+from imarena.workflows.views import View
 from tests.web.looked_at import CRITERION, EDITORS, looked_at
 from tests.web.people import Person, administrator
 
@@ -74,8 +74,8 @@ def test_a_filter_on_the_item_leaves_its_half_on_every_view(admin: Person, chose
 def test_dimension_judge_person_and_date(admin: Person) -> None:
     everything = board(admin, source="all")
     assert everything["n_battles"] == 4 * 3 * (1 + 2)
-    assert everything["excluded"] == {"about beauty, not the whole": 12}
-    assert board(admin, source="judge")["n_battles"] == 24
+    assert board(admin, judge="all")["n_battles"] == 24, "judges are pooled when asked"
+    assert board(admin, source="judge")["n_battles"] == 12, "else it is the board of one"
     assert board(admin, judge="oak")["n_battles"] == 12
     assert {one["ties"] for one in board(admin, source="human", dimension="beauty")["standings"]} == {8}
     assert board(admin, since="2026-01-02", until="2026-01-03", judge="elm")["n_battles"] == 6
@@ -184,9 +184,21 @@ def test_an_item_shows_an_agents_trace(admin: Person) -> None:
     assert "sha256" not in admin.get(f"/api/items/{shown['item_id']}").text
 
 
-@pytest.mark.parametrize("source", ["auto", "human", "judge", "all"])
-def test_a_board_warns_of_what_rank_warns_of(tmp_path: Path, source: str) -> None:
-    """Pooled judges, people and judges alike, and an agent that a judge drove: the same words, but for where to choose."""
+@pytest.mark.parametrize(
+    ("chosen", "asked"),
+    [
+        ({}, BoardQuery()),
+        ({"source": "human"}, BoardQuery(source="human")),
+        ({"source": "judge"}, BoardQuery(source="judge")),
+        ({"source": "all"}, BoardQuery(source="all")),
+        ({"source": "human", "method": "davidson"}, BoardQuery(source="human", dimensions_together=True).with_method("davidson")),
+        ({"judge": "oak", "method": "elo"}, BoardQuery(judge="oak").with_method("elo")),
+        ({"source": "human", "dimension": "beauty"}, BoardQuery(source="human", dimension="beauty")),
+    ],
+    ids=lambda one: "-".join(one.values()) or "default" if isinstance(one, dict) else "rank",
+)  # fmt: skip
+def test_a_board_is_the_board_of_rank(tmp_path: Path, chosen: dict[str, str], asked: BoardQuery) -> None:
+    """The same numbers, notices and signature; only the words say how a page chooses, and no folder is named."""
     root = tmp_path / "arena"
     app = looked_at(root)
     with open_workspace(root) as workspace:
@@ -194,44 +206,59 @@ def test_a_board_warns_of_what_rank_warns_of(tmp_path: Path, source: str) -> Non
         driven = Output(item_id=first.item_id, editor="ash", sample=1, image=first.image, params={"driven_by": "oak"})
         failed = [Output(item_id=first.item_id, editor="birch", turn=1, status=Status.REFUSED)]
         failed += [Output(item_id=first.item_id, editor="cedar", turn=1, image=first.image)]
-        workspace.store.add([driven, *failed])
-    found = workspace_battles(root, source=source)
-    ranked = with_workspace(rank_table(found.table, Options(), known_coverage=found.coverage), found)
-    told = [text.replace(f"imarena -w {root}", "imarena") for text in ranked.warnings]
-    for ours, theirs in zip(BY_OPTION.values(), BY_FILTER.values(), strict=True):
-        told = [text.replace(ours, theirs) for text in told]
-    told = [on_page(text) for text in told]
-    shown = board(administrator(app), **({} if source == "auto" else {"source": source}))
-    assert shown["warnings"] == told
-    names = ("model", "rating", "low", "high", "rank_low", "rank_high")
+        absent = Output(item_id=first.item_id, editor="absent", image=first.image)
+        workspace.store.add([driven, *failed, absent])
+        made = Boards(View(workspace)).board(asked)
+    ranked = made.ranking
+    answer = administrator(app).get(f"/api/board?{urlencode(chosen)}")
+    shown = answer.json()
+    assert str(root) not in answer.text, "a page names no folder of the server"
+    assert [one["code"] for one in shown["notices"]] == [one.code for one in ranked.notices]
+    assert shown["warnings"] == list(dict.fromkeys(one["text"] for one in shown["notices"]))
+    assert "--" not in re.sub("`[^`]*`", "", " ".join(shown["warnings"]) + shown["beside"])
+    names = ("model", "rating", "low", "high", "rank_low", "rank_high", "wins", "losses", "ties", "coverage")
     rows = [[getattr(one, name) for name in names] for one in ranked.models]
     assert [[one[name] for name in names] for one in shown["standings"]] == rows, "one board, one interval"
     assert (shown["verdicts"], shown["n_battles"]) == (ranked.settings["verdicts"], ranked.n_battles)
-    assert shown["beside"] == on_page(str(ranked.settings.get("beside", "")))
+    assert shown["excluded"] == ranked.excluded
+    assert bool(shown["beside"]) == bool(ranked.settings.get("beside"))
     assert shown["resampled"] in made_by(ranked)
-    judged = source in ("judge", "all")
-    assert any("pooled: elm, oak" in text for text in told) == judged
-    assert any("driven by the judge 'oak'" in text for text in told) == judged
-    assert any("count alike" in text for text in told) == (source == "all")
-    assert any("Battles left out: 1 " in text for text in told)
+    assert shown["signature"] == ranked.settings["signature"]
+    codes = {one.code for one in ranked.notices}
+    assert ("judges_pooled" in codes) == (chosen.get("source") == "all")
+    assert ("people_and_judges" in codes) == (chosen.get("source") == "all")
+    assert ("self_judged" in codes) == ("oak" in made.battles.judges)
+    assert "absent_editors" in codes
+    with open_workspace(root) as workspace:
+        assert list(workspace.store.records(Ranking)) == [], "a page that is read stores nothing"
 
 
-def test_where_no_source_is_chosen_every_view_shows_the_board_of_people(admin: Person) -> None:
-    """Pooled boards are there when chosen. What else there is is told with the filters of the page."""
+def test_where_no_source_is_chosen_every_view_shows_the_same_board(app: FastAPI, admin: Person) -> None:
+    """Too few votes for a board of people: one judge's. What else there is is named with the filters of the page."""
     found = board(admin)
-    assert (found["source"], found["judge"], found["verdicts"], found["n_battles"]) == ("human", None, "people", 12)
-    assert found["beside"] == "24 verdicts of 2 judges (“Verdicts of”: Judges)"
-    assert "--" not in " ".join(found["warnings"])
+    assert (found["source"], found["judge"], found["verdicts"], found["n_battles"]) == ("judge", "elm", "judge elm", 12)
+    assert found["beside"] == "24 votes of people (“Verdicts of”: People) and 12 verdicts of judge oak (“Judge”: oak)"
     assert admin.get("/api/board/history").json()["points"][-1]["n_battles"] == 12
     duel = admin.get("/api/head-to-head?left=ash&right=cedar").json()["total"]
     assert duel["wins"] + duel["losses"] + duel["ties"] == 4
+    assert admin.get("/api/battles?source=auto").json()["total"] == 12
     assert board(admin, judge="oak")["verdicts"] == "judge oak"
+    assert board(admin, judge="nobody")["reason"] == "There is no judgment by 'nobody'."
 
 
-def test_commands_keep_their_options_on_a_page() -> None:
-    told = on_page("13 of people (--source people) and 4 of oak (--judge oak/v1). To add: `imarena judge --judge oak`.")
-    assert "“Verdicts of”: People) and 4 of oak (“Judge”: oak/v1)" in told
-    assert "`imarena judge --judge oak`" in told
+def test_a_board_that_cannot_be_made_gives_the_reason_in_the_words_of_the_page(tmp_path: Path) -> None:
+    root = tmp_path / "arena"
+    app = looked_at(root)
+    with open_workspace(root) as workspace:
+        outputs = list(workspace.store.records(Output))
+        scored = {"judge": "likeness", "dimension": "sameness", "score": 1.0}
+        workspace.store.add(
+            [Judgment(work_id=one.output_id, item_id=one.item_id, left_id=one.output_id, **scored) for one in outputs]
+        )
+    admin = administrator(app)
+    assert board(admin, source="human", task="none")["reason"] == "No battle fits these filters."
+    assert board(admin, judge="likeness", dimension="overall")["reason"]
+    assert board(admin, judge="likeness")["standings"], "the only dimension of a judge that was asked for"
 
 
 def test_an_item_made_from_references_alone_shows_one() -> None:

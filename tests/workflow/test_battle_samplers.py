@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.records import ImageRef, Item, Order, Output, Ranking, Standing, Turn
 from imarena.storage import open_workspace
-from imarena.workflows.boards import boards
+from imarena.workflows.boards import Boards, every_board
 from imarena.workflows.cases import Board
 from imarena.workflows.sampling import (
     Sampler,
@@ -25,6 +25,7 @@ from imarena.workflows.sampling import (
     parse_sampler,
     sampled,
 )
+from imarena.workflows.views import View
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
@@ -183,12 +184,12 @@ def test_one_order_is_a_whole_battle_where_that_was_asked_for(imarena: Imarena, 
         report = imarena("-w", "a", "--json", "battle", "--judge", "genarena", "--orders", "paper-compat").json
         assert report["reports"][0]["planned"] == 30
         with open_workspace(tmp_path / "a") as workspace:
-            (one,) = boards(workspace)
+            (one,) = every_board(Boards(View(workspace)))
         assert one.ranking.n_battles == 30
         both = imarena("-w", "a", "--json", "battle", "--judge", "genarena").json["reports"][0]
         assert (both["planned"], both["done_before"]) == (30, 30), "the other order is all that is missing"
     with open_workspace(tmp_path / "a") as workspace:
-        (one,) = boards(workspace)
+        (one,) = every_board(Boards(View(workspace)))
     assert one.ranking.n_battles == 30
 
 

@@ -207,11 +207,11 @@ def test_align_meets_every_vote_with_the_same_verdicts(arena: Path, truth: Truth
     (group,) = [line for line in found["groups"] if line["judge"] == "pair-judge"]
     votes = [one for one in truth.votes if one.preference is not None and one.dimension == "overall"]
     said = {frozenset(pair[:2]): pair for pair in truth.compared("pair-judge")}
-    met = [one for one in votes if frozenset((one.left_id, one.right_id)) in said]
+    met = [one for one in votes if frozenset((one.left_id, str(one.right_id))) in said]
     assert group["n"] + group["n_missing"] == group["n_votes"]
     right = 0
     for one in met:
-        left, _, outcome = said[frozenset((one.left_id, one.right_id))]
+        left, _, outcome = said[frozenset((one.left_id, str(one.right_id)))]
         right += (outcome if left == one.left_id else outcome.mirrored()) is one.preference
     assert group["n"] >= len(met)
     assert right <= round(group["four_way_accuracy"] * group["n"])

@@ -11,12 +11,15 @@ from imarena.core.ids import content_id, sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Run, Status, Turn
 from imarena.storage import open_workspace
 from imarena.workflows.asking import plan_scores
-from imarena.workflows.battles import battles
+from imarena.workflows.boards import BoardQuery, Boards
+from imarena.workflows.views import Kind, View
 from imarena.workflows.wiring import Words
 from tests import samples
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
+
+KINDS: tuple[Kind, ...] = ("compared", "scored")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +59,7 @@ def test_a_changed_parameter_is_new_work_and_boards_do_not_mix(imarena: Imarena,
     back = imarena("-w", "a", "--json", "judge").json["reports"][0]
     assert (back["planned"], back["done_before"]) == (0, 4)
     with open_workspace(root) as workspace:
-        table = battles(workspace, source="judge", judge="builtin")
+        table = Boards(View(workspace)).gather(BoardQuery(judge="builtin")).battles
     assert len(table) == 2
     assert table.excluded["by an earlier version, prompt or setting of the judge"] == 4
 
@@ -66,11 +69,13 @@ def test_a_pair_counts_once_by_battles_where_there_are_some(imarena: Imarena, ro
     by_scores = imarena("-w", "a", "--json", "rank").json
     imarena("-w", "a", "battle")
     with open_workspace(root) as workspace:
-        both = battles(workspace, source="judge")
-        once = battles(workspace, source="judge", once=True)
-    fought = sum(score is None for score in both.columns["score_left"])
+        boards = Boards(View(workspace))
+        compared, scored = (boards.gather(BoardQuery(source="judge", kind=kind)).battles for kind in KINDS)
+        once = boards.gather(BoardQuery(source="judge")).battles
+    fought = len(compared)
     assert fought > 0
-    assert len(both) == by_scores["n_battles"] + fought
+    assert not compared.scored.any()
+    assert len(scored) == by_scores["n_battles"]
     assert len(once) == by_scores["n_battles"]
     board = imarena("-w", "a", "--json", "rank").json
     assert board["n_battles"] == by_scores["n_battles"]

@@ -8,9 +8,10 @@ import pytest
 from imarena.core.records import Item, Judgment, Output, Rater, Record, Turn, Vote
 from imarena.judges import CARDS
 from imarena.storage import init_workspace, open_workspace
-from imarena.workflows.boards import boards
+from imarena.workflows.boards import Boards, every_board
 from imarena.workflows.looking import Filters, Looking
 from imarena.workflows.shelves import Shelves
+from imarena.workflows.views import View
 from tests import samples
 from tests.command import Imarena
 
@@ -56,12 +57,14 @@ def test_a_board_is_about_the_whole_unless_asked_otherwise(imarena: Imarena, are
     whole = imarena("-w", "a", "--json", "rank", "--rounds", "20").json
     assert first(whole) == "edits"
     assert whole["n_battles"] == 6
-    assert whole["excluded"]["about visual_consistency, not the whole"] == 6
+    pooled = imarena("-w", "a", "--json", "rank", "--rounds", "20", "--judge", "all").json
+    assert (first(pooled), pooled["n_battles"]) == ("edits", 6)
+    assert pooled["excluded"]["about visual_consistency, not the whole"] == 6
     for words in (("--dimension", "visual_consistency"), ("--judge", "clip-i")):
         asked = imarena("-w", "a", "--json", "rank", "--rounds", "20", *words).json
         assert first(asked) == "idle"
     assert any("changes nothing" in warning for warning in asked["warnings"])
-    told = " ".join(imarena("-w", "a", "rank", "--rounds", "20").out.split())
+    told = " ".join(imarena("-w", "a", "rank", "--rounds", "20", "--judge", "all").out.split())
     assert "left out: 12 by an earlier version" in told
     assert "; 6 about visual_consistency, not the whole" in told
     listed = imarena("judge", "--list").out
@@ -71,11 +74,12 @@ def test_a_board_is_about_the_whole_unless_asked_otherwise(imarena: Imarena, are
 
 def test_report_and_web_keep_it_apart(arena: Path) -> None:
     with open_workspace(arena) as workspace:
-        made = boards(workspace)
+        made = every_board(Boards(View(workspace)))
         assert [board.title for board in made] == [
             "cv-judge/vlm, scores", "clip-i/clip, visual_consistency, scores"
         ]  # fmt: skip
-        assert "visual_consistency alone" in made[1].ranking.warnings[0]
+        assert made[1].ranking.notices[0].code == "one_dimension"
+        assert made[1].ranking.notices[0].values == {"dimension": "visual_consistency"}
         shown = Looking(workspace, Shelves(workspace)).board(Filters(), "bt")
         assert shown.ranking is not None
         assert shown.ranking.models[0].model == "edits"

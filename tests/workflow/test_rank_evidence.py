@@ -6,8 +6,9 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Output, Rater, Status
 from imarena.storage import Workspace, init_workspace, open_workspace
-from imarena.workflows.boards import boards
-from imarena.workflows.evidence import FEW_VOTES
+from imarena.workflows.boards import Boards, every_board
+from imarena.workflows.boards.findings import FEW_VOTES
+from imarena.workflows.views import View
 from tests.command import ROOT, Imarena
 from tests.samples import item, judgment, kept, vote
 from tests.small_arena import make_arena, write_folders
@@ -53,29 +54,30 @@ def _vote(root: Path, count: int) -> None:
 def test_an_editor_that_is_not_on_the_board_is_named_with_the_command_that_adds_it(
     imarena: Imarena, arena: Path
 ) -> None:
-    told = imarena("-w", "w", "rank", "--rounds", 20).err
-    assert "new has outputs and is not on this board. To add: `imarena -w w judge --judge mood --editors new`." in told
+    ended = imarena("-w", "w", "rank", "--rounds", 20)
+    assert "`imarena -w w judge --judge mood --editors new`" in ended.err
     with open_workspace(arena) as workspace:
-        (made,) = boards(workspace)
-    assert any("new has outputs and is not on this board" in words for words in made.ranking.warnings)
+        (made,) = every_board(Boards(View(workspace)))
+    (told,) = [notice.values for notice in made.ranking.notices if notice.code == "absent_editors"]
+    assert (told["models"], told["people"]) == (["new"], False)
 
 
 def test_a_board_says_what_it_is_made_from_and_what_else_there_is(imarena: Imarena, arena: Path) -> None:
-    before = imarena("-w", "w", "rank", "--rounds", 20)
-    assert "also here" not in before.out
+    before = imarena("-w", "w", "--json", "rank", "--rounds", 20).json
+    assert "beside" not in before["settings"]
     _vote(arena, 1)
-    ended = imarena("-w", "w", "rank", "--rounds", 20)
-    assert (
-        "Made from the verdicts of people; also here: 8 verdicts of judge mood/some-model (--source judge)."
-        in ended.out
-    )
-    assert "made from 1 vote of people alone" in ended.err
-    assert "`imarena -w w campaign create NAME` asks people" in ended.err
-    judged = imarena("-w", "w", "rank", "--rounds", 20, "--source", "judges")
-    assert "also here: 1 vote of people (--source people)." in judged.out
+    judged = imarena("-w", "w", "--json", "rank", "--rounds", 20).json
+    assert judged["settings"]["verdicts"] == "judge mood/some-model", "one vote replaces no board of a judge"
+    assert judged["settings"]["beside"] == "1 vote of people (--source people)"
     asked = imarena("-w", "w", "--json", "rank", "--rounds", 20, "--source", "people").json
     assert (asked["settings"]["verdicts"], asked["n_battles"]) == ("people", 1)
-    assert not any("alone" in words for words in asked["warnings"]), "who asked for the votes knows"
+    assert asked["settings"]["beside"] == "8 verdicts of judge mood/some-model (--judge mood/some-model)"
+    told = {notice["code"]: notice["values"] for notice in asked["notices"]}
+    assert "few_votes" not in told, "who asked for the votes knows"
+    assert told["absent_editors"]["command"] == "imarena -w w campaign create NAME"
+    (arena / "imarena.toml").write_text('[board]\nsource = "people"\n', encoding="utf-8")
+    chosen = imarena("-w", "w", "--json", "rank", "--rounds", 20).json
+    assert {"code": "few_votes", "values": {"votes": 1, "judges": True}} in chosen["notices"]
     assert "human (or people)" in imarena("-w", "w", "rank", "--source", "peple", code=2).err
 
 
@@ -89,13 +91,17 @@ def test_a_board_of_two_kinds_of_verdicts_says_so(imarena: Imarena, arena: Path)
             workspace.store.add([verdict.model_copy(update={"judge": "mood/some-model"}) for verdict in said])
     ended = imarena("-w", "w", "rank", "--rounds", 20)
     assert "12 battles (8 by scores) ·" in ended.out
-    told = "new stands here by scores alone, others by direct comparisons too. To compare: "
-    assert f"{told}`imarena -w w battle --judge mood --sampler new-model:new`." in ended.err
+    assert "`imarena -w w battle --judge mood --sampler new-model:new`" in ended.err
+    notices = imarena("-w", "w", "--json", "rank", "--rounds", 20).json["notices"]
+    assert [notice["values"]["models"] for notice in notices if notice["code"] == "scored_only"] == [["new"]]
 
 
 def test_many_votes_need_no_warning(imarena: Imarena, arena: Path) -> None:
+    (arena / "imarena.toml").write_text('[board]\nsource = "people"\n', encoding="utf-8")
     _vote(arena, FEW_VOTES)
-    assert "says little" not in imarena("-w", "w", "rank", "--rounds", 20).err
+    board = imarena("-w", "w", "--json", "rank", "--rounds", 20).json
+    assert board["settings"]["verdicts"] == "people"
+    assert "few_votes" not in {notice["code"] for notice in board["notices"]}
 
 
 def test_a_judge_without_one_usable_answer_is_told(imarena: Imarena, tmp_path: Path) -> None:

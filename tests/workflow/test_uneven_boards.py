@@ -1,15 +1,22 @@
 """A board says which models were asked for less than the others, and whose outputs nobody judged yet."""
 
+from typing import Any
+
 from imarena.core.records import Item, Judgment, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.battles import battles
-from imarena.workflows.boards import boards
-from imarena.workflows.rank import workspace_battles
+from imarena.workflows.boards import BoardQuery, Boards, every_board
+from imarena.workflows.views import View
 from tests.samples import item, judgment, kept, output
 
 
 def _with_pixels(workspace: Workspace, of: Item, editor: str, seed: int) -> Output:
     return Output(item_id=of.item_id, editor=editor, image=kept(workspace, seed))
+
+
+def _values(workspace: Workspace, code: str) -> list[Any]:
+    """What the default board says under a code."""
+    board = Boards(View(workspace)).board(BoardQuery())
+    return [notice.values["models"] for notice in board.ranking.notices if notice.code == code]
 
 
 def _score(of: Output, score: float) -> Judgment:
@@ -20,10 +27,9 @@ def test_a_model_that_was_not_asked_on_some_items_is_named(workspace: Workspace)
     items = [item(f"i{number}") for number in range(3)]
     made = [output(one, editor) for one in items for editor in ("old", "other")] + [output(items[0], "new")]
     workspace.store.add([*items, *made, *(_score(one, len(one.editor or "")) for one in made)])
-    assert battles(workspace, source="judge").coverage["new"] == 1.0
-    told = " ".join(workspace_battles(workspace.root).warnings)
-    assert "new for 1 of 3" in told
-    assert "new for 1 of 3" in " ".join(boards(workspace)[0].ranking.warnings)
+    assert _values(workspace, "fewer_items") == [{"new": [1, 3]}]
+    codes = {notice.code for notice in every_board(Boards(View(workspace)))[0].ranking.notices}
+    assert "fewer_items" in codes
 
 
 def test_a_model_that_gave_no_output_at_all_is_named(workspace: Workspace) -> None:
@@ -31,7 +37,7 @@ def test_a_model_that_gave_no_output_at_all_is_named(workspace: Workspace) -> No
     made = [output(one, "old"), output(one, "other")]
     refused = Output(item_id=one.item_id, editor="shy", status=Status.REFUSED)
     workspace.store.add([one, *made, refused, *(_score(each, 1) for each in made)])
-    assert "no output of theirs is there: shy (1 refused)." in " ".join(workspace_battles(workspace.root).warnings)
+    assert _values(workspace, "no_outputs") == [{"shy": {"refused": 1}}]
 
 
 def test_outputs_that_nobody_judged_yet_are_counted(workspace: Workspace) -> None:
@@ -39,7 +45,6 @@ def test_outputs_that_nobody_judged_yet_are_counted(workspace: Workspace) -> Non
     old = [_with_pixels(workspace, one, "old", 2 * number) for number, one in enumerate(items)]
     new = [_with_pixels(workspace, one, "new", 2 * number + 1) for number, one in enumerate(items)]
     workspace.store.add([*items, *old, *new, *(_score(one, 1) for one in old), *(_score(one, 2) for one in new[:3])])
-    told = " ".join(workspace_battles(workspace.root).warnings)
-    assert "without a verdict so far: new 1 of 4. The same `imarena judge` again" in told
+    assert _values(workspace, "outputs_not_judged") == [{"new": [1, 4]}]
     workspace.store.add([_score(new[3], 2)])
-    assert not any("without a verdict" in words for words in workspace_battles(workspace.root).warnings)
+    assert _values(workspace, "outputs_not_judged") == []

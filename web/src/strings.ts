@@ -463,7 +463,13 @@ export const strings = {
     heat: "Where raters drew boxes",
     heatBoxes: (count: number) => plural(count, "box", "boxes"),
     heatLabels: "Things named most often",
-    noHeat: "No rater has drawn a box or named a thing. Campaigns of the kind “Rate one picture” ask for both.",
+    heatEditors: "Issues by model",
+    heatKinds: {
+      ratings: "Ratings", objects: "Things", segments: "Segments", boxes: "Boxes", new_image: "New image",
+      returned_input: "Returned input", other: "Other",
+    },
+    noHeat: "No rater has marked anything. Campaigns of the kind “Rate one picture” ask for boxes, segments, things and tags.",
+    signature: "Signature",
   },
 
   explore: {
@@ -494,6 +500,7 @@ export const strings = {
     noVotes: "No person has compared these two.",
     noJudgments: "No judge has compared these two.",
     takenBack: "taken back",
+    notCounted: (reason: string) => `does not count: ${reason}`,
     items: "Items",
     noItems: "There are no items here: filters may hide them, and “imarena import” brings some in.",
     outputs: "Outputs",

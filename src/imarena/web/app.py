@@ -41,6 +41,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
     await to_thread.run_sync(ready, arena.workspace, arena.voting.shelves)
     arena.warmer.start()
+    arena.view_warmer.start()
     yield
     arena.close()
 

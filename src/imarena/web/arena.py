@@ -17,6 +17,7 @@ from imarena.workflows.picturing import Pictures
 from imarena.workflows.serving import ServeSettings
 from imarena.workflows.voting import Voting
 from imarena.workflows.warming import Traffic, Warmer
+from imarena.workflows.warming_view import ViewWarmer
 
 _REMEMBERED_S = 2.0
 """A session that was just looked up is believed this long: revoking one takes effect within it."""
@@ -34,6 +35,7 @@ class Arena:
     looking: Looking
     keys: Keys
     warmer: Warmer
+    view_warmer: ViewWarmer
     traffic: Traffic
     buckets: Buckets = field(default_factory=Buckets)
     _known: dict[str, tuple[float, access.Visitor | None]] = field(default_factory=dict)
@@ -80,6 +82,7 @@ class Arena:
     def close(self) -> None:
         """Let go of the workspace."""
         self.warmer.stop()
+        self.view_warmer.stop()
         self.voting.turns.close()
         self.workspace.close()
 
@@ -91,6 +94,7 @@ def open_arena(settings: ServeSettings) -> Arena:
     voting = Voting(workspace)
     pictures = Pictures(workspace)
     traffic = Traffic()
+    looking = Looking(workspace, voting.shelves)
     return Arena(
         settings=settings,
         workspace=workspace,
@@ -98,7 +102,8 @@ def open_arena(settings: ServeSettings) -> Arena:
         pictures=pictures,
         warmer=Warmer(voting.shelves, pictures, traffic),
         traffic=traffic,
-        looking=Looking(workspace, voting.shelves),
+        looking=looking,
+        view_warmer=ViewWarmer(looking, traffic),
         keys=Keys(settings.secret_key),
     )
 

@@ -1,5 +1,6 @@
 """What requests of the looking side have in common: filters that stand in a link, cursors, limits."""
 
+from collections.abc import Sized
 from contextlib import suppress
 from datetime import date
 from typing import Annotated, Literal
@@ -113,7 +114,7 @@ def filters_of(query: Filters, caller: Caller) -> looking.Filters:
     return looking.Filters(**named, released=not caller.leads)
 
 
-def page_of(found: list[object], cursor: str | None, limit: int) -> tuple[slice, str | None]:
+def page_of(found: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:
     """Where a page of a list begins and ends, and the cursor of the next one."""
     start = int(cursor) if cursor else 0
     more = str(start + limit) if start + limit < len(found) else None

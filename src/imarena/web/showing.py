@@ -1,17 +1,20 @@
 """From what workflows give to what goes over the wire."""
 
+from collections.abc import Sequence
+
 from starlette.concurrency import run_in_threadpool
 
-from imarena.core.records import Assignment, ImageRef, Issue, Item, Output, Vote
+from imarena.core.notices import sentence, sentences
+from imarena.core.records import Assignment, ImageRef, Issue, Item, Output
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, Task
-from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, Standing, VoteOut
+from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, NoticeOut, Standing, VoteOut
 from imarena.workflows.ballots import Answer
 from imarena.workflows.exhibits import instruction_of
-from imarena.workflows.exploring import Pair
+from imarena.workflows.exploring import Cast, Pair
 from imarena.workflows.forms import Question, forms
 from imarena.workflows.looking import Made
 from imarena.workflows.objects import expected_objects
@@ -194,7 +197,7 @@ def board(made: Made, method: str) -> Board:
         method=method,
         n_battles=made.n_battles,
         excluded=made.excluded,
-        warnings=list(made.ranking.warnings) if made.ranking is not None else [],
+        warnings=sentences(made.notices, "page"),
         standings=standings(made.ranking),
         matrix=[cell(found) for found in made.matrix],
         reason=made.reason,
@@ -204,7 +207,16 @@ def board(made: Made, method: str) -> Board:
         beside=made.beside,
         by_scores=made.by_scores,
         resampled=rank_tables.resampled(made.ranking) if made.ranking is not None else "",
+        notices=[NoticeOut(code=one.code, values=one.values, text=sentence(one, "page")) for one in made.notices],
+        signature=made.signature,
     )
+
+
+def battles(arena: Arena, pairs: Sequence[Pair]) -> list[Battle]:
+    """Battles in a list; all that they show is read in two queries."""
+    sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
+    arena.voting.shelves.read({pair.item_id for pair in pairs}, sides)
+    return [battle(arena, pair) for pair in pairs]
 
 
 def battle(arena: Arena, pair: Pair) -> Battle:
@@ -225,8 +237,9 @@ def battle(arena: Arena, pair: Pair) -> Battle:
     )
 
 
-def vote(found: Vote, number: int, *, live: bool, mirrored: bool) -> VoteOut:
+def vote(cast: Cast, number: int, *, mirrored: bool) -> VoteOut:
     """A vote; who gave it is a number on this page."""
+    found = cast.vote
     preference = found.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
@@ -237,7 +250,9 @@ def vote(found: Vote, number: int, *, live: bool, mirrored: bool) -> VoteOut:
         preference=preference.value if preference is not None else None,
         ratings=found.ratings,
         comment=found.comment,
-        live=live,
+        live=cast.live,
+        counts=not cast.reason,
+        reason=cast.reason.value,
     )
 
 

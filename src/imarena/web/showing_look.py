@@ -7,8 +7,20 @@ import statistics
 from imarena.core.records import JsonDict, Output, Vote
 from imarena.web import showing
 from imarena.web.arena import Arena
-from imarena.web.wire_look import BoardThen, IssueOut, JudgeHealth, JudgmentOut, OutputOut, RatingThen, RunOut, StepOut
+from imarena.web.wire_look import (
+    BoardThen,
+    EditorIssues,
+    HeatMap,
+    IssueOut,
+    JudgeHealth,
+    JudgmentOut,
+    OutputOut,
+    RatingThen,
+    RunOut,
+    StepOut,
+)
 from imarena.workflows.exploring import Said, Shown, step_image
+from imarena.workflows.issues_found import GRID, Heat
 from imarena.workflows.looking import Past
 from imarena.workflows.monitoring import Health
 from imarena.workflows.watching import Seen
@@ -84,7 +96,39 @@ def judgment(said: Said, *, mirrored: bool) -> JudgmentOut:
         reply=without_keys(said.reply) if said.reply is not None else None,
         error=without_keys(told.error),
         created_at=told.created_at.isoformat(),
+        counts=not said.reason,
+        reason=said.reason,
     )
+
+
+def heat_map(found: Heat, editor: str | None) -> HeatMap:
+    """Where raters found something wrong, and how often what."""
+    return HeatMap(
+        editor=editor,
+        rows=GRID,
+        columns=GRID,
+        boxes=found.boxes,
+        cells=found.cells.tolist(),
+        labels=dict(found.labels.most_common(100)),
+        editors=editor_issues(found),
+    )
+
+
+def editor_issues(found: Heat) -> list[EditorIssues]:
+    """What was found wrong with each editor's outputs."""
+    return [
+        EditorIssues(
+            editor=name,
+            ratings=found.rated[name],
+            objects=counts["object"],
+            segments=counts["segment"],
+            boxes=counts["box"],
+            new_image=counts["new_image"],
+            returned_input=counts["returned_input"],
+            other=counts["other"],
+        )
+        for name, counts in found.by_editor.items()
+    ]
 
 
 def output(arena: Arena, made: Output, shown: Shown, *, words: bool) -> OutputOut:

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import JsonValue
+
 from imarena.web.wire import Picture, Wire
 
 
@@ -34,8 +36,8 @@ class Standing(Wire):
     losses: float
     ties: float
     coverage: float | None
-    note: str = ""
-    """Why there is no interval."""
+    note: str
+    """Why there is no interval, where there is none: "fixed" for an anchored model."""
 
 
 class Cell(Wire):
@@ -47,6 +49,14 @@ class Cell(Wire):
     losses: int
     ties: int
     both_bad: int
+
+
+class NoticeOut(Wire):
+    """One thing to know about a board: programs compare `code` and `values`, people read `text`."""
+
+    code: str
+    values: dict[str, JsonValue]
+    text: str
 
 
 class Board(Wire):
@@ -71,6 +81,10 @@ class Board(Wire):
     """Battles that are two scores, not a comparison."""
     resampled: str
     """What the intervals are made from; empty where there are none."""
+    notices: list[NoticeOut]
+    """The warnings as data."""
+    signature: str
+    """One line that holds all that changes the numbers of this board; `imarena signature` explains it."""
 
 
 class RatingThen(Wire):
@@ -155,6 +169,10 @@ class VoteOut(Wire):
     ratings: dict[str, float]
     comment: str
     live: bool
+    """Neither replaced nor taken back."""
+    counts: bool
+    reason: str
+    """Why it does not count; empty where it does."""
 
 
 class JudgmentOut(Wire):
@@ -170,6 +188,9 @@ class JudgmentOut(Wire):
     reply: str | None
     error: str
     created_at: str
+    counts: bool
+    reason: str
+    """Why it does not count; empty where it does."""
 
 
 class BattleDetail(Wire):
@@ -272,6 +293,22 @@ class ItemDetail(Wire):
     words: list[WordsOut]
 
 
+class EditorIssues(Wire):
+    """What raters found wrong with the outputs of one editor, as counts."""
+
+    editor: str
+    ratings: int
+    objects: int
+    segments: int
+    """Segments that were clicked."""
+    boxes: int
+    new_image: int
+    """Outputs that are another picture, not an edit of the source."""
+    returned_input: int
+    """Outputs that are the source, unchanged."""
+    other: int
+
+
 class HeatMap(Wire):
     """Where raters drew boxes, as shares of the picture: `cells[row][column]` counts boxes that cover it."""
 
@@ -282,6 +319,7 @@ class HeatMap(Wire):
     cells: list[list[int]]
     labels: dict[str, int]
     """How often each object was named."""
+    editors: list[EditorIssues]
 
 
 class RunOut(Wire):

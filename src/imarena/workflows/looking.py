@@ -1,43 +1,56 @@
 """Looking at a workspace: boards from filtered battles, the win matrix, head-to-head, facets, history."""
 
-import json
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import func, select
+import numpy as np
+from sqlalchemy import select
 
 from imarena.core.errors import UserError
-from imarena.core.notices import notices_from_texts
-from imarena.core.records import Item, Judgment, Output, Ranking, Record, Vote
+from imarena.core.notices import Notice, sentence
+from imarena.core.records import Ranking
+from imarena.core.records.base import moment_text
 from imarena.ranking import Options
-from imarena.storage import Store, Workspace
+from imarena.ranking.signature import SIGNATURE
+from imarena.storage import Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
-from imarena.storage.schema import assignments, campaigns, items, judgments, outputs, rankings, votes
-from imarena.workflows.battles import BattleTable, Source, about_whole, battles, dimension_of, part_of
-from imarena.workflows.boards import board
-from imarena.workflows.evidence import by_scores, evidence_of, few_votes
-from imarena.workflows.independence import BY_FILTER, driven_by, on_page, verdict_warnings
-from imarena.workflows.rank import automatic, lacking, whose
+from imarena.storage.schema import rankings
+from imarena.workflows.battle_index import BattleIds
+from imarena.workflows.boards import (
+    ALL_JUDGES,
+    ITEM_FILTERS,
+    BoardQuery,
+    Chosen,
+    Evidence,
+    Source,
+    battle_table,
+    choose,
+    whose,
+)
+from imarena.workflows.boards.board import Board
+from imarena.workflows.boards.findings import other_sources
+from imarena.workflows.rank import rank_table
 from imarena.workflows.shelves import Shelves
-from imarena.workflows.tallying import Tallied, matrix_of
-from imarena.workflows.undelivered import failed_outputs
-from imarena.workflows.watching import RunWatch
+from imarena.workflows.sight import Room, Sight
+from imarena.workflows.tallying import Tallied, duel_of, matrix_of
+from imarena.workflows.views import MODES, WHOLE, BattleColumns, View, Window, read_marks, read_ratings
+from imarena.workflows.watching import Costs, RunWatch
 
 T = TypeVar("T")
-_KEPT = 64
-ITEM_FILTERS = ("dataset", "family", "task", "topic", "track", "mode")
+_AT_ONCE = 10_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Filters:
     """Which battles count; None: all."""
 
-    source: Source | Literal["auto"] = "all"
+    source: Source = "all"
     """auto: what `imarena rank` takes without options."""
     judge: str | None = None
     dimension: str | None = None
@@ -51,6 +64,34 @@ class Filters:
     until: str | None = None
     released: bool = False
     """Without the votes of campaigns that are still open: who votes now must not see a board move."""
+
+    @property
+    def window(self) -> Window:
+        """Which verdicts may be seen."""
+        return Window(self.since, self.until, self.released)
+
+    @property
+    def of_items(self) -> dict[str, str]:
+        """The filters that look at the item, or at how its outputs were made."""
+        return {name: getattr(self, name) for name in ITEM_FILTERS if getattr(self, name) is not None}
+
+    def query(self, method: str = "bt") -> BoardQuery:
+        """The board that these filters ask for.
+
+        What is missing on a board is told to leads, who can add it, and of the whole board only: of a part of the
+        battles nothing is missing.
+        """
+        options = Options(method=method)
+        return BoardQuery(
+            source=self.source,
+            judge=self.judge,
+            dimension=self.dimension,
+            dimensions_together=method == "davidson",
+            filters=self.of_items,
+            window=self.window,
+            options=options,
+            notes=not self.of_items and self.window == Window(),
+        )
 
 
 @dataclass(frozen=True)
@@ -70,6 +111,16 @@ class Made:
     """What else there is to rank by, and the filter that shows it."""
     by_scores: int = 0
 
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What to know about the board."""
+        return self.ranking.notices if self.ranking is not None else ()
+
+    @property
+    def signature(self) -> str:
+        """The line that holds all that changes the board's numbers."""
+        return str(self.ranking.settings.get(SIGNATURE, "")) if self.ranking is not None else ""
+
 
 @dataclass(frozen=True)
 class Past:
@@ -80,262 +131,90 @@ class Past:
     ranking: Ranking
 
 
-class SeenStore(Store):
-    """A store as a visitor sees it: votes and judgments of a window of time, both days included.
-
-    No vote on an assignment that is `shut` is seen.
-    """
-
-    def __init__(self, store: Store, since: str | None, until: str | None, shut: frozenset[str]) -> None:
-        super().__init__(store.engine)
-        self._since, self._until = since or "", f"{until}T~" if until else "~"
-        self._shut = shut
-
-    def rows(self, record: type[Record], *, after: int = 0, limit: int | None = None, **where: Any) -> Iterator[Any]:
-        """Rows that may be seen."""
-        for row in super().rows(record, after=after, limit=limit, **where):
-            in_time = record not in (Vote, Judgment) or self._since <= row["created_at"] <= self._until
-            if in_time and (record is not Vote or row["assignment_id"] not in self._shut):
-                yield row
-
-
 class Looking:
-    """What pages show. What was computed is kept until a record is added."""
+    """What pages show. What was computed is kept until a record is added. Nothing is ever written."""
 
     def __init__(self, workspace: Workspace, shelves: Shelves) -> None:
         self.workspace = workspace
         self.shelves = shelves
         self.runs = RunWatch(workspace)
-        self._kept: OrderedDict[object, object] = OrderedDict()
-        self._guard = threading.Lock()
-        self._making = threading.RLock()  # a board is made from a table that is kept too
-        self._glance = threading.Lock()
+        self.costs = Costs(workspace)
+        self.battle_ids = BattleIds()
+        self.latest: Sight | None = None
+        """The workspace as it was when somebody last looked."""
+        self._turning = threading.Lock()
 
-    def version(self) -> tuple[int, ...]:
-        """Changes when a record that pages show is added, or a campaign opens or closes."""
-        watched = (votes, judgments, outputs, items, assignments)
-        query = select(
-            *(select(func.coalesce(func.max(t.c.seq), 0)).scalar_subquery() for t in watched),
-            select(func.coalesce(func.sum(campaigns.c.seq * (1 + campaigns.c.open)), 0)).scalar_subquery(),
-        )
-        with reading(self.workspace.store.engine) as connection:
-            return tuple(int(value) for value in connection.execute(query).one())
+    def sight(self) -> Sight:
+        """The workspace as it is now."""
+        with self._turning:
+            marks = read_marks(self.workspace)
+            if self.latest is None:
+                # a page names no folder of the server in the commands that it shows
+                self.latest = Sight(View(replace(self.workspace, root=Path()), marks))
+            elif self.latest.view.marks != marks:
+                self.latest = Sight(self.latest.view.refreshed(marks))
+            return self.latest
 
-    def kept(self, key: object, make: Callable[[], T], *, light: bool = False) -> T:
-        """What `make` gives, made once for each state of the workspace.
-
-        `light`: it takes a moment and keeps nothing else itself, so that it need not wait until a board is made.
-        """
-        whole = (self.version(), key)
-        with self._guard:
-            if whole in self._kept:
-                self._kept.move_to_end(whole)
-                return self._kept[whole]  # type: ignore[return-value]
-        with self._glance if light else self._making:  # two people who ask for the same board wait for one computation
-            with self._guard:
-                if whole in self._kept:
-                    return self._kept[whole]  # type: ignore[return-value]
-            made = make()
-            with self._guard:
-                self._kept[whole] = made
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-        return made
+    def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:
+        """What `make` gives, made once for each state of the workspace."""
+        return self.sight().kept(key, make, room)
 
     # ------------------------------------------------------------------ boards
 
-    def settled(self, filters: Filters) -> Filters:
+    def settled(self, filters: Filters, sight: Sight | None = None) -> Filters:
         """The filters with a source: where none was chosen, what `imarena rank` takes without options.
 
         That hangs on what there is as a whole. A choice of task or topic leaves a part of the same board.
         """
-        if filters.source != "auto":
+        if filters.source != "auto" or filters.judge is not None:
             return filters
-        whole = _whole(filters)
-        source, judge = self.kept(("auto", whole), lambda: self._automatic(whole))
-        return replace(filters, source=source, judge=judge)
+        chosen = _chosen(sight or self.sight(), filters.query())
+        return replace(filters, source=chosen.source, judge=chosen.judge)
 
-    def _automatic(self, filters: Filters) -> tuple[Any, str | None]:
-        seen = self.seen(filters)
-        return automatic(seen, filters.judge, filters.dimension, evidence_of(seen))
-
-    def table(self, filters: Filters) -> BattleTable:
+    def battles(self, filters: Filters, sight: Sight | None = None) -> BattleColumns:
         """The battles that the filters leave."""
-        filters = self.settled(filters)
-        return self.kept(("table", filters), lambda: self._table(filters))
+        return (sight or self.sight()).boards.gather(filters.query()).battles
 
-    def seen(self, filters: Filters) -> Workspace:
-        """The workspace as far as these filters let votes and judgments be seen, by date and by what is released."""
-        if not (filters.since or filters.until or filters.released):
-            return self.workspace
-        shut = self.kept("shut", self._shut, light=True) if filters.released else frozenset[str]()
-        store = SeenStore(self.workspace.store, filters.since, filters.until, shut)
-        return replace(self.workspace, store=store)
-
-    def _shut(self) -> frozenset[str]:
-        """Assignments of campaigns that are open."""
-        query = (
-            select(assignments.c.id)
-            .join(campaigns, campaigns.c.id == assignments.c.campaign_id)
-            .where(campaigns.c.open == 1)
-        )
-        with reading(self.workspace.store.engine) as connection:
-            return frozenset(connection.execute(query).scalars())
-
-    def _table(self, filters: Filters) -> BattleTable:
-        """All battles are read once for all filters that look at the item: another task costs a look, not a search."""
-        whole = _whole(filters)
-        table = self.kept(("battles", whole), lambda: self._battles(whole))
-        wanted = wanted_of(filters)
-        if wanted.get("mode") == "single":
-            wanted["mode"] = None
-        if not wanted:
-            return self._told(table)
-        rows = [n for n in range(len(table)) if all(table.columns[k][n] == wanted[k] for k in wanted)]
-        return self._told(part_of(table, rows))
-
-    def _told(self, table: BattleTable) -> BattleTable:
-        """A table with what `imarena rank` says of the same verdicts, in the words of a page."""
-        judges = {str(name) for name in table.columns["judge"] if name}
-        drivers = self.kept("drivers", lambda: driven_by(self.workspace), light=True) if judges else {}
-        people = "human" in table.columns["source"]
-        told = verdict_warnings(judges, drivers, people=people, choose=BY_FILTER)
-        return replace(table, warnings=(*table.warnings, *told))
-
-    def _battles(self, filters: Filters) -> BattleTable:
-        source: Any = "judge" if filters.judge else filters.source
-        table = battles(self.seen(filters), source=source, judge=filters.judge, dimension=filters.dimension, once=True)
-        return table if filters.dimension else about_whole(table, asked=filters.judge is not None)
+    def verdicts(self, filters: Filters, names: Sequence[str], hidden: Collection[str]) -> Iterator[list[object]]:
+        """The battles that the filters leave as rows of a table with these columns, without those on hidden items."""
+        sight = self.sight()
+        try:
+            battles = self.battles(filters, sight)
+        except UserError:  # no such judge
+            return
+        entries = sight.view.entries
+        if hidden:
+            shown = np.array([one not in hidden for one in entries.item_id] or [True])
+            battles = battles.where(shown[entries.item[battles.left]])
+        for batch in battle_table(sight.view, battles, None).to_batches(max_chunksize=_AT_ONCE):
+            columns = {name: batch[name].to_pylist() for name in names if name in batch.schema.names}
+            empty = [None] * batch.num_rows
+            yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
 
     def board(self, filters: Filters, method: str) -> Made:
         """A board with its win matrix."""
-        return self.kept(("board", filters, method), lambda: self._with_words(filters, method))
-
-    def _with_words(self, asked: Filters, method: str) -> Made:
-        """A board with what `imarena rank` says beside it, in the words of a page."""
-        filters = self.settled(asked)
-        made, table = self._board(filters, method), self.table(filters)
-        source = "judge" if filters.judge else str(filters.source)
-        there = self.kept(("evidence", _whole(filters)), lambda: evidence_of(self.seen(filters)))
-        warned = few_votes(there, source, chosen=asked.source != "auto")
-        if filters == Filters(source=filters.source, judge=filters.judge, dimension=filters.dimension):
-            # who leads may run what adds an editor; of a part of the battles nothing is missing
-            warned += lacking(self.workspace, table, source, filters.judge, Path())
-        ranking = made.ranking
-        if ranking is not None:
-            told = (*(on_page(text) for text in warned), *ranking.warnings)
-            ranking = ranking.model_copy(update={"notices": notices_from_texts(told)})
-        return replace(
-            made,
-            ranking=ranking,
-            source=source,
-            judge=filters.judge,
-            verdicts=whose(source, sorted({str(name) for name in table.columns["judge"] if name})),
-            beside=on_page(there.beside(source, filters.judge)),
-            by_scores=by_scores(table),
-        )
-
-    def _board(self, filters: Filters, method: str) -> Made:
-        table = self.table(filters)
-        matrix, excluded = matrix_of(table), dict(table.excluded)
-        if not len(table):
-            why = "No battle fits these filters."
-            if any(reason.endswith("not the whole") for reason in excluded):
-                why = "No battle is about the whole: choose a dimension."
-            return Made(None, matrix, 0, excluded, why)
-        try:
-            ranking = _ranked(self._with_failed(table, filters), method)
-        except UserError as error:
-            return Made(None, matrix, len(table), excluded, str(error.args[0]))
-        return Made(ranking, matrix, ranking.n_battles, dict(ranking.excluded))
-
-    def _with_failed(self, table: BattleTable, filters: Filters) -> BattleTable:
-        """The table with what editors failed to deliver beside it, as `imarena rank` has it: left out, and told."""
-        editors, wanted = {*table.columns["left"], *table.columns["right"]}, wanted_of(filters)
-        if wanted.get("mode") == "single":
-            wanted["mode"] = None
-        everything = self.kept("failed", self._failed, light=True)
-        failed = [
-            row
-            for row in everything
-            if editors >= {row["left"], row["right"]} and all(row[name] == wanted[name] for name in wanted)
-        ]
-        columns = {name: [*column, *(row.get(name) for row in failed)] for name, column in table.columns.items()}
-        statuses = [*[None] * len(table), *(row["status_left"] for row in failed)]
-        return replace(table, columns={**columns, "status_left": statuses})
-
-    def _failed(self) -> list[dict[str, Any]]:
-        """Battles that an editor's failure prevented, each with what its item can be filtered by."""
-        store = self.workspace.store
-        editors = {str(key[0]) for key in store.count(Output, "editor") if key[0] is not None}
-        about = {row["id"]: {name: row[name] for name in ITEM_FILTERS[:-1]} for row in store.rows(Item)}
-        return [{**about[row["item"]], **row} for row in failed_outputs(self.workspace, editors)]
+        sight = self.sight()
+        return sight.kept(("board", filters, method), lambda: _made(sight, filters.query(method)))
 
     def history(self, filters: Filters, method: str, points: int) -> list[Past]:
         """The board as it stood at up to `points` moments, each with as many more battles as the one before."""
-        return self.kept(("history", filters, method, points), lambda: self._history(filters, method, points))
-
-    def _history(self, filters: Filters, method: str, points: int) -> list[Past]:
-        table = self.table(filters)
-        moments = sorted(table.times)
-        steps = {moments[(n + 1) * len(moments) // points - 1] for n in range(points)} if moments else set()
-        found = []
-        for moment in sorted(steps):
-            part = part_of(table, [n for n, time in enumerate(table.times) if time <= moment])
-            try:
-                ranking = board("board", part, Options(method=method, rounds=0, interval="none")).ranking
-            except UserError:
-                continue  # too few battles yet for a board
-            found.append(Past(moment, len(part), ranking))
-        return found
+        sight = self.sight()
+        key = ("history", filters, method, points)
+        return sight.kept(key, lambda: _history(sight, filters.query(method), points))
 
     def head_to_head(self, left: str, right: str, filters: Filters) -> tuple[Tallied, dict[str, Tallied]]:
         """Two models against each other: over all, and by task."""
-        table = self.table(filters)
-        total = Tallied(left, right)
-        by_task: dict[str, Tallied] = {}
-        columns = table.columns
-        for n in range(len(table)):
-            pair = (columns["left"][n], columns["right"][n])
-            if pair not in ((left, right), (right, left)) or left == right:
-                continue
-            mirrored = pair != (left, right)
-            total.add(columns["winner"][n], mirrored=mirrored)
-            task = columns["task"][n] or ""
-            by_task.setdefault(task, Tallied(left, right)).add(columns["winner"][n], mirrored=mirrored)
-        return total, dict(sorted(by_task.items()))
+        sight = self.sight()
+        try:
+            found = self.battles(filters, sight)
+        except UserError:  # no such judge
+            return Tallied(left, right), {}
+        return duel_of(sight.view.entries, found, left, right)
 
     def facets(self) -> dict[str, list[str]]:
         """The values that filters can take."""
-        return self.kept("facets", self._facets, light=True)
-
-    def _facets(self) -> dict[str, list[str]]:
-        store = self.workspace.store
-
-        def values(record: type[Record], column: str) -> list[str]:
-            return sorted(str(key[0]) for key in store.count(record, column) if key[0] is not None)
-
-        return {
-            "datasets": values(Item, "dataset"),
-            "families": values(Item, "family"),
-            "tasks": values(Item, "task"),
-            "topics": values(Item, "topic"),
-            "tracks": values(Item, "track"),
-            "editors": values(Output, "editor"),
-            "judges": values(Judgment, "judge"),
-            "dimensions": sorted({*values(Judgment, "dimension"), *self._asked()}),
-            "modes": values(Output, "mode"),
-        }
-
-    def _asked(self) -> set[str]:
-        """What people were asked about: dimensions of their preferences, criteria of their ratings."""
-        found: set[str] = set()
-        for row in self.workspace.store.rows(Vote):
-            if row["preference"] is not None:
-                found.add(dimension_of(row))
-            elif not row["retracted"]:
-                found.update(json.loads(row["body"]).get("ratings", {}))
-        return found
+        sight = self.sight()
+        return sight.kept("facets", lambda: _facets(sight.view), "glances")
 
     def stored(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
         """Stored boards, newest first."""
@@ -348,22 +227,105 @@ class Looking:
         return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
 
 
-def _whole(filters: Filters) -> Filters:
-    """The filters without those that look at the item."""
-    return replace(filters, dataset=None, family=None, task=None, topic=None, track=None, mode=None)
+def _chosen(sight: Sight, query: BoardQuery) -> Chosen:
+    return choose(sight.view, query, Evidence(sight.view, query.window))
 
 
-def wanted_of(filters: Filters) -> dict[str, Any]:
-    """The filters that look at the item, or at how its outputs were made."""
-    return {name: getattr(filters, name) for name in ITEM_FILTERS if getattr(filters, name) is not None}
-
-
-def _ranked(table: BattleTable, method: str) -> Ranking:
-    """A board with intervals; where the data are too few for them, without, and with the reason as a warning."""
+def _made(sight: Sight, query: BoardQuery) -> Made:
     try:
-        return board("board", table, Options(method=method)).ranking
+        return _shown(sight, sight.boards.board(query), query)
     except UserError as error:
-        ranking = board("board", table, Options(method=method, rounds=0, interval="none")).ranking
-        return ranking.model_copy(
-            update={"notices": (*ranking.notices, *notices_from_texts([f"No intervals: {error.args[0]}"]))}
-        )
+        return _without(sight, query, error)
+
+
+def _shown(sight: Sight, made: Board, query: BoardQuery) -> Made:
+    chosen, ranking = made.chosen, made.ranking
+    beside = other_sources(Evidence(sight.view, query.window), chosen)
+    return Made(
+        ranking=ranking,
+        matrix=matrix_of(sight.view.entries, made.battles),
+        n_battles=ranking.n_battles,
+        excluded=dict(ranking.excluded),
+        source=chosen.source,
+        judge=chosen.judge,
+        verdicts=whose(chosen),
+        beside=sentence(beside, "page") if beside is not None else "",
+        by_scores=made.by_scores,
+    )
+
+
+def _without(sight: Sight, query: BoardQuery, error: UserError) -> Made:
+    """A board without intervals where the data do not support them; else the reason why there is none."""
+    reason = str(error.args[0])
+    try:
+        gathered = sight.boards.gather(query)
+    except UserError:
+        return Made(None, (), 0, {}, reason, "judge" if query.judge else query.source, query.judge)
+    found, chosen = gathered.battles, gathered.chosen
+    if len(found):
+        plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
+        try:
+            made = _shown(sight, sight.boards.board(plain), plain)
+        except UserError:
+            pass
+        else:
+            told = Notice(code="no_intervals", values={"reason": reason})
+            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, told)})
+            return replace(made, ranking=ranking)
+    elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
+        reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
+    elif query.filters or query.window.since or query.window.until:
+        reason = "No battle fits these filters."
+    beside = other_sources(Evidence(sight.view, query.window), chosen)
+    return Made(
+        None,
+        matrix_of(sight.view.entries, found),
+        len(found),
+        dict(found.excluded),
+        reason,
+        chosen.source,
+        chosen.judge,
+        whose(chosen),
+        sentence(beside, "page") if beside is not None else "",
+    )
+
+
+def _history(sight: Sight, query: BoardQuery, points: int) -> list[Past]:
+    try:
+        battles = sight.boards.gather(query).battles
+    except UserError:  # no such judge
+        return []
+    moments = np.sort(battles.created_us)
+    steps = {int(moments[(n + 1) * moments.size // points - 1]) for n in range(points)} if moments.size else set()
+    options = replace(query.options, rounds=0, interval="none")
+    found = []
+    for moment in sorted(steps):
+        part = battles.where(battles.created_us <= moment)
+        try:
+            ranking = rank_table(battle_table(sight.view, part, None), options)
+        except UserError:
+            continue  # too few battles yet for a board
+        found.append(Past(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
+    return found
+
+
+def _facets(view: View) -> dict[str, list[str]]:
+    entries, votes = view.entries, view.votes
+    names = {"datasets": "dataset", "families": "family", "tasks": "task", "topics": "topic", "tracks": "track"}
+    asked = {votes.dimension.names[code] for code in np.unique(votes.dimension.of[votes.preference != 0]).tolist()}
+    judged = {form.dimension for form in view.forms.every}
+    return {
+        **{facet: list(entries.labels[name].names) for facet, name in names.items()},
+        "editors": list(entries.editor.names),
+        "judges": view.forms.judges,
+        "dimensions": sorted(asked | judged | set(read_ratings(view).criterion.names)),
+        "modes": sorted(MODES[code] for code in np.unique(entries.mode).tolist()),
+    }
+
+
+def judge_names(view: View, name: str | None) -> list[str] | None:
+    """The judges that a filter means: one by its name, or by its kind where the kind has one judge; None: all."""
+    if name is None or name == ALL_JUDGES:
+        return None
+    known = view.forms.judges
+    return [name] if name in known else [one for one in known if one.partition("/")[0] == name]

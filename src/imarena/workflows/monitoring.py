@@ -1,22 +1,40 @@
-"""How a workspace is doing: runs with cost and failures, judges' behaviour, where raters found something wrong."""
+"""How judges behave, as far as stored judgments tell: failures, order, ties, agreement with people, cost."""
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from imarena.core.records import ImageRef, Judgment, Order, Outcome, Status, Vote
-from imarena.storage.codec import from_row
-from imarena.workflows.battles import live_votes
-from imarena.workflows.exploring import fitting, pairs
-from imarena.workflows.live import unanswered_places
-from imarena.workflows.looking import Filters, Looking
+import numpy as np
+from numpy.typing import NDArray
 
-GRID = 16
+from imarena.storage.forms import Form
+from imarena.workflows.looking import Looking
+from imarena.workflows.sight import Sight
+from imarena.workflows.views import (
+    EQUAL,
+    LEFT,
+    LEFT_FIRST,
+    MIRRORED,
+    NONE,
+    PREFERENCES,
+    RIGHT,
+    RIGHT_FIRST,
+    TIE,
+    Fought,
+    JudgmentColumns,
+    View,
+    Window,
+    combine,
+    people_battles,
+)
+from imarena.workflows.views.codes import ByteArray, CodeArray
+from imarena.workflows.views.fetch import IntArray
+from imarena.workflows.views.questions import unanswered_places
 
 
 @dataclass
 class Health:
-    """How a judge behaves, as far as stored judgments tell."""
+    """How a judge behaves on one dimension, by the forms of it that count."""
 
     judge: str
     dimension: str
@@ -33,111 +51,95 @@ class Health:
     cost_usd: float = 0.0
 
 
-def judge_health(looking: Looking, *, released: bool = False) -> list[Health]:
+@dataclass(frozen=True)
+class Decided:
+    """n pairs with the outcome of each, `low` and `high` being places of outputs, as seen from `low`."""
+
+    key: IntArray
+    outcome: ByteArray
+
+
+def judge_health(looking: Looking, *, released: bool = False, costs: bool = True) -> list[Health]:
     """Every judge and dimension, by name; with `released` only votes of closed campaigns count as people's."""
-    return looking.kept(("judges", released), lambda: _judge_health(looking, released=released))
+    sight = looking.sight()
+    made = sight.kept(("judges", released), lambda: _judge_health(sight, released=released), "lists")
+    if not costs:
+        return made
+    paid = looking.costs.upto(sight.view.marks.judgments)
+    return [replace(one, cost_usd=paid[one.judge, one.dimension]) for one in made]
 
 
-def _judge_health(looking: Looking, *, released: bool) -> list[Health]:
-    people = _majorities(looking, released=released)
-    found: dict[tuple[str, str], Health] = {}
-    orders: dict[tuple[Any, ...], dict[str, str]] = defaultdict(dict)
-    replaced = {row["supersedes"] for row in looking.workspace.store.rows(Judgment) if row["supersedes"]}
-    for judgment in looking.workspace.store.records(Judgment):
-        if judgment.judgment_id in replaced:  # read again since, for nothing
-            continue
-        health = found.setdefault((judgment.judge, judgment.dimension), Health(judgment.judge, judgment.dimension))
-        health.cost_usd += judgment.usage.cost_usd or 0.0
-        if judgment.status is not Status.OK:
-            continue
-        health.ok += 1
-        if judgment.preference is not None and judgment.right_id is not None:
-            _count(health, judgment)
-            place = (judgment.judge, judgment.dimension, judgment.left_id, judgment.right_id, judgment.repeat)
-            orders[place][str(judgment.order)] = judgment.preference.value
-    for one in unanswered_places(looking.workspace).values():  # tried again or not: a question fails once
-        found[one.judge, one.dimension].failed[one.status] += 1
-    for place, said in orders.items():
-        _compare(found[place[0], place[1]], place, said, people)
-    return [found[key] for key in sorted(found)]
-
-
-def _count(health: Health, judgment: Judgment) -> None:
-    health.preferences += 1
-    if judgment.preference not in (Outcome.LEFT, Outcome.RIGHT):
-        health.ties += 1
-    elif judgment.order in (Order.LEFT_FIRST, Order.RIGHT_FIRST):
-        health.sided += 1
-        shown_first = Outcome.LEFT if judgment.order is Order.LEFT_FIRST else Outcome.RIGHT
-        health.first += judgment.preference is shown_first
-
-
-def _compare(health: Health, place: tuple[Any, ...], said: dict[str, str], people: dict[tuple[str, str], str]) -> None:
-    both = [said[order.value] for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST) if order.value in said]
-    if len(both) == 2:
-        health.both_orders += 1
-        health.same += both[0] == both[1]
-    majority = people.get((place[2], place[3]))
-    if majority is not None:
-        verdict = next(iter(said.values())) if len(set(said.values())) == 1 else Outcome.TIE.value
-        health.people_pairs += 1
-        health.with_people += verdict == majority
-
-
-def _majorities(looking: Looking, *, released: bool) -> dict[tuple[str, str], str]:
-    """What most people say of a pair, by both orders of its outputs; none where they are split."""
-    found = {}
-    for pair in pairs(looking, Filters(source="human", released=released)).values():
-        ranked = pair.votes.most_common(2)
-        if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]):
-            verdict = Outcome(ranked[0][0])
-            found[pair.left_id, pair.right_id] = verdict.value
-            found[pair.right_id, pair.left_id] = verdict.mirrored().value
+def _judge_health(sight: Sight, *, released: bool) -> list[Health]:
+    voted: dict[str, Decided] = {}
+    found = []
+    for health, decided in behaved(sight):
+        if health.dimension not in voted:
+            voted[health.dimension] = _majorities(sight.view, health.dimension, Window(released=released))
+        people = voted[health.dimension]
+        at = np.searchsorted(people.key, decided.key)
+        at[at == people.key.size] = 0
+        met = np.flatnonzero(people.key[at] == decided.key) if people.key.size else np.zeros(0, np.int64)
+        same = people.outcome[at[met]] == decided.outcome[met]
+        found.append(replace(health, people_pairs=int(met.size), with_people=int(same.sum())))
     return found
 
 
-@dataclass
-class Heat:
-    """Where boxes were drawn, as counts on a grid over the picture, and which objects were named."""
-
-    boxes: int = 0
-    cells: list[list[int]] = field(default_factory=lambda: [[0] * GRID for _ in range(GRID)])
-    labels: Counter[str] = field(default_factory=Counter)
-
-    def add_box(self, box: tuple[float, float, float, float], image: ImageRef) -> None:
-        """Count a box on the cells that it covers."""
-        width, height = image.width or 1, image.height or 1
-        left, top = int(box[0] / width * GRID), int(box[1] / height * GRID)
-        right, bottom = min(GRID - 1, int(box[2] / width * GRID)), min(GRID - 1, int(box[3] / height * GRID))
-        self.boxes += 1
-        for row in range(max(0, top), bottom + 1):
-            for column in range(max(0, left), right + 1):
-                self.cells[row][column] += 1
+def behaved(sight: Sight) -> list[tuple[Health, Decided]]:
+    """What judges said, without people, and the outcomes of the pairs that they compared."""
+    return sight.kept("behaved", lambda: _behaved(sight.view), "glances")
 
 
-def heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
-    """Where raters found something wrong, for an editor or for all; a dimension is the criterion that it is about."""
-    return looking.kept(("heat", editor, filters), lambda: _heat(looking, editor, filters))
+def _behaved(view: View) -> list[tuple[Health, Decided]]:
+    forms: dict[tuple[str, str], list[Form]] = defaultdict(list)
+    for form in view.forms.counting():
+        forms[form.judge, form.dimension].append(form)
+    failed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for one in unanswered_places(view.workspace).values():  # tried again or not: a question fails once
+        failed[one.judge, one.dimension][one.status] += 1
+    return [
+        _one(view, Health(*who, failed=failed[who]), forms.get(who, [])) for who in sorted(forms.keys() | failed.keys())
+    ]
 
 
-def _heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
-    made = Heat()
-    filters = looking.settled(filters)
-    if filters.source == "judge" or filters.judge:
-        return made
-    fits = fitting(looking, filters)
-    for row in live_votes(looking.seen(filters)):
-        if '"issues"' not in row["body"] or not fits(row):
-            continue
-        vote = from_row(Vote, row)
-        output = looking.shelves.output(row["left_id"])
-        if not isinstance(vote, Vote) or (editor is not None and output.editor != editor):
-            continue
-        for issue in vote.issues:
-            if filters.dimension is not None and issue.criterion not in (None, filters.dimension):
-                continue
-            if issue.kind == "object" and issue.label:
-                made.labels[issue.label] += 1
-            if issue.kind == "box" and issue.box is not None and output.image is not None:
-                made.add_box(issue.box, output.image)
-    return made
+def _one(view: View, health: Health, forms: Sequence[Form]) -> tuple[Health, Decided]:
+    compared = view.judgments([form for form in forms if form.pairwise])
+    scored = view.judgments([form for form in forms if not form.pairwise])
+    health.ok = int(compared.ok.sum() + scored.ok.sum())
+    _count(health, compared)
+    fought = combine(compared, np.zeros(len(compared), np.int32), view.entries)
+    twice = fought.decided & (fought.agreed >= 0)
+    health.both_orders, health.same = int(twice.sum()), int((twice & (fought.agreed == 1)).sum())
+    return health, _decided(fought)
+
+
+def _count(health: Health, said: JudgmentColumns) -> None:
+    preference, order = said.preference, said.order
+    given = said.ok & (preference != NONE)
+    side = given & ((preference == LEFT) | (preference == RIGHT))
+    ordered = side & ((order == LEFT_FIRST) | (order == RIGHT_FIRST))
+    shown_first = ordered & ((order == LEFT_FIRST) == (preference == LEFT))
+    health.preferences, health.ties = int(given.sum()), int(given.sum() - side.sum())
+    health.sided, health.first = int(ordered.sum()), int(shown_first.sum())
+
+
+def _decided(fought: Fought) -> Decided:
+    rows = np.flatnonzero(fought.decided)
+    return Decided(*_as_seen_from_low(fought.left[rows], fought.right[rows], fought.outcome[rows]))
+
+
+def _as_seen_from_low(left: CodeArray, right: CodeArray, outcome: ByteArray) -> tuple[IntArray, ByteArray]:
+    low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
+    seen = np.where(left > right, MIRRORED[outcome], outcome)
+    return low << 32 | high, np.where(seen == EQUAL, TIE, seen).astype(np.int8)
+
+
+def _majorities(view: View, dimension: str, window: Window) -> Decided:
+    """What most people say of a pair about this dimension; none where they are split."""
+    cast = people_battles(view, dimension=dimension, window=window)
+    keys, outcome = _as_seen_from_low(cast.left, cast.right, cast.winner)
+    known, place = np.unique(keys, return_inverse=True)
+    size = len(PREFERENCES)
+    counts: NDArray[np.int64] = np.bincount(place * size + outcome, minlength=known.size * size).reshape(-1, size)
+    most = counts.max(axis=1, initial=0)
+    sole = (counts == most[:, None]).sum(axis=1) == 1
+    return Decided(known[sole], counts.argmax(axis=1)[sole].astype(np.int8))

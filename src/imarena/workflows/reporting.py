@@ -13,6 +13,7 @@ from imarena.reports.tables import Cell, Column, Table
 from imarena.reports.tables.table import columns
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, Boards, every_board, store_boards
+from imarena.workflows.issues_found import KINDS, every_issue
 from imarena.workflows.report_gallery import gallery_section
 from imarena.workflows.report_truth import KnownTruth, known_truth
 from imarena.workflows.scanning_findings import findings, findings_table
@@ -21,6 +22,10 @@ from imarena.workflows.views import View
 
 GALLERY_ITEMS = 12
 WORDS_TOLD = 50
+ISSUE_NAMES = {
+    "object": "things", "segment": "segments", "box": "boxes", "new_image": "new image",
+    "returned_input": "returned input", "other": "other",
+}  # fmt: skip
 
 
 def report(
@@ -40,7 +45,8 @@ def report(
     """
     tell = progress or (lambda *_: None)
     stands = status(workspace)
-    made = every_board(Boards(View(workspace)))
+    view = View(workspace)
+    made = every_board(Boards(view))
     store_boards(workspace, [board.ranking for board in made])
     tell("report", 1, 4)
     sections: list[Section | None] = [
@@ -49,7 +55,7 @@ def report(
     ]
     tell("report", 2, 4)
     known = known or known_truth(workspace, made)
-    sections += [*extra, known.section if known else None, _words(workspace)]
+    sections += [*extra, known.section if known else None, _issues(view), _words(workspace)]
     sections.append(gallery_section(workspace, folder, gallery, known.qualities if known else None))
     page = Page(title or stands.name, _lead(stands), tuple(s for s in sections if s is not None), tuple(next_steps))
     tell("report", 3, 4)
@@ -122,6 +128,18 @@ def _board_section(board: Board, folder: Path, index: int) -> Section:
         tables=tuple(board_tables(ranking)),
         plots=tuple(plots),
     )
+
+
+def _issues(view: View) -> Section | None:
+    """What raters found wrong with each editor's outputs; nothing where nobody marked anything."""
+    found = every_issue(view)
+    if not any(found.by_editor.values()):
+        return None
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (editor, found.rated[editor], *(counts[kind] for kind in KINDS)) for editor, counts in found.by_editor.items()
+    )
+    head = columns("editor", Column("ratings", ","), *(Column(ISSUE_NAMES[kind], ",") for kind in KINDS))
+    return Section("What raters found wrong", tables=(Table(head, rows),))
 
 
 def _words(workspace: Workspace) -> Section | None:

@@ -1,7 +1,7 @@
 """Records kept at hand while a server runs: assignments, items and outputs, which never change; plans for a moment."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from sqlalchemy import Connection, bindparam, select
@@ -60,6 +60,15 @@ class Shelves:
         shown = {side for one in found for side in (one.left_id, one.right_id) if side is not None}
         for output in self._store.records(Output, id=sorted(shown)):
             _kept(self._outputs, output.output_id, output)
+
+    def read(self, items: Collection[str], outputs: Collection[str]) -> None:
+        """Have items and outputs at hand: two queries, however many they are."""
+        if absent := {one for one in items if one not in self._items}:
+            for item in self._store.records(Item, id=sorted(absent)):
+                _kept(self._items, item.item_id, item)
+        if absent := {one for one in outputs if one not in self._outputs}:
+            for output in self._store.records(Output, id=sorted(absent)):
+                _kept(self._outputs, output.output_id, output)
 
     def item(self, identity: str) -> Item:
         """An item that is known to exist."""

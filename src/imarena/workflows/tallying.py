@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
-from imarena.workflows.battles import BattleTable
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.workflows.views import BOTH_BAD, EQUAL, LEFT, MIRRORED, PREFERENCES, RIGHT, TIE, BattleColumns, Entries
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tallied:
     """How one model did against another, seen from the left one."""
 
@@ -16,24 +19,53 @@ class Tallied:
     ties: int = 0
     both_bad: int = 0
 
-    def add(self, winner: str, *, mirrored: bool) -> None:
-        """Count one battle."""
-        if winner in ("tie", "both_bad"):
-            self.ties += winner == "tie"
-            self.both_bad += winner == "both_bad"
-        elif (winner == "left") != mirrored:
-            self.wins += 1
-        else:
-            self.losses += 1
+
+def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[Tallied, ...]:
+    """Every two models that met, each pair once, by name."""
+    left, right = _models(entries, battles)
+    names = entries.editor.names  # sorted, so that codes are in the order of names
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    outcome = np.where(left > right, MIRRORED[battles.winner], battles.winner)
+    counts = np.bincount((low * len(names) + high) * len(PREFERENCES) + outcome, minlength=1)
+    counts = np.append(counts, np.zeros(-counts.size % len(PREFERENCES), np.int64)).reshape(-1, len(PREFERENCES))
+    cells = np.flatnonzero(counts.any(axis=1))
+    return tuple(_tallied(names[cell // len(names)], names[cell % len(names)], counts[cell]) for cell in cells.tolist())
 
 
-def matrix_of(table: BattleTable) -> tuple[Tallied, ...]:
-    """Every two models that met, each pair once."""
-    cells: dict[tuple[str, str], Tallied] = {}
-    columns = table.columns
-    for n in range(len(table)):
-        left, right = columns["left"][n], columns["right"][n]
-        key = (left, right) if left < right else (right, left)
-        cell = cells.setdefault(key, Tallied(*key))
-        cell.add(columns["winner"][n], mirrored=key != (left, right))
-    return tuple(cells[key] for key in sorted(cells))
+def duel_of(entries: Entries, battles: BattleColumns, left: str, right: str) -> tuple[Tallied, dict[str, Tallied]]:
+    """Two models against each other: over all, and by task ("" where an item has none)."""
+    names = entries.editor.names
+    if left == right or left not in names or right not in names:
+        return Tallied(left, right), {}
+    one, other = names.index(left), names.index(right)
+    lefts, rights = _models(entries, battles)
+    straight, turned = (lefts == one) & (rights == other), (lefts == other) & (rights == one)
+    outcome = np.where(turned, MIRRORED[battles.winner], battles.winner)
+    rows = np.flatnonzero(straight | turned)
+    tasks = entries.labels["task"]
+    task = tasks.of[entries.item[battles.left[rows]]]
+    by_task = {
+        "" if code < 0 else tasks.names[code]: _tallied(left, right, _counts(outcome[rows[task == code]]))
+        for code in np.unique(task).tolist()
+    }
+    return _tallied(left, right, _counts(outcome[rows])), dict(sorted(by_task.items()))
+
+
+def _models(entries: Entries, battles: BattleColumns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    of = entries.editor.of
+    return of[battles.left].astype(np.int64), of[battles.right].astype(np.int64)
+
+
+def _counts(outcome: NDArray[np.int8]) -> NDArray[np.int64]:
+    return np.bincount(outcome, minlength=len(PREFERENCES))
+
+
+def _tallied(left: str, right: str, counts: NDArray[np.int64]) -> Tallied:
+    return Tallied(
+        left,
+        right,
+        wins=int(counts[LEFT]),
+        losses=int(counts[RIGHT]),
+        ties=int(counts[TIE] + counts[EQUAL]),
+        both_bad=int(counts[BOTH_BAD]),
+    )

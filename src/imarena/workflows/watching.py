@@ -4,14 +4,15 @@ import json
 import threading
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import JSON, cast, func, select, type_coerce
 
 from imarena.core.records import Judgment, Output, Run
 from imarena.storage import Workspace
 from imarena.storage.codec import from_row
 from imarena.storage.database import reading
-from imarena.storage.schema import runs
+from imarena.storage.schema import judgments, runs
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,38 @@ class RunWatch:
             body = json.loads(row["body"])
             told = body.get("usage", {}) if kind is Judgment else body
             sofar.cost_usd += told.get("cost_usd") or 0.0
+
+
+Who = tuple[str, str]
+"""A judge and a dimension."""
+
+
+class Costs:
+    """What judges cost. It stands in bodies alone, so that each is read once: what came since is added."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._engine = workspace.store.engine
+        self._by_judge: Counter[Who] = Counter()
+        self._after = 0
+        self._guard = threading.Lock()
+
+    def upto(self, seq: int) -> Counter[Who]:
+        """US dollars by judge and dimension for all judgments up to this one.
+
+        A reply that was read again has its cost with both readings: the later one is left out.
+        """
+        with self._guard:
+            if seq > self._after:
+                body: Any = judgments.c.body
+                sqlite = self._engine.dialect.name == "sqlite"  # there a cast to JSON would give a number
+                document: Any = type_coerce(body, JSON) if sqlite else cast(body, JSON)
+                query = (
+                    select(judgments.c.judge, judgments.c.dimension, func.sum(document["usage"]["cost_usd"].as_float()))
+                    .where(judgments.c.seq > self._after, judgments.c.seq <= seq, judgments.c.supersedes.is_(None))
+                    .group_by(judgments.c.judge, judgments.c.dimension)
+                )
+                with reading(self._engine) as connection:
+                    rows = connection.execute(query).tuples().all()
+                self._by_judge = self._by_judge + Counter({(judge, about): cost or 0.0 for judge, about, cost in rows})
+                self._after = seq
+            return self._by_judge

@@ -116,7 +116,20 @@ def test_the_issues_of_one_editor(keeper: Page, hall: Stage, shot: Shot) -> None
     expect(keeper.get_by_role("row", name="the shadow")).to_be_visible()
     assert "editor=" in keeper.url
     keeper.get_by_role("button", name="Judges", exact=True).click()
-    expect(keeper.get_by_text("No rater has drawn a box or named a thing.")).to_be_visible()
+    expect(keeper.get_by_text("No rater has marked anything.")).to_be_visible()
+
+
+def test_issues_are_counted_by_model_and_a_board_has_its_signature(keeper: Page, hall: Stage) -> None:
+    keeper.goto(f"{hall.address}/board?view=heat")
+    table = keeper.get_by_role("table", name="Issues by model")
+    for name in ("Segments", "New image", "Returned input"):
+        expect(table.get_by_role("columnheader", name=name)).to_be_visible()
+    for one in hall.get("/api/heat-map")["editors"]:
+        row = table.get_by_role("row", name=one["editor"])
+        expect(row.get_by_role("cell").nth(0)).to_have_text(str(one["ratings"]))
+        expect(row.get_by_role("cell").nth(3)).to_have_text(str(one["boxes"]))
+    keeper.goto(f"{hall.address}/board?judge=builtin")
+    expect(keeper.locator(".signature code")).to_have_text(hall.get("/api/board?judge=builtin")["signature"])
 
 
 def test_a_token_is_made_shown_once_used_and_revoked(keeper: Page, hall: Stage, browser: Browser, shot: Shot) -> None:

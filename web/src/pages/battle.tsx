@@ -35,9 +35,9 @@ function Detail({ detail }: { detail: BattleDetail }) {
           <h2>{t.votes}</h2>
           {detail.votes.length === 0 && <Empty>{t.noVotes}</Empty>}
           {detail.votes.map((vote, index) => (
-            <article key={index} className={`verdict ${vote.live ? "" : "taken-back"}`}>
+            <article key={index} className={`verdict ${vote.counts ? "" : "taken-back"}`}>
               <strong>{vote.preference ? sideName(battle, vote.preference) : strings.none}</strong>
-              <span className="muted"> {vote.rater} · {vote.dimension} · {moment(vote.created_at)}{!vote.live && ` · ${t.takenBack}`}</span>
+              <span className="muted"> {vote.rater} · {vote.dimension} · {moment(vote.created_at)}{why(vote)}</span>
               {vote.comment && <p>{vote.comment}</p>}
             </article>
           ))}
@@ -55,10 +55,10 @@ function Detail({ detail }: { detail: BattleDetail }) {
 function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"] }) {
   const t = strings.explore;
   return (
-    <article className="verdict">
+    <article className={`verdict ${one.counts || !one.preference ? "" : "taken-back"}`}>
       <strong>{one.preference ? sideName(battle, one.preference) : one.status}</strong>
       <span className="muted">
-        {" "}{one.judge} · {one.dimension}{one.order && ` · ${t.order}: ${t.orders[one.order] ?? one.order}`}
+        {" "}{one.judge} · {one.dimension}{one.order && ` · ${t.order}: ${t.orders[one.order] ?? one.order}`}{one.preference && why(one)}
       </span>
       <Scores scores={one.scores} battle={battle} />
       {one.error && <p className="warning">{one.error}</p>}
@@ -99,6 +99,13 @@ function Scores({ scores, battle }: { scores: Record<string, number>; battle: Ba
       </table>
     </details>
   );
+}
+
+/** Why a verdict does not count; nothing where it does. */
+function why(one: { counts: boolean; reason: string }): string {
+  const t = strings.explore;
+  if (one.counts) return "";
+  return ` · ${one.reason === "retracted" || one.reason === "superseded" ? t.takenBack : t.notCounted(one.reason)}`;
 }
 
 function sideName(battle: BattleDetail["battle"], side: string): string {

@@ -118,6 +118,7 @@ function Ratings({ board, query, filtered }: { board: Board; query: URLSearchPar
           </table>
         </div>
       )}
+      {board.signature && <p className="muted signature">{t.signature}: <code>{board.signature}</code></p>}
     </>
   );
 }

@@ -3,8 +3,11 @@ import * as calls from "../api/calls";
 import { useLoaded } from "../api/use";
 import type { HeatMap } from "../api/wire";
 import { Select } from "../parts/fields";
+import { count } from "../parts/figures";
 import { Empty, Shown } from "../parts/state";
 import { strings } from "../strings";
+
+const KINDS = ["ratings", "objects", "segments", "boxes", "new_image", "returned_input", "other"] as const;
 
 interface Props {
   editors: readonly string[];
@@ -31,31 +34,50 @@ function Heat({ map }: { map: HeatMap }) {
   const t = strings.look;
   const labels = Object.entries(map.labels).sort((a, b) => b[1] - a[1]).slice(0, 20);
   const most = Math.max(1, ...map.cells.flat());
-  if (!map.boxes && !labels.length) return <Empty>{t.noHeat}</Empty>;
+  const marked = map.editors.some((one) => KINDS.some((kind) => kind !== "ratings" && one[kind] > 0));
+  if (!map.boxes && !labels.length && !marked) return <Empty>{t.noHeat}</Empty>;
   return (
-    <div className="heat">
-      <figure>
-        <svg viewBox={`0 0 ${map.columns} ${map.rows}`} role="img" aria-label={`${t.heat}: ${t.heatBoxes(map.boxes)}`}>
-          {map.cells.flatMap((row, y) =>
-            row.map((value, x) => (
-              <rect key={`${x} ${y}`} x={x} y={y} width={1.02} height={1.02} opacity={value / most}>
-                {value > 0 && <title>{t.heatBoxes(value)}</title>}
-              </rect>
-            )),
-          )}
-        </svg>
-        <figcaption className="muted">{t.heat}: {t.heatBoxes(map.boxes)}</figcaption>
-      </figure>
-      {labels.length > 0 && (
+    <>
+      <div className="heat">
+        <figure>
+          <svg viewBox={`0 0 ${map.columns} ${map.rows}`} role="img" aria-label={`${t.heat}: ${t.heatBoxes(map.boxes)}`}>
+            {map.cells.flatMap((row, y) =>
+              row.map((value, x) => (
+                <rect key={`${x} ${y}`} x={x} y={y} width={1.02} height={1.02} opacity={value / most}>
+                  {value > 0 && <title>{t.heatBoxes(value)}</title>}
+                </rect>
+              )),
+            )}
+          </svg>
+          <figcaption className="muted">{t.heat}: {t.heatBoxes(map.boxes)}</figcaption>
+        </figure>
+        {labels.length > 0 && (
+          <table>
+            <caption>{t.heatLabels}</caption>
+            <tbody>
+              {labels.map(([label, times]) => (
+                <tr key={label}><th scope="row">{label}</th><td className="number">{times}</td></tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+      </div>
+      <div className="scroll">
         <table>
-          <caption>{t.heatLabels}</caption>
+          <caption>{t.heatEditors}</caption>
+          <thead>
+            <tr><th scope="col">{t.model}</th>{KINDS.map((kind) => <th key={kind} scope="col" className="number">{t.heatKinds[kind]}</th>)}</tr>
+          </thead>
           <tbody>
-            {labels.map(([label, times]) => (
-              <tr key={label}><th scope="row">{label}</th><td className="number">{times}</td></tr>
+            {map.editors.map((one) => (
+              <tr key={one.editor}>
+                <th scope="row" className="name">{one.editor}</th>
+                {KINDS.map((kind) => <td key={kind} className="number">{count(one[kind])}</td>)}
+              </tr>
             ))}
           </tbody>
         </table>
-      )}
-    </div>
+      </div>
+    </>
   );
 }

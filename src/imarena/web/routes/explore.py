@@ -1,11 +1,12 @@
 """Exploring: battles with raw replies and votes, items with all editors side by side."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from itertools import islice
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from imarena.core.records import ImageRef, Item, Output
+from imarena.core.records import ImageRef, Output
 from imarena.web import showing, showing_look
 from imarena.web.arena import Arena, arena_of
 from imarena.web.asking import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
@@ -16,6 +17,7 @@ from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage
 from imarena.workflows import exploring
 from imarena.workflows.looking import Filters
 from imarena.workflows.scanning_findings import Finding, item_findings
+from imarena.workflows.views.reasons import CHECKS
 
 router = APIRouter(prefix="/api", tags=["explore"])
 
@@ -23,21 +25,11 @@ Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")
 StepNumber = Annotated[int, Path(ge=0, le=1000)]
 
 
-def chosen_battles(arena: Arena, caller: Caller, query: BattleQuery) -> list[exploring.Pair]:
+def chosen_battles(arena: Arena, caller: Caller, query: BattleQuery) -> exploring.Battles:
     """The battles that a caller may see and asks for."""
     hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
     models = [name for name in (query.left, query.right) if name is not None]
-    shelves = arena.voting.shelves
-    found = []
-    for pair in exploring.pairs(arena.looking, filters_of(query, caller)).values():
-        if pair.item_id in hidden:
-            continue
-        if models:
-            names = {shelves.output(pair.left_id).editor, shelves.output(pair.right_id).editor}
-            if not names.issuperset(models):
-                continue
-        found.append(pair)
-    return found
+    return exploring.battles(arena.looking, filters_of(query, caller), models, hidden)
 
 
 @router.get("/battles")
@@ -45,8 +37,8 @@ def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesP
     """Battles, in the order in which they were first named."""
     arena = arena_of(request)
     found = chosen_battles(arena, caller, query)
-    here, more = page_of(list(found), query.cursor, query.limit)
-    return BattlePage(battles=[showing.battle(arena, pair) for pair in found[here]], total=len(found), next_cursor=more)
+    here, more = page_of(found, query.cursor, query.limit)
+    return BattlePage(battles=showing.battles(arena, found[here]), total=len(found), next_cursor=more)
 
 
 @router.get("/battles/{battle_id}")
@@ -57,13 +49,13 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     pair, votes, said = exploring.battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
-    counted = exploring.live(votes)
     numbers: dict[str, int] = {}
     cast = []
-    for vote in (one for one in votes if not one.retracted):  # taking back says nothing itself: it marks what it took
-        number = numbers.setdefault(vote.rater_id, len(numbers) + 1)
-        mirrored = vote.left_id != pair.left_id
-        cast.append(showing.vote(vote, number, live=vote.vote_id in counted, mirrored=mirrored))
+    for one in votes:
+        if one.vote.retracted or (one.reason in CHECKS and not caller.leads):
+            continue  # taking back says nothing itself: it marks what it took; how raters are checked leads alone know
+        number = numbers.setdefault(one.vote.rater_id, len(numbers) + 1)
+        cast.append(showing.vote(one, number, mirrored=one.vote.left_id != pair.left_id))
     return BattleDetail(
         battle=showing.battle(arena, pair),
         sources=showing.item_pictures(arena, item.item_id, "source", item.sources),
@@ -75,32 +67,26 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     )
 
 
-def chosen_items(arena: Arena, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[Any]:
-    """Rows of the items that a caller may see and asks for, in the order in which they came."""
+def chosen_items(arena: Arena, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
+    """`seq` and id of the items that a caller may see and asks for, in the order in which they came."""
     named = {name: getattr(query, name) for name in ItemQuery.model_fields}
-    where: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    where = {name: str(value) for name, value in named.items() if value is not None}
     hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
-    rows = arena.workspace.store.rows(Item, after=after, **where)
-    return (row for row in rows if row["id"] not in hidden)
+    return exploring.item_rows(arena.looking, where, hidden, after=after)
 
 
 @router.get("/items")
 def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQuery, Query()]) -> ItemPage:
     """Items as stored."""
     arena = arena_of(request)
-    page: list[Item] = []
-    last: int | None = None
-    for row in chosen_items(arena, caller, query, int(query.cursor) if query.cursor else 0):
-        if len(page) == query.limit:
-            break
-        page.append(arena.voting.shelves.item(row["id"]))
-        last = row["seq"]
-    else:
-        last = None
-    store = arena.workspace.store
-    counts = store.count(Output, "item_id", item_id=[item.item_id for item in page]) if page else {}
-    lines = [showing.item_line(item, counts.get((item.item_id,), 0)) for item in page]
-    return ItemPage(items=lines, next_cursor=str(last) if last is not None else None)
+    found = list(islice(chosen_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
+    page = found[: query.limit]
+    last = str(page[-1][0]) if len(found) > query.limit else None
+    shelves, ids = arena.voting.shelves, [identity for _, identity in page]
+    shelves.read(ids, ())
+    counts = arena.workspace.store.count(Output, "item_id", item_id=ids) if ids else {}
+    lines = [showing.item_line(shelves.item(identity), counts.get((identity,), 0)) for identity in ids]
+    return ItemPage(items=lines, next_cursor=last)
 
 
 @router.get("/items/{item_id}")

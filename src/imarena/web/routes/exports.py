@@ -1,6 +1,7 @@
 """Every table that a page shows, to be saved as CSV or JSON, with the page's filters."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -19,9 +20,10 @@ from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_lead import Agreement, RaterOut
 from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
 from imarena.workflows import exploring
-from imarena.workflows.battles import COLUMNS
+from imarena.workflows.boards import COLUMNS
 from imarena.workflows.campaign_quality import agreement, rater_work
-from imarena.workflows.monitoring import heat, judge_health
+from imarena.workflows.issues_found import heat
+from imarena.workflows.monitoring import judge_health
 from imarena.workflows.voted import RATING_COLUMNS, VOTE_COLUMNS, rating_rows, vote_rows
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
@@ -29,6 +31,7 @@ router = APIRouter(prefix="/api/exports", tags=["exports"])
 CampaignId = Annotated[str, Query(max_length=100, pattern=NO_NUL)]
 SomeCampaign = Annotated[str | None, Query(max_length=100, pattern=NO_NUL)]
 As = Annotated[Form, Query()]
+_AT_ONCE = 500
 ROUTE: dict[str, Any] = {"response_class": StreamingResponse, "responses": TABLE}
 
 
@@ -73,7 +76,9 @@ def _saved(kind: type[Wire], found: Iterable[Wire], form: Form, title: str) -> S
 def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The leaderboard."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
-    return _saved(Standing, showing.standings(made.ranking), query.format, "board")
+    names = list(Standing.model_fields)
+    rows = ([*(getattr(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
+    return table([*names, "signature"], rows, query.format, "board")
 
 
 @router.get("/matrix", **ROUTE)
@@ -107,29 +112,35 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
-    """Where raters drew boxes, cell by cell, and which things they named."""
+    """Where raters drew boxes, cell by cell, which things they named, and clicks and tags by editor."""
     made = heat(arena_of(request).looking, query.editor, filters_of(query, caller))
     cells = [
-        ("cell", None, row, column, count)
-        for row, line in enumerate(made.cells)
+        ("cell", None, None, row, column, count)
+        for row, line in enumerate(made.cells.tolist())
         for column, count in enumerate(line)
         if count
     ]
-    labels = [("thing", label, None, None, count) for label, count in made.labels.most_common()]
-    return table(["kind", "thing", "row", "column", "count"], [*cells, *labels], query.format, "issues")
+    things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
+    tags = [
+        (kind, one.editor, None, None, None, count)
+        for one in showing_look.editor_issues(made)
+        for kind, count in (
+            ("segments", one.segments), ("new_image", one.new_image), ("returned_input", one.returned_input),
+            ("ratings", one.ratings),
+        )
+    ]  # fmt: skip
+    return table(
+        ["kind", "editor", "thing", "row", "column", "count"], [*cells, *things, *tags], query.format, "issues"
+    )
 
 
 @router.get("/verdicts", **ROUTE)
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """Every verdict that the board counts, for `imarena rank --from`. Raters are told to leads only."""
     arena = arena_of(request)
-    found = arena.looking.table(filters_of(query, caller))
     hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
-    rows = (
-        [found.columns[name][n] for name in names] for n in range(len(found)) if found.columns["item"][n] not in hidden
-    )
-    return table(names, rows, query.format, "verdicts")
+    return table(names, arena.looking.verdicts(filters_of(query, caller), names, hidden), query.format, "verdicts")
 
 
 @router.get("/battles", **ROUTE)
@@ -138,8 +149,9 @@ def export_battles(
 ) -> StreamingResponse:
     """Battles with the counts of what was said about them."""
     arena = arena_of(request)
-    found = (showing.battle(arena, pair) for pair in chosen_battles(arena, caller, query))
-    return _saved(Battle, found, query.format, "battles")
+    chosen = chosen_battles(arena, caller, query)
+    parts = (showing.battles(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
+    return _saved(Battle, chain.from_iterable(parts), query.format, "battles")
 
 
 @router.get("/items", **ROUTE)
@@ -150,8 +162,8 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
     names = ("item_id", "dataset", "key", "task", "family", "topic", "track", "instruction", "licence", "outputs")
 
     def rows() -> Iterator[list[object]]:
-        for row in chosen_items(arena, caller, query):
-            item = arena.voting.shelves.item(row["id"])
+        for _, identity in chosen_items(arena, caller, query):
+            item = arena.voting.shelves.item(identity)
             told = {name: getattr(item, name) for name in names[:-1]}
             yield [*told.values(), counts.get((item.item_id,), 0)]
 
@@ -161,7 +173,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
 @router.get("/judges", **ROUTE)
 def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
     """How judges behave."""
-    found = judge_health(arena_of(request).looking, released=not caller.leads)
+    found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
     return _saved(JudgeHealth, (showing_look.health(one, costs=caller.inside) for one in found), format, "judges")
 
 

@@ -9,7 +9,7 @@ from imarena.web.arena import arena_of
 from imarena.web.asking import BoardQuery, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.wire_look import Board, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
-from imarena.workflows.monitoring import GRID, heat
+from imarena.workflows.issues_found import heat
 
 router = APIRouter(prefix="/api", tags=["look"])
 
@@ -62,7 +62,6 @@ def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[Duel
 
 @router.get("/heat-map")
 def get_heat_map(request: Request, caller: LookCaller, query: Annotated[HeatQuery, Query()]) -> HeatMap:
-    """Where raters found something wrong."""
+    """Where raters found something wrong, and what, by editor."""
     made = heat(arena_of(request).looking, query.editor, filters_of(query, caller))
-    labels = dict(made.labels.most_common(100))
-    return HeatMap(editor=query.editor, rows=GRID, columns=GRID, boxes=made.boxes, cells=made.cells, labels=labels)
+    return showing_look.heat_map(made, query.editor)

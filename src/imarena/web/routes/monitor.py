@@ -83,7 +83,7 @@ async def _events(arena: Arena, shown: tuple[str, bool] | None) -> AsyncIterator
 
 def _page(arena: Arena, cursor: str | None, limit: int) -> RunPage:
     seen = arena.looking.runs.recent(int(cursor) if cursor else None, limit)
-    now = arena.looking.kept("status", lambda: status(arena.workspace), light=True)
+    now = arena.looking.kept("status", lambda: status(arena.workspace))
     more = str(seen[-1].seq) if len(seen) == limit else None
     return RunPage(runs=[run_line(one) for one in seen], failures=now.missing, totals=now.totals, next_cursor=more)
 
@@ -91,6 +91,6 @@ def _page(arena: Arena, cursor: str | None, limit: int) -> RunPage:
 @router.get("/judges")
 def list_judges(request: Request, caller: LookCaller, cursor: Cursor = None, limit: Limit = 50) -> JudgePage:
     """How each judge behaves."""
-    found = judge_health(arena_of(request).looking, released=not caller.leads)
-    here, more = page_of(list(found), cursor, limit)
+    found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
+    here, more = page_of(found, cursor, limit)
     return JudgePage(judges=[health(one, costs=caller.inside) for one in found[here]], next_cursor=more)

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from sqlalchemy import func, select
 
 from imarena.core.errors import UnknownName, UserError
-from imarena.storage.database import reading
-from imarena.storage.schema import judgments
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
 from imarena.workflows.views import WHOLE, BattleColumns, View, Window, named, people_battles
 from imarena.workflows.views.ratings import rating_battles
@@ -46,15 +43,9 @@ class Evidence:
     def judges(self) -> Mapping[str, tuple[int, int]]:
         """Ok verdicts of each judge by the forms that count: on pairs, on single outputs."""
         forms = {form.form_id: form for form in self.view.forms.counting()}
-        table = judgments
-        query = (
-            select(table.c.form_id, func.count())
-            .where(table.c.form_id.in_(list(forms)), table.c.superseded == 0, table.c.status == "ok")
-            .group_by(table.c.form_id)
-        )
         found: dict[str, tuple[int, int]] = {}
-        with reading(self.view.workspace.store.engine) as connection:
-            for identity, number in connection.execute(query):
+        for identity, number in self.view.verdicts.items():
+            if number:
                 pairs, singles = found.get(forms[identity].judge, (0, 0))
                 pairwise = forms[identity].pairwise
                 found[forms[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))

@@ -116,13 +116,13 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
     names = ("left", "right", "winner", "score_left", "score_right", "created_us")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     words: dict[str, Any] = {
-        name: _joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
+        name: joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
     }
     excluded = sum((part.excluded for part in parts), Counter[str]())
     return BattleColumns(**arrays, **words, excluded=excluded)
 
 
-def _joined_names(parts: Sequence[Names]) -> Names:
+def joined_names(parts: Sequence[Names]) -> Names:
     known = sorted({name for part in parts for name in part.names})
     place = {name: code for code, name in enumerate(known)}
     codes = [np.array([*(place[name] for name in part.names), -1], np.int32)[part.of] for part in parts]

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
+from imarena.core.records import Status
 from imarena.judges.catalog import CARDS
 from imarena.storage.forms import Form
 from imarena.storage.schema import judge_forms, judgments
@@ -101,12 +102,14 @@ def _misnamed(form: Form) -> bool:
     return card is not None and card.dimension != form.dimension == "overall" and not form.imported
 
 
-def count_live(connection: Connection, forms: Iterable[int]) -> Counter[int]:
-    """How many judgments of each form no later record replaced."""
+def count_live(connection: Connection, forms: Iterable[int], *, ok: bool = False) -> Counter[int]:
+    """How many judgments of each form no later record replaced; `ok`: of those, only the ones with a verdict."""
     wanted = list(forms)
     if not wanted:
         return Counter()
     query = select(judgments.c.form_id, func.count()).where(
         judgments.c.form_id.in_(wanted), judgments.c.superseded == 0
     )
+    if ok:
+        query = query.where(judgments.c.status == Status.OK.value)
     return Counter(dict(connection.execute(query.group_by(judgments.c.form_id)).tuples().all()))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, select, text
 
 from imarena.core.records import Status
 from imarena.storage import Workspace
@@ -36,13 +36,15 @@ def unanswered(workspace: Workspace, **where: Any) -> dict[str, str]:
 def unanswered_places(workspace: Workspace, **where: Any) -> dict[Place, Unanswered]:
     """The same for every place that a judgment was asked for."""
     table = judgments
-    names = ("work_id", "left_id", "right_id", "order", "judge", "dimension", "status")
+    names = ("seq", "work_id", "left_id", "right_id", "order", "judge", "dimension", "status")
     query = select(*(table.c[name] for name in names)).where(
-        table.c.status != Status.OK.value, table.c.superseded == 0, *_where(where)
+        text("status <> 'ok'"),  # word for word what the index of failed judgments says: a parameter would not use it
+        table.c.superseded == 0,
+        *_where(where),
     )
     with reading(workspace.store.engine) as connection:
-        columns = fetch_columns(connection, query.order_by(table.c.seq))
-        last = {tuple(row[:4]): Unanswered(*row[4:]) for row in zip(*columns, strict=True)}
+        rows = sorted(zip(*fetch_columns(connection, query), strict=True))  # to sort there would read every judgment
+        last = {row[1:5]: Unanswered(*row[5:]) for row in rows}
         works, answered = sorted({place[0] for place in last}), set[str]()
         for start in range(0, len(works), PAGE):
             ok = select(table.c.work_id).where(

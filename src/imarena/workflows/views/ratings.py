@@ -54,6 +54,13 @@ class Ratings:
 
 def read_ratings(view: View, window: Window = EVERYTHING) -> Ratings:
     """The ratings that count; where one rater rated an output twice, the last mark counts. With the overall."""
+    kept = view.computed.get(("ratings", window))
+    if not isinstance(kept, Ratings):
+        kept = view.computed["ratings", window] = _read_ratings(view, window)
+    return kept
+
+
+def _read_ratings(view: View, window: Window) -> Ratings:
     cast = view.votes
     kept = cast.counts & (cast.right < 0) & (cast.preference == 0) & seen(view, window)
     rows = np.flatnonzero(kept)

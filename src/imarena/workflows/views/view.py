@@ -4,11 +4,13 @@ What counts is decided here and nowhere else. Boards, reports, routing, health, 
 exports all read a view.
 """
 
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,18 +84,27 @@ def read_marks(workspace: Workspace) -> Marks:
 
 
 class View:
-    """Columns of a workspace as it was when the view was made. Never changes; `refreshed` gives the next one."""
+    """Columns of a workspace as it was when the view was made. Never changes; `refreshed` gives the next one.
+
+    Threads may share it: who asks for a column that another one is reading waits for it.
+    """
 
     def __init__(self, workspace: Workspace, marks: Marks | None = None) -> None:
         self.workspace = workspace
         self.marks = marks or read_marks(workspace)
         self._by_form: dict[int, JudgmentColumns] = {}
+        self._reading = threading.RLock()
+        self.computed: dict[object, Any] = {}
+        """What readers computed from this view and several of them need."""
 
     @cached_property
     def entries(self) -> Entries:
         """Items and outputs."""
-        with reading(self.workspace.store.engine) as connection:
-            return read_entries(connection)
+        with self._reading:
+            if "entries" not in self.__dict__:
+                with reading(self.workspace.store.engine) as connection:
+                    self.__dict__["entries"] = read_entries(connection)
+        return self.__dict__["entries"]  # type: ignore[no-any-return]
 
     @cached_property
     def forms(self) -> Forms:
@@ -104,8 +115,11 @@ class View:
     @cached_property
     def votes(self) -> VoteColumns:
         """All votes, each with the reason why it does not count."""
-        with reading(self.workspace.store.engine) as connection:
-            return read_votes(connection, self.entries.at)
+        with self._reading:
+            if "votes" not in self.__dict__:
+                with reading(self.workspace.store.engine) as connection:
+                    self.__dict__["votes"] = read_votes(connection, self.entries.at)
+        return self.__dict__["votes"]  # type: ignore[no-any-return]
 
     @cached_property
     def asking(self) -> frozenset[str]:
@@ -119,12 +133,25 @@ class View:
         return joined(parts) if parts else NOTHING
 
     def _of(self, form: Form) -> JudgmentColumns:
-        found = self._by_form.get(form.form_id)
-        if found is None:
-            with reading(self.workspace.store.engine) as connection:
-                found = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
-            self._by_form[form.form_id] = found
+        with self._reading:
+            found = self._by_form.get(form.form_id)
+            if found is None:
+                with reading(self.workspace.store.engine) as connection:
+                    found = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
+                self._by_form[form.form_id] = found
         return found
+
+    @cached_property
+    def verdicts(self) -> Counter[int]:
+        """How many live ok judgments each form has that counts."""
+        with self._reading:
+            if "verdicts" not in self.__dict__:
+                forms = [form.form_id for form in self.forms.counting()]
+                read = {one: int(self._by_form[one].ok.sum()) for one in forms if one in self._by_form}
+                with reading(self.workspace.store.engine) as connection:
+                    rest = count_live(connection, [one for one in forms if one not in read], ok=True)
+                self.__dict__["verdicts"] = Counter({**read, **rest})
+        return self.__dict__["verdicts"]  # type: ignore[no-any-return]
 
     def earlier(self, forms: Sequence[Form]) -> Counter[str]:
         """How many judgments of these forms do not count because the judge has changed since."""
@@ -137,9 +164,11 @@ class View:
         """A view of what is there now. Columns that were read are kept, and what came since is added to them."""
         fresh = View(self.workspace, marks)
         same_entries = (marks.items, marks.outputs) == (self.marks.items, self.marks.outputs)
-        if same_entries and "entries" in self.__dict__:
-            fresh.__dict__["entries"] = self.entries
-            fresh._by_form = self._grown(fresh)
+        if "entries" in self.__dict__:
+            if same_entries:
+                fresh.__dict__["entries"] = self.entries
+            if same_entries or _goes_on(self.entries, fresh.entries):
+                fresh._by_form = self._grown(fresh)
         same_votes = all(
             getattr(marks, name) == getattr(self.marks, name) for name in ("votes", "assignments", "exclusions")
         )
@@ -156,13 +185,18 @@ class View:
         grown = {}
         with reading(self.workspace.store.engine) as connection:
             gone = superseded_since(connection, after)
-            for identity, known in self._by_form.items():
+            for identity, known in dict(self._by_form).items():
                 kept = known.where(~np.isin(known.seq, gone)) if gone.size else known
                 new = read_judgments(connection, known.forms[0], fresh.entries, after=after, upto=fresh.marks.judgments)
                 if lag:
                     new = new.where(~np.isin(new.seq, kept.seq))
                 grown[identity] = joined_same(kept, new) if len(new) else kept
         return grown
+
+
+def _goes_on(known: Entries, fresh: Entries) -> bool:
+    """Are all outputs where they were? New ones come last, but PostgreSQL may commit one late that began early."""
+    return np.array_equal(known.seq, fresh.seq[: known.seq.size])
 
 
 def joined_same(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:

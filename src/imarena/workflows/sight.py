@@ -1,0 +1,62 @@
+"""What a server computed from one view of a workspace. A new record makes a new sight; an old one stays valid."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Literal, TypeVar
+
+from imarena.workflows.boards import BoardQuery, Boards, Chosen
+from imarena.workflows.views import BattleColumns, View
+
+T = TypeVar("T")
+Room = Literal["boards", "battles", "lists", "glances"]
+_KEPT: dict[Room, int] = {"boards": 64, "battles": 4, "lists": 8, "glances": 64}
+"""How many results of each kind are kept: a board is small, the battles of a million judgments are 45 MB."""
+
+
+class Sight:
+    """A view, its boards, and what was computed from them.
+
+    Results have rooms: in each room one is computed at a time, and who asks for the same one waits for it. A list does
+    not wait for a board.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.boards = KeptBoards(view, self)
+        self._kept: dict[Room, OrderedDict[object, object]] = {room: OrderedDict() for room in _KEPT}
+        self._making = {room: threading.RLock() for room in _KEPT}
+        self._guard = threading.Lock()
+
+    def kept(self, key: object, make: Callable[[], T], room: Room = "boards") -> T:
+        """What `make` gives, made once."""
+        found = self._find(key, room)
+        if found is None:
+            with self._making[room]:
+                found = self._find(key, room)
+                if found is None:
+                    found = (make(),)
+                    with self._guard:
+                        self._kept[room][key] = found
+                        while len(self._kept[room]) > _KEPT[room]:
+                            self._kept[room].popitem(last=False)
+        return found[0]  # type: ignore[index,no-any-return]
+
+    def _find(self, key: object, room: Room) -> object | None:
+        with self._guard:
+            if key not in self._kept[room]:
+                return None
+            self._kept[room].move_to_end(key)
+            return self._kept[room][key]
+
+
+class KeptBoards(Boards):
+    """Boards of one sight: the battles of a source are put together once for all filters that look at items."""
+
+    def __init__(self, view: View, sight: Sight) -> None:
+        super().__init__(view)
+        self._sight = sight
+
+    def _every(self, query: BoardQuery, chosen: Chosen) -> BattleColumns:
+        key = (chosen.source, chosen.judges, query.dimension, query.dimensions_together, query.kind, query.window)
+        return self._sight.kept(key, lambda: Boards._every(self, query, chosen), "battles")
