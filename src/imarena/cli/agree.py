@@ -17,6 +17,10 @@ def command(
         typer.Option("--from", help="Ratings: unit, rater, value; or votes: item, left, right, winner, rater."),
     ] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
+    ] = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="Each rater against the mean of the others.")
@@ -33,9 +37,10 @@ def command(
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.agree import agree
+    from imarena.workflows.columns import only as fitting
 
     found = agree(
-        _read(from_file) if from_file is not None else _ratings(session(context).workspace),
+        fitting(_read(from_file) if from_file is not None else _ratings(session(context).workspace), only or ()),
         by=tuple(by or ()),
         rounds=rounds,
         seed=seed,
@@ -108,6 +113,8 @@ def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Sheet:
     columns = ("criterion", *by, *levels, "95% (ordinal)", "kappa", "equal pairs", "units", "raters", "missing",
                "note")  # fmt: skip
     title = "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs"
+    rule = document["settings"]["overall"]
+    title += f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
     return Sheet(title, columns, tuple(rows))
 
 

@@ -21,9 +21,13 @@ def command(
     ] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option("--judge", "-j", help="A judge of the workspace; repeatable."),
+        typer.Option("--judge", "-j", help="A judge of the workspace, or NAME@VERSION; repeatable."),
     ] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
+    ] = None,
     average: Annotated[
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
     ] = "fisher",
@@ -63,6 +67,7 @@ def command(
             "score_range": dict(_judge_range(text) for text in score_range or []),
             "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
             "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
+            "only": tuple(only or ()),
         }  # fmt: skip
         if tables is None:
             document, sheets = _workspace(session(context).workspace, judge or [], options, missing)
@@ -125,9 +130,10 @@ def _both_battles(from_file: Path, against: Path) -> bool:
 
 def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str, Any]:
     from imarena.workflows.align import AlignOptions, align
-    from imarena.workflows.columns import ratings_from_file, scores_from_file
+    from imarena.workflows.columns import only, ratings_from_file, scores_from_file
 
-    return align(scores_from_file(from_file), ratings_from_file(against), AlignOptions(**options)).to_json()
+    ratings = only(ratings_from_file(against), options.pop("only"))
+    return align(scores_from_file(from_file), ratings, AlignOptions(**options)).to_json()
 
 
 def _verdicts(from_file: Path, against: Path, by: tuple[str, ...], missing: str, compare: bool) -> dict[str, Any]:
@@ -178,14 +184,17 @@ def _score_sheets(document: dict[str, Any]) -> list[Sheet]:
         interval = (group["interval"] or {}).get("spearman") or {}
         ends = "" if interval.get("low") is None else f"{interval['low']:.3f} to {interval['high']:.3f}"
         head = (group["judge"], group["criterion"] or "", *(group["group"][name] for name in names))
-        rows.append((*head, *(group[name] for name in FIGURES), ends, group["n_missing"], group["reason"] or ""))
+        rows.append((*head, *(group[name] for name in FIGURES), ends, group["n_missing"], group["bias_scale"] or "",
+                     group["reason"] or ""))  # fmt: skip
     if names:
         for line in document["averages"]:
             head = (line["judge"], line["criterion"] or "", *("average" for _ in names))
-            rows.append((*head, *(line[name] for name in FIGURES), "", "", line["reason"] or ""))
+            rows.append((*head, *(line[name] for name in FIGURES), "", "", "", line["reason"] or ""))
     columns = ("judge", "criterion", *names, "Spearman", "Pearson", "Kendall", "Kendall accuracy", "bias", "n",
-               "95% (Spearman)", "missing", "note")  # fmt: skip
-    title = f"Against people (averages: {document['settings']['average']})"
+               "95% (Spearman)", "missing", "bias on", "note")  # fmt: skip
+    rule = document["settings"].get("overall")
+    overall = f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
+    title = f"Against people (averages: {document['settings']['average']}{overall})"
     sheets = [Sheet(title, columns, tuple(rows))]
     if any(group.get("leave_one_out") for group in document["groups"]):
         sheets.append(_fold_sheet(document, names))

@@ -4,11 +4,15 @@ Any other source, such as a workspace, feeds the same verbs by filling the same 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from imarena.core.errors import UserError
+
+
+Range = tuple[float, float]
+"""Lowest and highest value of a scale."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,10 @@ class RatingColumns:
     value: Sequence[float | None] | Sequence[str | None]
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     source: str = "ratings"
+    scales: Mapping[str, Range] = field(default_factory=dict)
+    """The scale of each criterion, where it is known."""
+    rule: str = ""
+    """The rule by which marks of the criterion `overall` were made; empty where raters gave them."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -38,6 +46,10 @@ class ScoreColumns:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The other text columns; `model` is always there, `criterion` and `task` may be."""
     source: str = "scores"
+    scales: Mapping[str, Range] = field(default_factory=dict)
+    """The scale of each judge's scores, where it is known."""
+    lower_is_better: frozenset[str] = frozenset()
+    """Judges whose low scores are good, where the source says so."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -128,6 +140,32 @@ def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source:
                 f"{source} has no column '{name}' to group by.",
                 hint=f"It can group by: {', '.join(labels) or 'nothing'}.",
             )
+
+
+Columns = TypeVar("Columns", RatingColumns, ScoreColumns)
+
+
+def only(columns: Columns, conditions: Sequence[str]) -> Columns:
+    """The rows that fit `COLUMN=VALUE` conditions. Several values of one column are alternatives."""
+    wanted: dict[str, set[str]] = {}
+    for condition in conditions:
+        name, equals, value = condition.partition("=")
+        if not equals:
+            raise UserError(f"'{condition}' is not a condition.", hint="Write COLUMN=VALUE, such as model=MagicBrush.")
+        wanted.setdefault(name, set()).add(value)
+    for name, values in wanted.items():
+        known = set(columns.labels.get(name, ()))
+        if name not in columns.labels or values - known:
+            missing = f"no column '{name}'" if name not in columns.labels else f"no {name} '{min(values - known)}'"
+            listed = ", ".join(sorted(known or columns.labels))
+            raise UserError(f"{columns.source} has {missing}.", hint=f"It has: {listed or 'none'}.")
+    rows = [row for row in range(len(columns)) if all(columns.labels[name][row] in wanted[name] for name in wanted)]
+    if len(rows) == len(columns):
+        return columns
+    names = [one.name for one in fields(columns) if one.name in ("unit", "rater", "value", "judge", "score")]
+    kept: dict[str, Any] = {name: [getattr(columns, name)[row] for row in rows] for name in names}
+    labels = {name: [column[row] for row in rows] for name, column in columns.labels.items()}
+    return replace(columns, **kept, labels=labels)
 
 
 def grouped(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:

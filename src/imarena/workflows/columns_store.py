@@ -1,78 +1,119 @@
-"""The columns that `agree` and `align` work on, from a workspace: votes, ratings, scores and battles."""
+"""The columns that `agree` and `align` work on, from a workspace: ratings, scores, votes and verdicts that count."""
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from imarena.core.errors import UnknownName
-from imarena.core.records import Item, Judgment, Output, Status, Vote
+import numpy as np
+from sqlalchemy import select
+
+from imarena.judges.catalog import CARDS
 from imarena.storage import Workspace
-from imarena.workflows.battles import WHOLE, BattleTable, battles, live_votes
-from imarena.workflows.columns import RatingColumns, ScoreColumns, VerdictColumns
-from imarena.workflows.live import live_judgments
+from imarena.storage.database import reading
+from imarena.storage.forms import Form
+from imarena.storage.schema import judgments
+from imarena.workflows.columns import Range, RatingColumns, ScoreColumns, VerdictColumns
+from imarena.workflows.views import (
+    LABELS,
+    MODES,
+    PREFERENCES,
+    WHOLE,
+    BattleColumns,
+    JudgmentColumns,
+    View,
+    judge_battles,
+    people_battles,
+    rating_battles,
+    read_ratings,
+)
+from imarena.workflows.views.fetch import fetch_columns
+from imarena.workflows.views.versions import ChosenJudge, chosen_judges
 
 Unit = tuple[str, str, str]
 """What was looked at (item, turn, mode and sample in one text), the editor, and the task."""
+HEADLINES: Mapping[str, Range] = {"imagenworld": (0.0, 1.0)}
+"""Prompts of imported judgments whose overall score is on another scale than the marks beside it."""
+PAGE = 500
 
 
-def units(workspace: Workspace) -> dict[str, Unit]:
-    """Output id to its unit."""
-    tasks = {row["id"]: row["task"] or "" for row in workspace.store.rows(Item)}
-    return {
-        row["id"]: (
-            f"{row['item_id']}:{row['turn']}:{row['mode']}:{row['sample']}",
-            row["editor"] or f"(not named: {row['id']})",
-            tasks.get(row["item_id"], ""),
+def units(view: View) -> list[Unit]:
+    """The unit of each output, by its place."""
+    entries = view.entries
+    task = entries.labels["task"]
+    places = zip(
+        entries.item.tolist(), entries.turn.tolist(), entries.mode.tolist(), entries.sample.tolist(), strict=True
+    )
+    editors = entries.editor.list()
+    tasks = task.list()
+    return [
+        (
+            f"{entries.item_id[item]}:{turn}:{MODES[mode]}:{sample}",
+            editors[place] or f"(not named: {entries.id_of(place)})",
+            tasks[item] or "",
         )
-        for row in workspace.store.rows(Output)
-    }
+        for place, (item, turn, mode, sample) in enumerate(places)
+    ]
 
 
 def ratings_from_store(workspace: Workspace) -> RatingColumns:
-    """Every live rating by a person; where one rated the same output twice, the last one counts."""
-    known = units(workspace)
-    ids = {row["id"] for row in live_votes(workspace)}
-    found: dict[tuple[str, str, str], float] = {}
-    for vote in workspace.store.records(Vote, right_id=None):
-        if vote.vote_id in ids:
-            for criterion, value in vote.ratings.items():
-                found[vote.left_id, vote.rater_id, criterion] = value
-    rows = [(known[output], rater, criterion, value) for (output, rater, criterion), value in found.items()]
+    """Every rating by a person that counts, with the overall by the rule of its data set."""
+    view = View(workspace)
+    found, known = read_ratings(view), units(view)
+    about = [known[place] for place in found.output.tolist()]
     return RatingColumns(
-        unit=[unit[0] for unit, *_ in rows],
-        rater=[rater for _, rater, _, _ in rows],
-        value=[value for *_, value in rows],
+        unit=[unit for unit, _, _ in about],
+        rater=[str(rater) for rater in found.rater.list()],
+        value=found.value.tolist(),
         labels={
-            "criterion": [criterion for _, _, criterion, _ in rows],
-            "model": [unit[1] for unit, *_ in rows],
-            "task": [unit[2] for unit, *_ in rows],
+            "criterion": [str(criterion) for criterion in found.criterion.list()],
+            "model": [model for _, model, _ in about],
+            "task": [task for _, _, task in about],
         },
         source="the workspace",
+        scales={name: scale for name, scale in found.scales.items() if scale is not None},
+        rule=found.rule,
     )
+
+
+# ---------------------------------------------------------------- scores
+
+
+@dataclass
+class _Scores:
+    """Scores by output, judge and criterion, as the judges gave them."""
+
+    given: dict[tuple[int, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    scales: dict[str, Range | None] = field(default_factory=dict)
+    directions: dict[str, set[bool]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, key: tuple[int, str, str], score: float, form: Form, scale: Range | None) -> None:
+        name = key[1]
+        self.given[key].append(score)
+        self.directions[name].add(form.higher_is_better)
+        if self.scales.setdefault(name, scale) != scale:
+            self.scales[name] = None  # two scales under one name
 
 
 def scores_from_store(
     workspace: Workspace, judges: Sequence[str] | None = None, criteria: Sequence[str] = ()
 ) -> ScoreColumns:
-    """Every judge's score of an output: the mean over repeats, by the judge's newest form.
+    """Every judge's score of an output: the mean over repeats, by the form of the judge that counts.
 
     With `criteria` a judge's headline score stands for each of them, and its own mark of the same name beside it, as
-    `JUDGE: CRITERION`: a quality mark is compared with people's quality, not the headline alone.
+    `JUDGE: CRITERION`: a quality mark is compared with people's quality, not the headline alone. `judges` are names as
+    `status` shows them, or NAME@VERSION for the judgments of one version.
     """
-    known = units(workspace)
-    found: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    where: dict[str, Any] = {"right_id": None, **({"judge": list(judges)} if judges else {})}
-    marks = _marks(workspace, where, frozenset(criteria)) if criteria else {}
-    for row in live_judgments(workspace, where, Counter()):
-        if row["status"] == Status.OK.value and row["score"] is not None:
-            name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
-            for criterion in criteria or ("",):
-                found[row["left_id"], name, criterion].append(row["score"])
-        for criterion, mark in marks.get(row["id"], {}).items():
-            found[row["left_id"], f"{row['judge']}: {criterion}", criterion].append(mark)
-    rows = [(known[output], judge, about, sum(given) / len(given)) for (output, judge, about), given in found.items()]
+    view = View(workspace)
+    found = _Scores()
+    for judge in chosen_judges(view, judges or ()):
+        for form in judge.forms:
+            if not form.pairwise:
+                _add_scores(view, found, judge, form, criteria)
+    known = units(view)
+    rows = [
+        (known[place], judge, about, sum(given) / len(given)) for (place, judge, about), given in found.given.items()
+    ]
     labels = {"model": [unit[1] for unit, *_ in rows], "task": [unit[2] for unit, *_ in rows]}
     return ScoreColumns(
         unit=[unit[0] for unit, *_ in rows],
@@ -80,18 +121,56 @@ def scores_from_store(
         score=[score for *_, score in rows],
         labels={**labels, "criterion": [about for _, _, about, _ in rows]} if criteria else labels,
         source="the workspace's scores",
+        scales={name: scale for name, scale in found.scales.items() if scale is not None},
+        lower_is_better=frozenset(name for name, ways in found.directions.items() if ways == {False}),
     )
 
 
-def _marks(workspace: Workspace, where: dict[str, Any], criteria: frozenset[str]) -> dict[str, dict[str, float]]:
-    """Judgment id to its marks on these criteria."""
+def _add_scores(view: View, found: _Scores, judge: ChosenJudge, form: Form, criteria: Sequence[str]) -> None:
+    given = view.judgments([form])
+    rows = np.flatnonzero(given.ok)
+    marked = frozenset(criteria) - {WHOLE}
+    bodies = _marks(view, given.where(rows), marked) if marked or form.imported else {}
+    headline = judge.name if form.dimension == WHOLE else f"{judge.name}, {form.dimension}"
+    raw = given.raw_score
+    for row in rows.tolist():
+        place, score = int(given.left[row]), float(raw[row])
+        marks, scale = bodies.get(int(given.seq[row]), ({}, None))
+        if np.isfinite(score):
+            for criterion in criteria or ("",):
+                own = HEADLINES.get(form.prompt_id, scale) if form.imported else _card_scale(form)
+                found.add((place, headline, criterion), score, form, own)
+        for criterion, mark in marks.items():
+            own = scale if form.imported else _card_scale(form)
+            found.add((place, f"{judge.name}: {criterion}", criterion), mark, form, own)
+
+
+def _card_scale(form: Form) -> Range | None:
+    card = CARDS.get(form.judge.partition("/")[0])
+    return (float(card.scale[0]), float(card.scale[1])) if card is not None and card.scale is not None else None
+
+
+def _marks(
+    view: View, given: JudgmentColumns, criteria: frozenset[str]
+) -> dict[int, tuple[dict[str, float], Range | None]]:
+    """Judgment (its `seq`) to its marks on these criteria, and the scale that the source states."""
     found = {}
-    for row in workspace.store.rows(Judgment, status=Status.OK.value, **where):
-        scores = json.loads(row["body"]).get("scores") or {}
-        mine = {name: float(scores[name]) for name in criteria & scores.keys()}
-        if mine:
-            found[row["id"]] = mine
+    for start in range(0, len(given), PAGE):
+        query = select(judgments.c.seq, judgments.c.body).where(
+            judgments.c.seq.in_(given.seq[start : start + PAGE].tolist())
+        )
+        with reading(view.workspace.store.engine) as connection:
+            columns = fetch_columns(connection, query)
+        for seq, body in zip(*columns, strict=True):
+            content = json.loads(body)
+            scores = content.get("scores") or {}
+            ends = content.get("params", {}).get("scale")
+            scale = (float(ends[0]), float(ends[1])) if isinstance(ends, list) and len(ends) == 2 else None
+            found[seq] = {name: float(scores[name]) for name in criteria & scores.keys()}, scale
     return found
+
+
+# ---------------------------------------------------------------- pairs
 
 
 def verdicts_from_store(
@@ -102,60 +181,81 @@ def verdicts_from_store(
     A judge that compared nothing directly counts by the sign of two of its scores on what people voted on, as on
     boards and in `health`. A battle without a verdict is not among them.
     """
-    table = battles(workspace, source="judge")
-    everything = _verdicts(table, list(range(len(table))), "judge", "the workspace's battles")
+    view = View(workspace)
     voted = {(item, frozenset(pair)) for item, *pair in zip(votes.item, votes.left, votes.right, strict=True)}
-    direct = [score is None for score in table.columns["score_left"]]
-    whose = list(zip(everything.rater, table.columns["dimension"], strict=True))
-    fought = {who for who, compared in zip(whose, direct, strict=True) if compared}
-    rows, names = [], []
-    for n, (judge, about) in enumerate(whose):
-        pair = (everything.item[n], frozenset((everything.left[n], everything.right[n])))
-        if judge in judges and (direct[n] or ((judge, about) not in fought and pair in voted)):
-            rows.append(n)
-            names.append(judge if direct[n] or about == WHOLE else f"{judge}, {about}")
-    scored = {name for n, name in zip(rows, names, strict=True) if not direct[n]}
-    return replace(_verdicts(table, rows, "judge", everything.source), rater=names), tuple(sorted(scored))
+    parts, scored = [], set()
+    for judge in chosen_judges(view, judges):
+        for dimension in sorted({form.dimension for form in judge.forms}):
+            forms = [form for form in judge.forms if form.dimension == dimension]
+            direct = judge_battles(view, forms, kinds=("compared",))
+            name = judge.name
+            if not len(direct):
+                direct = judge_battles(view, forms, kinds=("scored",))
+                name = judge.name if dimension == WHOLE else f"{judge.name}, {dimension}"
+                met = _verdicts(view, direct, [name] * len(direct), "")
+                kept = [(met.item[n], frozenset((met.left[n], met.right[n]))) in voted for n in range(len(met))]
+                direct = direct.where(np.array(kept, bool))
+                scored |= {name} if len(direct) else set()
+            parts.append(_verdicts(view, direct, [name] * len(direct), "the workspace's battles"))
+    return _joined(parts), tuple(sorted(scored))
 
 
 def votes_from_store(workspace: Workspace) -> VerdictColumns:
-    """Every live vote on a battle."""
-    table = battles(workspace, source="human")
-    return _verdicts(table, list(range(len(table))), "rater", "the workspace's votes")
+    """Every vote on two outputs that counts."""
+    view = View(workspace)
+    found = people_battles(view)
+    return _verdicts(view, found, [str(rater) for rater in found.rater.list()], "the workspace's votes")
 
 
-def _verdicts(table: BattleTable, rows: list[int], rater: str, source: str) -> VerdictColumns:
-    def column(name: str) -> list[Any]:
-        return [table.columns[name][n] for n in rows]
+PAIR_RULE = "pairs of outputs for one item: the higher mean rating wins, equal means (to nine decimals) are a tie"
 
-    labels = {name: [value or "" for value in column(name)] for name in ("task", "family", "topic", "track", "dataset")}
-    # A verdict meets the votes on the same turn of an item, in the same mode.
-    places = [f"{item}:{table.places[n]}" for item, n in zip(column("item"), rows, strict=True)]
-    return VerdictColumns(places, column("left"), column("right"), column("winner"), column(rater), labels, source)
+
+def votes_from_ratings(workspace: Workspace, criterion: str = WHOLE) -> VerdictColumns:
+    """People's mean ratings as votes on pairs, for a judge that compares where people only rated (`PAIR_RULE`)."""
+    view = View(workspace)
+    voted = people_battles(view)
+    found = rating_battles(view, voted.where(np.zeros(len(voted), bool)), criterion)
+    return _verdicts(view, found, ["people's mean rating"] * len(found), "pairs of the workspace's mean ratings")
+
+
+def _verdicts(view: View, found: BattleColumns, raters: list[str], source: str) -> VerdictColumns:
+    entries = view.entries
+    item = entries.item[found.left]
+    labels = {name: [value or "" for value in entries.labels[name].list()] for name in LABELS}
+    return VerdictColumns(
+        [entries.item_id[place] for place in item.tolist()],
+        [entries.id_of(place) for place in found.left.tolist()],
+        [entries.id_of(place) for place in found.right.tolist()],
+        [PREFERENCES[code] for code in found.winner.tolist()],
+        raters,
+        {name: [values[place] for place in item.tolist()] for name, values in labels.items()},
+        source,
+    )
+
+
+def _joined(parts: Sequence[VerdictColumns]) -> VerdictColumns:
+    labels = {name: [value for part in parts for value in part.labels[name]] for name in LABELS}
+    columns = [
+        [value for part in parts for value in getattr(part, name)]
+        for name in ("item", "left", "right", "winner", "rater")
+    ]
+    return VerdictColumns(*columns, labels, "the workspace's battles")
+
+
+def without(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
+    """Verdicts of the other judges."""
+    rows = [row for row, judge in enumerate(verdicts.rater) if judge not in judges]
+    return VerdictColumns(
+        [verdicts.item[row] for row in rows],
+        [verdicts.left[row] for row in rows],
+        [verdicts.right[row] for row in rows],
+        [verdicts.winner[row] for row in rows],
+        [verdicts.rater[row] for row in rows],
+        {name: [column[row] for row in rows] for name, column in verdicts.labels.items()},
+        verdicts.source,
+    )
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
-    """The judges that are meant: by full name, by kind, or by a table of imarena.toml; an unknown one raises."""
-    import difflib
-
-    known = sorted({str(key[0]) for key in workspace.store.count(Judgment, "judge")})
-    chosen: list[str] = []
-    for name in judges:
-        meant = {name, _recorded_as(workspace, name)}
-        fitting = [one for one in known if one in meant or one.partition("/")[0] in meant]
-        if not fitting:
-            near = difflib.get_close_matches(name, known, n=1)
-            listed = f"The workspace has: {', '.join(known) or 'none'}."
-            raise UnknownName(
-                f"There is no judgment by '{name}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
-            )
-        chosen += fitting
-    return chosen or known
-
-
-def _recorded_as(workspace: Workspace, name: str) -> str:
-    """What the judgments of a table ``[judges.NAME]`` are called: its kind and its endpoint's model, if any."""
-    table = workspace.settings.judges.get(name, {})
-    kind = str(table.get("kind", name))
-    model = workspace.settings.endpoints.get(str(table.get("endpoint", "")), {}).get("model")
-    return f"{kind}/{model}" if model else kind
+    """The judges that are meant (NAME or NAME@VERSION), all without names; an unknown one raises."""
+    return [one.name for one in chosen_judges(View(workspace), judges)]

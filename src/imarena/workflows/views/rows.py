@@ -1,0 +1,44 @@
+"""Stored rows of the votes that count, for tables that hold more of a vote than its columns."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+
+from imarena.storage.database import reading
+from imarena.storage.schema import votes
+from imarena.workflows.views.fetch import fetch_columns
+from imarena.workflows.views.view import View
+from imarena.workflows.views.votes import REASONS
+
+PAGE = 500
+
+
+def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[Mapping[str, Any]]:
+    """Rows of the votes that count, oldest first, of one campaign or of all."""
+    cast = view.votes
+    kept = cast.counts
+    if campaign_id is not None:
+        names = cast.campaign.names
+        kept = kept & (cast.campaign.of == (names.index(campaign_id) if campaign_id in names else -2))
+    wanted = cast.seq[np.flatnonzero(kept)]
+    for start in range(0, wanted.size, PAGE):
+        page = wanted[start : start + PAGE].tolist()
+        query = select(votes).where(votes.c.seq.in_(page)).order_by(votes.c.seq)
+        with reading(view.workspace.store.engine) as connection:
+            yield from connection.execute(query).mappings().all()
+
+
+def uncounted_votes(view: View) -> dict[str, str]:
+    """Ids of the votes that do not count, each with the reason."""
+    cast = view.votes
+    rows = np.flatnonzero(~cast.counts)
+    if not rows.size:
+        return {}
+    with reading(view.workspace.store.engine) as connection:
+        seq, identity = fetch_columns(connection, select(votes.c.seq, votes.c.id).order_by(votes.c.seq))
+    place = np.searchsorted(np.array(seq, np.int64), cast.seq[rows])
+    return {
+        identity[at]: REASONS[cast.reason[row]].value for at, row in zip(place.tolist(), rows.tolist(), strict=True)
+    }
