@@ -15,7 +15,8 @@ from imarena.cli.scan import show_findings
 def command(
     context: typer.Context,
     judge: Annotated[
-        list[str] | None, typer.Option("--judge", "-j", help="As `status` names it, or its kind; all without.")
+        list[str] | None,
+        typer.Option("--judge", "-j", help="As `status` names it, its kind, or NAME@VERSION; all without."),
     ] = None,
     probe: Annotated[
         int, typer.Option("--probe", min=0, help="Ask about so many outputs, or pairs, with texts drawn on them.")
@@ -114,6 +115,9 @@ def _show(console: Console, one: Any) -> None:
     from imarena.workflows.health_probe import RAISED, TURNED
 
     console.print(f"\n[bold]{escape(one.judge)}[/]")
+    if len(one.versions) > 1:
+        *earlier, counts = one.versions
+        console.print(f" version {escape(counts)}; earlier: {escape(', '.join(earlier))} (--judge NAME@VERSION)")
     apart = (MEANS, RAISED, TURNED)
     table = Table("question", "", "value", "95 % interval", "n", box=None)
     last = ""

@@ -126,7 +126,7 @@ def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOpt
         by=tuple(name for name in options.by if name != "criterion"),  # a criterion always splits
         lower_is_better=options.lower_is_better | scores.lower_is_better,
         score_range=options.score_range if "" in options.score_range else {**scores.scales, **options.score_range},
-        rating_scales={} if options.rating_range else dict(ratings.scales),
+        rating_scales={} if options.rating_range else {name: ends for name, ends in ratings.scales.items()},
     )
 
 

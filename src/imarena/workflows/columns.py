@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 from imarena.core.errors import UserError
 
-
 Range = tuple[float, float]
 """Lowest and highest value of a scale."""
 

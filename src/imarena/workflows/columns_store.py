@@ -129,7 +129,7 @@ def scores_from_store(
 def _add_scores(view: View, found: _Scores, judge: ChosenJudge, form: Form, criteria: Sequence[str]) -> None:
     given = view.judgments([form])
     rows = np.flatnonzero(given.ok)
-    marked = frozenset(criteria) - {WHOLE}
+    marked = frozenset(criteria)
     bodies = _marks(view, given.where(rows), marked) if marked or form.imported else {}
     headline = judge.name if form.dimension == WHOLE else f"{judge.name}, {form.dimension}"
     raw = given.raw_score
@@ -234,12 +234,15 @@ def _verdicts(view: View, found: BattleColumns, raters: list[str], source: str) 
 
 
 def _joined(parts: Sequence[VerdictColumns]) -> VerdictColumns:
-    labels = {name: [value for part in parts for value in part.labels[name]] for name in LABELS}
-    columns = [
-        [value for part in parts for value in getattr(part, name)]
-        for name in ("item", "left", "right", "winner", "rater")
-    ]
-    return VerdictColumns(*columns, labels, "the workspace's battles")
+    return VerdictColumns(
+        [item for part in parts for item in part.item],
+        [left for part in parts for left in part.left],
+        [right for part in parts for right in part.right],
+        [winner for part in parts for winner in part.winner],
+        [rater for part in parts for rater in part.rater],
+        {name: [value for part in parts for value in part.labels[name]] for name in LABELS},
+        "the workspace's battles",
+    )
 
 
 def without(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:

@@ -25,6 +25,8 @@ class Health:
 
     judge: str
     statuses: dict[str, int] = field(default_factory=dict)
+    versions: list[str] = field(default_factory=list)
+    """Versions with verdicts, oldest first; the last one counts."""
     lines: list[Line] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     """What could not be told, and what it needs."""
@@ -36,6 +38,6 @@ class Health:
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
-            "judge": self.judge, "statuses": self.statuses, "missing": self.missing,
+            "judge": self.judge, "statuses": self.statuses, "versions": self.versions, "missing": self.missing,
             "lines": [line.to_json() for line in self.lines],
         }  # fmt: skip

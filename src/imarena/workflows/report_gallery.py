@@ -187,7 +187,8 @@ def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
     worst = max(wrong, key=lambda pair: pair.truths[0] - pair.truths[1])
     return (
         f"{judge} errs here: it gives {_name(item, worst.worse)} {_shown(worst.scores[1])} and"
-        f" {_name(item, worst.better)} {_shown(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and {worst.truths[0]:.2f}; {of}."
+        f" {_name(item, worst.better)} {_shown(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
+        f" {worst.truths[0]:.2f}; {of}."
     )
 
 

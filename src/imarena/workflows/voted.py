@@ -39,7 +39,10 @@ def vote_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[
 
 
 def rating_rows(workspace: Workspace, campaign_id: str | None = None) -> Iterator[list[object]]:
-    """Ratings that count, one row per criterion (`RATING_COLUMNS`): a unit is an output. Issues and words stand on each row."""
+    """Ratings that count, one row per criterion (`RATING_COLUMNS`): a unit is an output.
+
+    Issues and words are on each row.
+    """
     editors, items = _names(workspace)
     for row in counting_votes(View(workspace), campaign_id):
         body, item = json.loads(row["body"]), items[row["item_id"]]

@@ -1,6 +1,6 @@
 """Stored rows of the votes that count, for tables that hold more of a vote than its columns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from imarena.workflows.views.votes import REASONS
 PAGE = 500
 
 
-def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[Mapping[str, Any]]:
+def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[dict[str, Any]]:
     """Rows of the votes that count, oldest first, of one campaign or of all."""
     cast = view.votes
     kept = cast.counts
@@ -27,7 +27,8 @@ def counting_votes(view: View, campaign_id: str | None = None) -> Iterator[Mappi
         page = wanted[start : start + PAGE].tolist()
         query = select(votes).where(votes.c.seq.in_(page)).order_by(votes.c.seq)
         with reading(view.workspace.store.engine) as connection:
-            yield from connection.execute(query).mappings().all()
+            rows = connection.execute(query).mappings().all()
+        yield from map(dict, rows)
 
 
 def uncounted_votes(view: View) -> dict[str, str]:

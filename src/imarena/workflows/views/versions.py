@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from imarena.core.errors import UnknownName
 from imarena.core.ids import sha256_hex
 from imarena.storage.forms import Form
-from imarena.workflows.views.forms import Version, version_of
+from imarena.workflows.views.forms import Version, misnamed, version_of
 from imarena.workflows.views.view import View
 
 AT = "@"
@@ -95,3 +95,36 @@ def _recorded_as(view: View, name: str) -> str:
     kind = str(table.get("kind", name))
     model = settings.endpoints.get(str(table.get("endpoint", "")), {}).get("model")
     return f"{kind}/{model}" if model else kind
+
+
+@dataclass(frozen=True)
+class Versioned:
+    """One version of a judge: its forms about one dimension, and the one that gave the newest verdict."""
+
+    name: str
+    forms: tuple[Form, ...]
+    newest: Form
+
+
+def versions_of(view: View, judge: ChosenJudge, dimension: str) -> list[Versioned]:
+    """The versions of a judge about one dimension, oldest first, then what counts: the last is `judge.forms`.
+
+    Of a judge that was chosen by its version only that one. Forms whose dimension was misnamed are left out.
+    """
+    counting = [form for form in judge.forms if form.dimension == dimension]
+    names = version_names(view.forms.chosen([judge.judge]))
+    earlier: dict[Version, list[Form]] = {}
+    if judge.name == judge.judge:
+        for form in view.forms.chosen([judge.judge], dimension):
+            if form not in counting and not misnamed(form):
+                earlier.setdefault(version_of(form), []).append(form)
+    groups = [(_newest(view, forms), forms) for forms in earlier.values()]
+    ordered = sorted(groups, key=lambda group: group[0][0])
+    ordered.append((_newest(view, counting), counting))
+    return [Versioned(names[version_of(newest)], tuple(forms), newest) for (_, newest), forms in ordered]
+
+
+def _newest(view: View, forms: Sequence[Form]) -> tuple[int, Form]:
+    last = [(int(view.judgments([form]).seq.max(initial=0)), number) for number, form in enumerate(forms)]
+    seq, number = max(last)
+    return seq, forms[number]
