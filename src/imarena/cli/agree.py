@@ -14,7 +14,9 @@ def command(
     context: typer.Context,
     from_file: Annotated[
         Path | None,
-        typer.Option("--from", help="Ratings: unit, rater, value; or votes: item, left, right, winner, rater."),
+        typer.Option(
+            "--from", help="Ratings: unit, rater, value; votes: item, left, right, winner, rater; or an exported table."
+        ),
     ] = None,
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
     only: Annotated[
@@ -65,10 +67,9 @@ def command(
 
 
 def _read(path: Path) -> Any:
-    from imarena.workflows.agree_votes import votes_as_ratings
-    from imarena.workflows.columns import is_battle_file, ratings_from_file
+    from imarena.workflows.agree_files import ratings_of_file
 
-    return votes_as_ratings(path) if is_battle_file(path) else ratings_from_file(path)
+    return ratings_of_file(path)
 
 
 def _ratings(root: Path) -> Any:

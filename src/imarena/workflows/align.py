@@ -32,7 +32,7 @@ class AlignOptions:
     score_range: Mapping[str, Range] = field(default_factory=dict)
     """The scale of each judge's scores; the key "" stands for every judge not named."""
     rating_range: Range | None = None
-    rating_scales: Mapping[str | None, Range] = field(default_factory=dict)
+    rating_scales: Mapping[str, Range] = field(default_factory=dict)
     """The scale of each criterion, where the source of the ratings states it and `rating_range` does not."""
     leave_one_out: bool = False
     pairs: bool = False
@@ -99,7 +99,8 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         )
     limits = chosen.rating_range or _observed(people)
     groups = [
-        _group(key, rows, chosen, chosen.rating_scales.get(key[1], limits)) for key, rows in _by_group(matches).items()
+        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits))
+        for key, rows in _by_group(matches).items()
     ]
     coverage = list(_coverage(matches, people))
     # A group is one model at most where `model` is grouped by, and a pair needs two.
@@ -126,7 +127,7 @@ def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOpt
         by=tuple(name for name in options.by if name != "criterion"),  # a criterion always splits
         lower_is_better=options.lower_is_better | scores.lower_is_better,
         score_range=options.score_range if "" in options.score_range else {**scores.scales, **options.score_range},
-        rating_scales={} if options.rating_range else {name: ends for name, ends in ratings.scales.items()},
+        rating_scales={} if options.rating_range else ratings.scales,
     )
 
 
@@ -217,7 +218,7 @@ def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limit
     score = rounded(np.array([row.score for row in given], dtype=np.float64))
     human = rounded([row.human for row in given])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
-    ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion))
+    ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
     bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits)
     reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
     document = {

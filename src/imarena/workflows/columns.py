@@ -94,7 +94,7 @@ def verdicts_from_file(path: Path, *, words: Sequence[str]) -> VerdictColumns:
     The plain reader of battles allows the four outcomes only. A judge may say that two are equal without saying
     whether both are good or bad, so that the words are checked here.
     """
-    table = _battle_file(path)
+    table = _exported(_battle_file(path))
     needed = ("item", "left", "right", "winner")
     for name in needed:
         if name not in table.column_names:
@@ -127,8 +127,23 @@ def is_battle_file(path: Path) -> bool:
 def _battle_file(path: Path) -> Any:
     from imarena.datasets.table_files import read_file
 
-    text = frozenset(("item", "left", "right", "winner", "rater", "task", "dimension", "source"))
+    text = frozenset(("item", "key", "left", "right", "winner", "rater", "task", "dimension", "source", "purpose"))
     return read_file(path, text=text, wanted=None)
+
+
+WORK = "vote"
+"""The purpose of an answer in a campaign's table that is about models; others test the rater."""
+
+
+def _exported(table: Any) -> Any:
+    """Votes as a campaign or `export table` writes them: without those that test the rater, items by their key."""
+    import pyarrow.compute as pc
+
+    if "key" in table.column_names and "item" not in table.column_names:
+        table = table.rename_columns(["item" if name == "key" else name for name in table.column_names])
+    if "purpose" in table.column_names:
+        table = table.filter(pc.fill_null(pc.equal(pc.cast(table["purpose"], "string"), WORK), False))
+    return table
 
 
 def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source: str) -> None:

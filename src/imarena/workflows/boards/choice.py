@@ -12,7 +12,7 @@ from imarena.storage.database import reading
 from imarena.storage.schema import judgments
 from imarena.workflows.boards.query import ALL_JUDGES, BoardQuery, Source
 from imarena.workflows.views import WHOLE, BattleColumns, View, Window, named, people_battles
-from imarena.workflows.views.ratings import rating_battles
+from imarena.workflows.views.ratings import rating_battles, read_ratings
 from imarena.workflows.views.versions import judges_called
 
 
@@ -109,6 +109,11 @@ def _by_judge(evidence: Evidence, dimension: str | None, *, asked: bool = False)
 
 def people(view: View, query: BoardQuery) -> BattleColumns:
     """People's battles between named editors about what the query is about: votes, and pairs of mean ratings."""
+    if query.by == "dimension" and query.dimension is None:
+        found = people_battles(view, window=query.window)
+        for criterion in read_ratings(view, query.window).criterion.names:
+            found = rating_battles(view, found, criterion, query.window)
+        return named(found, view.entries)
     about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
     voted = people_battles(view, dimension=about, window=query.window)
     return named(rating_battles(view, voted, about, query.window), view.entries)
