@@ -81,14 +81,18 @@ def _counts(console: Console, title: str, counts: dict[str, int]) -> None:
 
 
 def _outputs(console: Console, found: WorkspaceStatus) -> None:
-    """What each editor was asked for and gave. The words stand last: they fold where a terminal is narrow."""
+    """What each editor was asked for and gave; coverage is over all items of its data sets, as on boards.
+
+    The words stand last: they fold where a terminal is narrow.
+    """
     without = found.outputs_without_pixels
     extra = ["no pixels"] if without else []
     table = Table("outputs by editor", "ok", "asked for", "coverage", "attempts", *extra, "without one", box=None)
     for name, row in found.outputs.items():
         made, asked = row.get("ok", 0), sum(row.values())
         failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
-        cells = [f"{made:,}", f"{asked:,}", f"{made / asked:.0%}", f"{found.attempts[name]:,}"]
+        share = found.coverage.get(name, made / asked)
+        cells = [f"{made:,}", f"{asked:,}", f"{share:.0%}", f"{found.attempts[name]:,}"]
         table.add_row(_plain(name), *cells, *([f"{without.get(name, 0):,}"] if extra else []), failed)
     table.columns[0].overflow = "fold"
     console.print(table)

@@ -75,7 +75,7 @@ def _overview(stands: WorkspaceStatus) -> Section:
             editor,
             *(f"{row.get(state, 0):,}" for state in states),
             f"{sum(row.values()):,}",
-            f"{row.get('ok', 0) / sum(row.values()):.0%}",
+            f"{stands.coverage.get(editor, row.get('ok', 0) / sum(row.values())):.0%}",
             f"{stands.attempts[editor]:,}",
         )
         for editor, row in stands.outputs.items()
@@ -83,7 +83,8 @@ def _overview(stands: WorkspaceStatus) -> Section:
     outputs = Grid(
         ("editor", *states, "asked for", "coverage", "attempts"),
         rows,
-        "What each editor was asked for, by where it stands now, however often it was tried; only ok ones are judged.",
+        "What each editor was asked for, by where it stands now, however often it was tried; only ok ones are judged. "
+        "Coverage is over all items of the data sets that it was run on.",
     )
     kinds = sorted({state for row in stands.judgments.values() for state in row}, key=lambda s: (s != "ok", s))
     judged = Grid(
