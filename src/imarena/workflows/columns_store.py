@@ -24,7 +24,7 @@ from imarena.workflows.views import (
     View,
     judge_battles,
     people_battles,
-    rating_battles,
+    rating_pairs,
     read_ratings,
 )
 from imarena.workflows.views.fetch import fetch_columns
@@ -213,24 +213,39 @@ PAIR_RULE = "pairs of outputs for one item: the higher mean rating wins, equal m
 def votes_from_ratings(workspace: Workspace, criterion: str = WHOLE) -> VerdictColumns:
     """People's mean ratings as votes on pairs, for a judge that compares where people only rated (`PAIR_RULE`)."""
     view = View(workspace)
-    voted = people_battles(view)
-    found = rating_battles(view, voted.where(np.zeros(len(voted), bool)), criterion)
-    return _verdicts(view, found, ["people's mean rating"] * len(found), "pairs of the workspace's mean ratings")
+    found, entries = rating_pairs(view, criterion), view.entries
+    items = entries.item[found.left].tolist()
+    return VerdictColumns(
+        [entries.item_id[item] for item in items],
+        [entries.id_of(place) for place in found.left.tolist()],
+        [entries.id_of(place) for place in found.right.tolist()],
+        [PREFERENCES[code] for code in found.winner.tolist()],
+        ["people's mean rating"] * len(items),
+        {
+            **_labels(view, items),
+            "dimension": [criterion] * len(items),
+        },
+        "pairs of the workspace's mean ratings",
+    )
 
 
 def _verdicts(view: View, found: BattleColumns, raters: list[str], source: str) -> VerdictColumns:
     entries = view.entries
-    item = entries.item[found.left]
-    labels = {name: [value or "" for value in entries.labels[name].list()] for name in LABELS}
+    items = entries.item[found.left].tolist()
     return VerdictColumns(
-        [entries.item_id[place] for place in item.tolist()],
+        [entries.item_id[item] for item in items],
         [entries.id_of(place) for place in found.left.tolist()],
         [entries.id_of(place) for place in found.right.tolist()],
         [PREFERENCES[code] for code in found.winner.tolist()],
         raters,
-        {name: [values[place] for place in item.tolist()] for name, values in labels.items()},
+        _labels(view, items),
         source,
     )
+
+
+def _labels(view: View, items: Sequence[int]) -> dict[str, list[str]]:
+    known = {name: view.entries.labels[name].list() for name in LABELS}
+    return {name: [values[item] or "" for item in items] for name, values in known.items()}
 
 
 def _joined(parts: Sequence[VerdictColumns]) -> VerdictColumns:

@@ -36,7 +36,14 @@ from imarena.workflows.views.fetch import fetch_columns, fetch_integers
 from imarena.workflows.views.forms import EARLIER, Forms, version_of
 from imarena.workflows.views.judgments import JudgmentColumns
 from imarena.workflows.views.orders import Fought, combine
-from imarena.workflows.views.ratings import Ratings, mean_ratings, rating_battles, read_ratings
+from imarena.workflows.views.ratings import (
+    RatingPairs,
+    Ratings,
+    mean_ratings,
+    rating_battles,
+    rating_pairs,
+    read_ratings,
+)
 from imarena.workflows.views.view import EVERYTHING, Marks, View, Window, read_marks
 from imarena.workflows.views.votes import REASONS, Reason, VoteColumns
 
@@ -72,6 +79,7 @@ __all__ = [
     "Kind",
     "Marks",
     "Names",
+    "RatingPairs",
     "Ratings",
     "Reason",
     "View",
@@ -86,6 +94,7 @@ __all__ = [
     "names_of",
     "people_battles",
     "rating_battles",
+    "rating_pairs",
     "read_marks",
     "read_ratings",
     "seen",

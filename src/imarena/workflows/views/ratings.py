@@ -17,7 +17,7 @@ from imarena.core.errors import UserError
 from imarena.storage.database import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, pairs_of_units, seen
-from imarena.workflows.views.codes import LEFT, RIGHT, TIE, CodeArray, Names, names_of
+from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, names_of
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
@@ -197,6 +197,41 @@ def mean_ratings(found: Ratings, criterion: str) -> tuple[CodeArray, NDArray[np.
     return output.astype(np.int32), mean, moment
 
 
+@dataclass(frozen=True)
+class RatingPairs:
+    """n pairs of outputs (places) for one item, turn and mode, by people's mean ratings of one criterion.
+
+    `winner` is a preference code: the higher mean wins, equal means (to nine decimals) are a tie.
+    """
+
+    left: CodeArray
+    right: CodeArray
+    mean_left: NDArray[np.float64]
+    mean_right: NDArray[np.float64]
+    winner: ByteArray
+    created_us: IntArray
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """(n,) the mean rating of left less that of right."""
+        return np.round(self.mean_left - self.mean_right, 9)
+
+
+def rating_pairs(view: View, criterion: str = WHOLE, window: Window = EVERYTHING) -> RatingPairs:
+    """Every two outputs for one item that people rated one by one, for what needs votes on pairs."""
+    output, mean, moment = mean_ratings(read_ratings(view, window), criterion)
+    one, other = pairs_of_units(view.entries, output)
+    gap = np.round(mean[one] - mean[other], 9)
+    return RatingPairs(
+        left=output[one],
+        right=output[other],
+        mean_left=mean[one],
+        mean_right=mean[other],
+        winner=np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8),
+        created_us=np.maximum(moment[one], moment[other]),
+    )
+
+
 def rating_battles(view: View, voted: BattleColumns, about: str | None, window: Window = EVERYTHING) -> BattleColumns:
     """People's votes, and beside them a battle for every two outputs for one item that people rated one by one.
 
@@ -204,23 +239,20 @@ def rating_battles(view: View, voted: BattleColumns, about: str | None, window: 
     """
     if about is None:
         return voted
-    output, mean, moment = mean_ratings(read_ratings(view, window), about)
-    one, other = pairs_of_units(view.entries, output)
-    gap = mean[one] - mean[other]
-    winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
-    n = one.size
+    pairs = rating_pairs(view, about, window)
+    n = int(pairs.left.size)
     if not n:
         return voted
     dimension = names_of([*voted.dimension.list(), *([about] * n)])
     return BattleColumns(
-        left=np.append(voted.left, output[one]),
-        right=np.append(voted.right, output[other]),
-        winner=np.append(voted.winner, winner),
+        left=np.append(voted.left, pairs.left),
+        right=np.append(voted.right, pairs.right),
+        winner=np.append(voted.winner, pairs.winner),
         judge=Names(np.full(len(voted) + n, -1, np.int32), ()),
         rater=Names(np.append(voted.rater.of, np.full(n, -1, np.int32)), voted.rater.names),
         dimension=dimension,
-        score_left=np.append(voted.score_left, mean[one]),
-        score_right=np.append(voted.score_right, mean[other]),
-        created_us=np.append(voted.created_us, np.maximum(moment[one], moment[other])),
+        score_left=np.append(voted.score_left, pairs.mean_left),
+        score_right=np.append(voted.score_right, pairs.mean_right),
+        created_us=np.append(voted.created_us, pairs.created_us),
         excluded=voted.excluded,
     )
