@@ -36,9 +36,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from imarena.core.records import Rater, Vote
 from imarena.storage import access, init_workspace, open_workspace
 from imarena.web.keys import COOKIE, Keys
-from imarena.workflows.battles import live_votes
 from imarena.workflows.campaign_plan import Plan
 from imarena.workflows.campaigns import create_campaign
+from imarena.workflows.views import View
 from tests.postgres import new_database, server
 from tests.web.people import fill
 
@@ -185,7 +185,7 @@ def check(root: Path, seen: Seen) -> dict[str, int]:
     """Is every acknowledged vote there exactly once, and nothing else?"""
     with open_workspace(root) as workspace:
         stored = Counter(vote.idempotency_key for vote in workspace.store.records(Vote))
-        live = sum(1 for _ in live_votes(workspace))
+        live = int(View(workspace).votes.counts.sum())
     lost = len(seen.acknowledged - set(stored))
     twice = sum(1 for count in stored.values() if count > 1)
     return {"acknowledged": len(seen.acknowledged), "stored": len(stored), "live": live, "lost": lost, "twice": twice}

@@ -6,12 +6,13 @@ from pathlib import Path
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Item, JsonDict, Mode, Output, Run, Status, Turn
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.battles import battles
+from imarena.workflows.boards import read_delivery
 from imarena.workflows.cases import load_board, pointwise_cases
 from imarena.workflows.judging import judge_cases
 from imarena.workflows.reporting import report
 from imarena.workflows.slots import NOT_TRIED, slots_of
 from imarena.workflows.status import status
+from imarena.workflows.views import View
 from tests.samples import item, kept, output
 
 
@@ -42,7 +43,7 @@ def test_a_slot_counts_once_however_often_it_was_tried(any_workspace: Workspace)
     assert seen == [(counts, 0.25, {"outputs not_tried": 2, "outputs refused": 1})] * 3
     assert found.outputs["(not named)"] == {"ok": 1}
     assert (found.totals["output"], found.totals["output attempt"]) == (3, 8)
-    assert battles(any_workspace).coverage == found.coverage == {"flaky": 0.25, "other": 1.0}
+    assert read_delivery(View(any_workspace)).coverage() == found.coverage == {"flaky": 0.25, "other": 1.0}
 
 
 def test_a_chain_that_goes_on_after_all_is_not_cut_off(workspace: Workspace) -> None:

@@ -11,7 +11,7 @@ from imarena.core.ids import content_id, sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Run, Status, Turn
 from imarena.storage import open_workspace
 from imarena.workflows.asking import plan_scores
-from imarena.workflows.battles import battles
+from imarena.workflows.views import EARLIER, View, judge_battles
 from imarena.workflows.wiring import Words
 from tests import samples
 from tests.command import Imarena
@@ -56,9 +56,11 @@ def test_a_changed_parameter_is_new_work_and_boards_do_not_mix(imarena: Imarena,
     back = imarena("-w", "a", "--json", "judge").json["reports"][0]
     assert (back["planned"], back["done_before"]) == (0, 4)
     with open_workspace(root) as workspace:
-        table = battles(workspace, source="judge", judge="builtin")
+        view = View(workspace)
+        table = judge_battles(view, view.forms.counting(["builtin"]))
+        earlier = view.earlier(view.forms.chosen(["builtin"]))
     assert len(table) == 2
-    assert table.excluded["by an earlier version, prompt or setting of the judge"] == 4
+    assert earlier == {EARLIER: 4}
 
 
 def test_a_pair_counts_once_by_battles_where_there_are_some(imarena: Imarena, root: Path) -> None:
@@ -66,9 +68,10 @@ def test_a_pair_counts_once_by_battles_where_there_are_some(imarena: Imarena, ro
     by_scores = imarena("-w", "a", "--json", "rank").json
     imarena("-w", "a", "battle")
     with open_workspace(root) as workspace:
-        both = battles(workspace, source="judge")
-        once = battles(workspace, source="judge", once=True)
-    fought = sum(score is None for score in both.columns["score_left"])
+        view = View(workspace)
+        both = judge_battles(view, view.forms.counting())
+        once = judge_battles(view, view.forms.counting(), once=True)
+    fought = int((~both.scored).sum())
     assert fought > 0
     assert len(both) == by_scores["n_battles"] + fought
     assert len(once) == by_scores["n_battles"]

@@ -15,11 +15,12 @@ from imarena.storage.database import writing
 from imarena.storage.leases import change_place
 from imarena.storage.schema import leases
 from imarena.workflows.ballots import Answer
-from imarena.workflows.battles import live_votes
 from imarena.workflows.campaign_change import Changes, change_campaign
 from imarena.workflows.campaign_plan import Known, Plan, unit_of
 from imarena.workflows.campaigns import create_campaign, offer_missing, plan_units, progress
 from imarena.workflows.offering import Standing
+from imarena.workflows.views import View
+from imarena.workflows.views.rows import counting_votes
 from imarena.workflows.voting import Held, Refusal, Voting
 from tests.web.people import fill
 
@@ -169,9 +170,9 @@ def test_undo_takes_the_vote_back_and_gives_the_task_again(any_workspace: Worksp
     assert back.address == first.address
     assert back.previous is not None
     assert back.previous.preference == "left"
-    assert list(live_votes(any_workspace)) == []
+    assert list(counting_votes(View(any_workspace))) == []
     voting.vote(back.address, one, key(), Answer(preference="right"))
-    assert [row["preference"] for row in live_votes(any_workspace)] == ["right"]
+    assert [row["preference"] for row in counting_votes(View(any_workspace))] == ["right"]
     assert held(voting.next(campaign, one)).address == second.address
     chain = list(any_workspace.store.records(Vote))
     assert [vote.retracted for vote in chain] == [False, True, False]
@@ -195,7 +196,7 @@ def test_a_used_key_acknowledges_no_other_answer(any_workspace: Workspace) -> No
     assert len(kept) == 1
     assert '"preference": "right"' in kept[0]
     voting.vote(back.address, one, key(), Answer(preference="tie"))
-    assert [row["preference"] for row in live_votes(any_workspace)] == ["tie"]
+    assert [row["preference"] for row in counting_votes(View(any_workspace))] == ["tie"]
 
 
 def test_no_vote_is_taken_back_once_the_items_can_be_looked_up(any_workspace: Workspace) -> None:
@@ -212,7 +213,7 @@ def test_no_vote_is_taken_back_once_the_items_can_be_looked_up(any_workspace: Wo
     with pytest.raises(Refusal) as refused:
         voting.undo(campaign, one)
     assert refused.value.code == "closed"
-    assert [row["preference"] for row in live_votes(any_workspace)] == ["left", "left"]
+    assert [row["preference"] for row in counting_votes(View(any_workspace))] == ["left", "left"]
 
 
 def test_there_is_nothing_to_undo_before_a_vote(any_workspace: Workspace) -> None:
@@ -264,7 +265,7 @@ def test_gold_and_repeats_come_at_their_rates_and_stay_off_the_boards(any_worksp
     assert purposes["vote"] == 36 - 4
     assert 1 <= purposes["gold"] <= 4
     assert purposes["repeat"] >= 1
-    assert len(list(live_votes(any_workspace))) == purposes["vote"]
+    assert len(list(counting_votes(View(any_workspace)))) == purposes["vote"]
     known = {unit_of(g.item_id, g.left_id, g.right_id) for g in gold}
     asked = {row["unit"] for row in any_workspace.store.rows(Assignment, purpose="vote")}
     assert not known & asked
