@@ -12,7 +12,7 @@ from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Run, S
 from imarena.storage import open_workspace
 from imarena.workflows.asking import plan_scores
 from imarena.workflows.boards import BoardQuery, Boards
-from imarena.workflows.views import Kind, View
+from imarena.workflows.views import EARLIER, Kind, View
 from imarena.workflows.wiring import Words
 from tests import samples
 from tests.command import Imarena
@@ -61,7 +61,7 @@ def test_a_changed_parameter_is_new_work_and_boards_do_not_mix(imarena: Imarena,
     with open_workspace(root) as workspace:
         table = Boards(View(workspace)).gather(BoardQuery(judge="builtin")).battles
     assert len(table) == 2
-    assert table.excluded["by an earlier version, prompt or setting of the judge"] == 4
+    assert table.excluded[EARLIER] == 4
 
 
 def test_a_pair_counts_once_by_battles_where_there_are_some(imarena: Imarena, root: Path) -> None:

@@ -16,12 +16,18 @@ def command(
     context: typer.Context,
     from_file: Annotated[
         Path | None,
-        typer.Option("--from", help="Ratings: unit, rater, value; or votes: item, left, right, winner, rater."),
+        typer.Option(
+            "--from", help="Ratings: unit, rater, value; votes: item, left, right, winner, rater; or an exported table."
+        ),
     ] = None,
     what: Annotated[
         str, typer.Option("--what", help="Of a workspace: ratings, votes (on pairs), or all that it has.")
     ] = "all",
     by: Annotated[list[str] | None, typer.Option("--by", help="Group by a column, such as model; repeatable.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
+    ] = None,
     order: Annotated[str, typer.Option("--order", help="Words from worst to best: bad,fair,good.")] = "",
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="Each rater against the mean of the others.")
@@ -38,6 +44,7 @@ def command(
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.agree import agree
+    from imarena.workflows.columns import only as fitting
 
     options = {
         "by": tuple(by or ()), "rounds": rounds, "seed": seed, "leave_one_out": leave_one_out,
@@ -45,6 +52,7 @@ def command(
         "pairs": rater_pairs,
     }  # fmt: skip
     read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
+    read = [fitting(one, only or ()) for one in read]
     # A group column or an order of ratings need not fit the votes beside them.
     documents = [agree(read[0], **options).to_json()]
     documents += [
@@ -61,10 +69,9 @@ def command(
 
 
 def _read(path: Path) -> Any:
-    from imarena.workflows.agree_votes import votes_as_ratings
-    from imarena.workflows.columns import is_battle_file, ratings_from_file
+    from imarena.workflows.agree_files import ratings_of_file
 
-    return votes_as_ratings(path) if is_battle_file(path) else ratings_from_file(path)
+    return ratings_of_file(path)
 
 
 def _workspace(root: Path, what: str) -> list[Any]:
@@ -146,6 +153,8 @@ def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Table:
         else "Agreement among raters: Krippendorff's alpha on four levels, Fleiss' kappa, share of equal pairs, share "
         "of units on which all are equal"
     )
+    rule = document["settings"]["overall"]
+    title += f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
     return Table(head, tuple(rows), title)
 
 

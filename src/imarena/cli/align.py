@@ -23,11 +23,15 @@ def command(
     ] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option("--judge", "-j", help="A judge of the workspace; repeatable."),
+        typer.Option("--judge", "-j", help="A judge of the workspace, or NAME@VERSION; repeatable."),
     ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option("--by", help="Group by a column, such as model, or by rater (votes); repeatable."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", help="COLUMN=VALUE: only ratings that fit, such as criterion=overall; repeatable."),
     ] = None,
     average: Annotated[
         str, typer.Option("--average", help="Average correlations: fisher, plain or paper-compat.")
@@ -68,6 +72,7 @@ def command(
             "score_range": dict(_judge_range(text) for text in score_range or []),
             "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
             "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
+            "only": tuple(only or ()),
         }  # fmt: skip
         if given is None:
             document, tables = _workspace(session(context).workspace, judge or [], options, missing)
@@ -127,9 +132,10 @@ def _both_battles(from_file: Path, against: Path) -> bool:
 
 def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str, Any]:
     from imarena.workflows.align import AlignOptions, align
-    from imarena.workflows.columns import ratings_from_file, scores_from_file
+    from imarena.workflows.columns import only, ratings_from_file, scores_from_file
 
-    return align(scores_from_file(from_file), ratings_from_file(against), AlignOptions(**options)).to_json()
+    ratings = only(ratings_from_file(against), options.pop("only"))
+    return align(scores_from_file(from_file), ratings, AlignOptions(**options)).to_json()
 
 
 def _verdicts(from_file: Path, against: Path, by: tuple[str, ...], missing: str, compare: bool) -> dict[str, Any]:

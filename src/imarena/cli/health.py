@@ -17,7 +17,8 @@ from imarena.reports.tables.table import columns, interval
 def command(
     context: typer.Context,
     judge: Annotated[
-        list[str] | None, typer.Option("--judge", "-j", help="As `status` names it, or its kind; all without.")
+        list[str] | None,
+        typer.Option("--judge", "-j", help="As `status` names it, its kind, or NAME@VERSION; all without."),
     ] = None,
     probe: Annotated[
         int, typer.Option("--probe", min=0, help="Ask about so many outputs, or pairs, with texts drawn on them.")
@@ -119,6 +120,9 @@ def _show(console: Console, one: Any) -> None:
     if any(status != "ok" for status in one.statuses):
         told = ", ".join(f"{number:,} {status}" for status, number in one.statuses.items())
         console.print(f"Answers: {told}", markup=False)
+    if len(one.versions) > 1:
+        *earlier, counts = one.versions
+        console.print(f" version {escape(counts)}; earlier: {escape(', '.join(earlier))} (--judge NAME@VERSION)")
     apart = (MEANS, RAISED, TURNED)
     tables = [
         _figures([line for line in one.lines if line.question not in apart]),

@@ -84,7 +84,10 @@ def _counts(title: str, counts: dict[str, int]) -> Table:
 
 
 def _outputs(found: WorkspaceStatus) -> Table:
-    """What each editor was asked for and gave. Text comes last: it folds where a terminal is narrow."""
+    """What each editor was asked for and gave; coverage is over all items of its data sets, as on boards.
+
+    Text comes last: it folds where a terminal is narrow.
+    """
     without = found.outputs_without_pixels
     head = columns(
         Column("outputs by editor", wrap=True),
@@ -100,7 +103,8 @@ def _outputs(found: WorkspaceStatus) -> Table:
         made, asked = row.get("ok", 0), sum(row.values())
         failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
         pixels = without.get(name, 0) if without else None
-        rows.append((name, made, asked, made / asked, found.attempts[name], pixels, failed))
+        share = found.coverage.get(name, made / asked)
+        rows.append((name, made, asked, share, found.attempts[name], pixels, failed))
     return Table(head, tuple(rows))
 
 

@@ -6,12 +6,14 @@ What does not fit (several turns, judgments, evidence, ...) is told and belongs 
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
+from imarena.core.plurals import counted
 from imarena.core.protocols import Archive, Skip
 from imarena.core.records import Evidence, ImageRef, Item, Judgment, Mode, Output, Status, Vote
 from imarena.datasets.folder import escape_name
@@ -26,6 +28,8 @@ _SUFFIXES = {
     "image/bmp": ".bmp",
     "image/tiff": ".tif",
 }
+_REPLACED = ("superseded", "retracted")
+"""Votes that their rater changed or took back: nobody misses them."""
 _TEXTS = ("taxonomy", "task", "family", "topic", "subtopic", "track", "licence")
 _ROLES = {"source": "sources", "reference": "references", "mask": "masks"}
 _OUTPUT_COLUMNS = (
@@ -181,12 +185,13 @@ class _Export:
         return ""
 
     def votes(self) -> Iterator[Skip]:
-        gone = {vote.supersedes for vote in self._archive.records(Vote) if vote.supersedes}
-        live = [
-            vote
-            for vote in self._archive.records(Vote)
-            if vote.vote_id not in gone and not vote.retracted and vote.left_id in self._places
-        ]
+        uncounted = self._archive.uncounted_votes()
+        mine = [vote for vote in self._archive.records(Vote) if vote.left_id in self._places]
+        live = [vote for vote in mine if vote.vote_id not in uncounted]
+        reasons = Counter(uncounted[vote.vote_id] for vote in mine if vote.vote_id in uncounted)
+        for reason, number in sorted(reasons.items()):
+            if reason not in _REPLACED:
+                yield Skip("votes", "", f"{counted(number, 'vote')} ({reason}): it would count like any other here")
         pairs = [vote for vote in live if vote.right_id is not None]
         singles = [vote for vote in live if vote.right_id is None]
         rows = [self._pair_row(vote) for vote in pairs]

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from imarena.core.directions import higher_is_better
 from imarena.core.errors import UserError
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import Judgment, Origin
@@ -30,7 +31,6 @@ TASKS = {"Text-Guided_IG": "Text-To-Image"}
 """Tasks that ImagenHub's rating tables call otherwise."""
 EDITORS = {("Text-To-Image", "DALLE2"): "DALLE"}
 """Editors that ImagenHub's rating tables call otherwise."""
-LOWER_IS_BETTER = frozenset({"LPIPS", "DreamSim"})
 _SHOTS = re.compile(r"_([0-9]+)shot$")
 
 
@@ -125,7 +125,7 @@ class _Reader:
                         continue
                     yield from self._judgment(
                         task, editor, uid, metric, score=float(value), scores={metric: float(value)},
-                        params={"higher_is_better": metric not in LOWER_IS_BETTER},
+                        params={"higher_is_better": higher_is_better(metric)},
                     )  # fmt: skip
 
     def _judgment(self, task: str, editor: str, uid: str, judge: str, **verdict: Any) -> Iterator[Importable]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
+from imarena.core.directions import higher_is_better as metric_direction
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id, sha256_hex
 from imarena.core.protocols import Chat, Exhibit, Verdict
@@ -41,10 +42,14 @@ class RecordedRow(Noun):
 
 
 class RecordedSettings(Noun):
-    """`path`: a JSON Lines or CSV file of rows; `name`: what the judge is called on boards."""
+    """`path`: a JSON Lines or CSV file of rows; `name`: what the judge is called on boards.
+
+    `higher_is_better`: false where low scores are good; without it the name decides (`LPIPS`, `FID`, ...).
+    """
 
     path: str
     name: str = "recorded"
+    higher_is_better: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,11 @@ class RecordedJudge:
     version: str
     prompt_id: str = "recorded"
     prompt_version: str = "1"
+    higher_is_better: bool = True
 
     @property
     def params(self) -> JsonDict:
-        return {"rows": len(self.rows)}
+        return {"rows": len(self.rows), **({} if self.higher_is_better else {"higher_is_better": False})}
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Look the exhibit up; a pair recorded the other way round is mirrored."""
@@ -86,8 +92,13 @@ def _verdict(row: RecordedRow, *, mirrored: bool = False) -> Verdict:
     )
 
 
-def from_rows(rows: Iterable[RecordedRow], name: str = "recorded") -> RecordedJudge:
-    """A judge from rows; two rows that contradict each other about the same exhibit raise."""
+def from_rows(
+    rows: Iterable[RecordedRow], name: str = "recorded", *, higher_is_better: bool | None = None
+) -> RecordedJudge:
+    """A judge from rows; two rows that contradict each other about the same exhibit raise.
+
+    `higher_is_better` None: as its name says.
+    """
     table: dict[Key, RecordedRow] = {}
     for row in rows:
         key = (row.left_sha256, row.right_sha256, row.instruction)
@@ -97,13 +108,15 @@ def from_rows(rows: Iterable[RecordedRow], name: str = "recorded") -> RecordedJu
                 hint="Give the instruction in each row, or keep one of the two.",
             )
     contents = sorted(content_id("row", row.model_dump(mode="json")) for row in table.values())
-    return RecordedJudge(name, table, version=content_id("rows", contents)[5:17])
+    upward = metric_direction(name) if higher_is_better is None else higher_is_better
+    return RecordedJudge(name, table, version=content_id("rows", contents)[5:17], higher_is_better=upward)
 
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> RecordedJudge:  # noqa: ARG001
     """A judge from a file of recorded verdicts."""
     settings = read_options(RecordedSettings, options, "recorded")
-    return from_rows(read_rows(Path(settings.path)), settings.name)
+    rows = read_rows(Path(settings.path))
+    return from_rows(rows, settings.name, higher_is_better=settings.higher_is_better)
 
 
 def read_rows(path: Path) -> list[RecordedRow]:

@@ -166,7 +166,7 @@ def agree(
     settings = {
         "source": columns.source, "by": list(by), "unit": ["unit", *identity], "scale": scale, "rounds": rounds,
         "seed": seed, "confidence": 0.95, "average": recipe, "round_decimals": 9,
-        "interval": "percentile bootstrap over units",
+        "overall": columns.rule or None, "interval": "percentile bootstrap over units",
     }  # fmt: skip
     averages = tuple(_averages(groups, recipe)) if leave_one_out else ()
     return Agreement(settings, len(columns), tuple(groups), averages, tuple(reports), tuple(_notices(groups, reports)))

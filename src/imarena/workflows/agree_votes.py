@@ -14,7 +14,8 @@ def votes_as_ratings(path: Path) -> RatingColumns:
     """A battles table with `item` and `rater`: a unit is a pair on an item, whichever side its two models stood on."""
     from imarena.datasets.table_files import column_names
 
-    missing = [name for name in ("item", "rater") if name not in column_names(path)]
+    known = {"item" if name == "key" else name for name in column_names(path)}
+    missing = [name for name in ("item", "rater") if name not in known]
     if missing:
         raise UserError(
             f"{path} holds votes on pairs without a column '{missing[0]}'.",

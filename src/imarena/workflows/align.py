@@ -18,10 +18,9 @@ from imarena.stats.bootstrap import Interval, percentile_interval, resampled_cor
 from imarena.workflows.agree import folds_document
 from imarena.workflows.align_compare import compare_scores
 from imarena.workflows.align_pairs import pairs_document
-from imarena.workflows.columns import RatingColumns, ScoreColumns, check_groups
+from imarena.workflows.columns import Range, RatingColumns, ScoreColumns, check_groups
 
 KEYS = ("model", "task", "criterion")
-Range = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,8 @@ class AlignOptions:
     score_range: Mapping[str, Range] = field(default_factory=dict)
     """The scale of each judge's scores; the key "" stands for every judge not named."""
     rating_range: Range | None = None
+    rating_scales: Mapping[str, Range] = field(default_factory=dict)
+    """The scale of each criterion, where the source of the ratings states it and `rating_range` does not."""
     leave_one_out: bool = False
     pairs: bool = False
     gaps: tuple[float, ...] = ()
@@ -87,7 +88,7 @@ class Alignment:
 def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | None = None) -> Alignment:
     """Every judge in `scores` against the people in `ratings`, per criterion and group and averaged over groups."""
     given = options or AlignOptions()
-    chosen = replace(given, by=tuple(name for name in given.by if name != "criterion"))  # a criterion always splits
+    chosen = _with_scales(scores, ratings, given)
     check_groups(scores.labels, chosen.by, scores.source)
     _known_judges(scores, chosen)
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
@@ -99,7 +100,10 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
             hint=f"They meet by {', '.join(['unit', *keys])}: check that the names are the same in both tables.",
         )
     limits = chosen.rating_range or _observed(people)
-    groups = [_group(key, rows, chosen, limits) for key, rows in _by_group(matches).items()]
+    groups = [
+        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits))
+        for key, rows in _by_group(matches).items()
+    ]
     coverage = list(_coverage(matches, people))
     # A group is one model at most where `model` is grouped by, and a pair needs two.
     places = [place for place, name in enumerate(chosen.by) if name != "model"]
@@ -115,6 +119,17 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         tuple(pairs),
         tuple(compare_scores(matches, rounds=chosen.rounds, seed=chosen.seed) if chosen.compare else ()),
         tuple(_notices(groups, coverage)),
+    )
+
+
+def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions) -> AlignOptions:
+    """The options with what the sources state of scales and directions, where nobody said otherwise."""
+    return replace(
+        options,
+        by=tuple(name for name in options.by if name != "criterion"),  # a criterion always splits
+        lower_is_better=options.lower_is_better | scores.lower_is_better,
+        score_range=options.score_range if "" in options.score_range else {**scores.scales, **options.score_range},
+        rating_scales={} if options.rating_range else ratings.scales,
     )
 
 
@@ -205,7 +220,8 @@ def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limit
     score = rounded(np.array([row.score for row in given], dtype=np.float64))
     human = rounded([row.human for row in given])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
-    bias, scale, bias_reason = _bias(score, human, judge, options, limits)
+    ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
+    bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits)
     reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
     document = {
         "judge": judge, "criterion": criterion, "group": dict(zip(options.by, group, strict=True)),
@@ -218,7 +234,7 @@ def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limit
         "reason": "; ".join(dict.fromkeys(reasons.values())) or None,
     }  # fmt: skip
     if options.leave_one_out:
-        document["leave_one_out"] = _folds(given, options, judge, scale)
+        document["leave_one_out"] = _folds(given, options, ranges, scale)
     return document
 
 
@@ -229,19 +245,31 @@ def _whose(figure: Figure) -> str:
     ).replace("means is constant", "means are constant")  # fmt: skip
 
 
+Ranges = tuple[Range | None, Range | None]
+"""Of a judge's scores and of people's ratings; None where it is not known."""
+
+
+def _score_range(judge: str, options: AlignOptions) -> Range | None:
+    return options.score_range.get(judge, options.score_range.get(""))
+
+
 def _bias(
-    score: Any, human: Any, judge: str, options: AlignOptions, limits: Range
+    score: Any, human: Any, judge: str, options: AlignOptions, ranges: Ranges, limits: Range
 ) -> tuple[float | None, str | None, str]:
     """Mean of judge less people, and on which scale: 0 to 1 where both ranges are known, else the ratings' own."""
     if not len(score):
         return None, None, "no score meets a rating"
     if judge in options.lower_is_better:
         return None, None, "low scores are good, so that their distance from ratings means nothing"
-    own = options.score_range.get(judge, options.score_range.get(""))
-    if own and options.rating_range:
-        low, high = options.rating_range
+    own, theirs = ranges
+    if own and theirs:
+        low, high = theirs
         if score.min() < own[0] or score.max() > own[1]:
-            return None, None, f"scores reach from {score.min():g} to {score.max():g}, beyond --score-range"
+            return (
+                None,
+                None,
+                f"scores reach from {score.min():g} to {score.max():g}, beyond --score-range {own[0]:g},{own[1]:g}",
+            )
         bias = ((score - own[0]) / (own[1] - own[0]) - (human - low) / (high - low)).mean()
         return float(bias), "0 to 1, after mapping both ranges", ""
     low, high = limits
@@ -267,7 +295,7 @@ def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: A
     }
 
 
-def _folds(rows: list[Match], options: AlignOptions, judge: str, scale: str | None) -> dict[str, Any] | None:
+def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str | None) -> dict[str, Any] | None:
     """Leave-one-out folds, with the bias on the same scale as the group's, or without one where that has none."""
     flat = [(row.key, rater, value) for row in rows for rater, value in row.ratings]
     if not flat:
@@ -276,10 +304,10 @@ def _folds(rows: list[Match], options: AlignOptions, judge: str, scale: str | No
     ratings, unit_names, raters = from_columns(units, names, np.array(values))
     own = {row.key: row.score for row in rows}
     scores = np.array([own[key] for key in unit_names], dtype=np.float64)
-    own_range = options.score_range.get(judge, options.score_range.get(""))
-    if own_range and options.rating_range:  # both to 0 .. 1: ranks stay as they are
+    own_range, theirs = ranges
+    if own_range and theirs:  # both to 0 .. 1: ranks stay as they are
         scores = (scores - own_range[0]) / (own_range[1] - own_range[0])
-        low, high = options.rating_range
+        low, high = theirs
         ratings = replace(ratings, value=(ratings.value - low) / (high - low))
     folds = judge_folds(scores, ratings, recipe=options.average)
     return folds_document(folds, [str(name) for name in raters], bias_scale=scale)
@@ -343,6 +371,8 @@ def _settings(
         "lower_is_better": sorted(options.lower_is_better),
         "score_range": {judge or "*": list(ends) for judge, ends in options.score_range.items()},
         "rating_range": list(options.rating_range) if options.rating_range else None,
+        "rating_scales": {criterion or "*": list(ends) for criterion, ends in options.rating_scales.items()},
+        "overall": ratings.rule or None,
         "kendall": "tau-b", "kendall_accuracy": "(tau-b + 1) / 2",
         "interval": "percentile bootstrap over units, 95%" if options.rounds else None,
         "rounds": options.rounds, "seed": options.seed,

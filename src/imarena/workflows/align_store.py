@@ -11,9 +11,10 @@ from imarena.core.plurals import counted
 from imarena.storage import Workspace
 from imarena.workflows.align import AlignOptions, align
 from imarena.workflows.align_verdicts import align_verdicts
-from imarena.workflows.columns import VerdictColumns
-from imarena.workflows.columns_pairs import verdicts_from_store, votes_from_store
+from imarena.workflows.columns import VerdictColumns, only
+from imarena.workflows.columns_pairs import verdicts_from_store, votes_from_ratings, votes_from_store, without
 from imarena.workflows.columns_store import check_judges, ratings_from_store, scores_from_store
+from imarena.workflows.views import WHOLE
 
 _MEET = "Scores meet ratings and votes (`imarena judge`), battles meet votes (`imarena battle`)."
 _PEOPLE = "People's come by `imarena import` or a campaign (`imarena campaign`)."
@@ -23,13 +24,21 @@ def align_workspace(
     workspace: Workspace, judges: Sequence[str], options: dict[str, Any], missing: str = "exclude"
 ) -> dict[str, Any]:
     """Whatever the data allow; where they allow nothing it raises and says what is missing."""
+    options = dict(options)
     if missing not in ("exclude", "wrong"):
         raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
     chosen = check_judges(workspace, judges)
-    ratings = ratings_from_store(workspace)
+    conditions = options.pop("only", ())
+    ratings = only(ratings_from_store(workspace), conditions)
     scores = scores_from_store(workspace, chosen, sorted(set(ratings.labels["criterion"])))
     votes = votes_from_store(workspace)
+    only_rated = not len(votes) and WHOLE in ratings.labels["criterion"]
+    if only_rated:
+        votes = votes_from_ratings(workspace)
     verdicts, by_scores = verdicts_from_store(workspace, chosen, votes)
+    if only_rated:  # a judge that scores meets the ratings themselves
+        verdicts = without(verdicts, by_scores)
+        by_scores = ()
     document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": [], "notices": []}
     if len(ratings) and len(scores):
         compared = align(scores, ratings, AlignOptions(**options)).to_json()
@@ -46,7 +55,10 @@ def align_workspace(
         )
         document["verdicts"] = found.to_json()
         notices = list(_notices(verdicts, by_scores))
-        document["notices"] = [notice.model_dump() for notice in notices]
+        if only_rated:
+            values: dict[str, JsonValue] = {"pairs": len(votes), "overall": ratings.rule}
+            notices.append(Notice(code="pairs_from_ratings", values=values))
+        document["notices"] += [notice.model_dump() for notice in notices]
         document["warnings"] += sentences(notices)
     if "scores" not in document and "verdicts" not in document:
         have = ", ".join((

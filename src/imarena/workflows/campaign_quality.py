@@ -23,6 +23,7 @@ from imarena.workflows.ballots import right
 from imarena.workflows.campaign_plan import Known, Plan, plan_of
 from imarena.workflows.campaign_sheets import answered_elsewhere, knew, sheet_raters
 from imarena.workflows.forms import forms
+from imarena.workflows.views.votes import votes_in_force
 
 FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""
@@ -80,7 +81,7 @@ def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
         .order_by(votes.c.seq)
     )
     with reading(workspace.store.engine) as connection:
-        rows = connection.execute(query).mappings().all()
+        rows = connection.execute(votes_in_force(query)).mappings().all()
     for row in rows:
         assignment = from_row(Assignment, row)
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})

@@ -1,9 +1,8 @@
 """Answers that came on a sheet (`imarena route ingest`): who gave them, and what was known before."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 
 from imarena.core.records import Assignment, Campaign, Outcome, Vote
 from imarena.storage import Workspace
@@ -12,15 +11,7 @@ from imarena.storage.database import reading
 from imarena.storage.schema import assignments, leases, participants, votes
 from imarena.workflows.ballots import right
 from imarena.workflows.campaign_plan import Known
-
-LATER = votes.alias("later")
-"""A vote that takes back or replaces another."""
-
-
-def live(query: Select[Any]) -> Select[Any]:
-    """Only votes that count: not taken back, not replaced."""
-    replaced = select(LATER.c.seq).where(LATER.c.supersedes == votes.c.id).exists()
-    return query.where(votes.c.retracted == 0, ~replaced)
+from imarena.workflows.views.votes import votes_in_force
 
 
 def answered_elsewhere(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[Assignment, Vote]]:
@@ -33,7 +24,7 @@ def answered_elsewhere(workspace: Workspace, campaign: Campaign) -> Iterator[tup
         .order_by(votes.c.seq)
     )
     with reading(workspace.store.engine) as connection:
-        rows = connection.execute(live(query)).mappings().all()
+        rows = connection.execute(votes_in_force(query)).mappings().all()
     for row in rows:
         assignment = from_row(Assignment, row)
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
@@ -72,5 +63,5 @@ def checks_of(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
     cast = select(func.count()).select_from(votes.join(assignments, assignments.c.id == votes.c.assignment_id))
     with reading(workspace.store.engine) as connection:
         every = connection.execute(select(func.count()).select_from(assignments).where(*mine)).scalar_one()
-        done = connection.execute(live(cast.where(*mine))).scalar_one()
+        done = connection.execute(votes_in_force(cast.where(*mine))).scalar_one()
     return int(every), int(done)

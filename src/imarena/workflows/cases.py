@@ -8,7 +8,7 @@ from imarena.core.errors import UnknownName
 from imarena.core.ids import content_id
 from imarena.core.records import Item, Order, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.battles import live_votes
+from imarena.workflows.views import View, people_battles
 
 Slot = tuple[str, int, str]
 """Item id, turn and mode: outputs of one slot answer the same question and can be compared."""
@@ -80,9 +80,12 @@ def load_board(
 
 
 def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
-    """The two outputs of every live vote on a pair, the smaller id first."""
-    rows = (row for row in live_votes(workspace) if row["right_id"] is not None and row["preference"] is not None)
-    return frozenset((min(row["left_id"], row["right_id"]), max(row["left_id"], row["right_id"])) for row in rows)
+    """The two outputs of every vote on a pair that counts, the smaller id first."""
+    view = View(workspace)
+    found = people_battles(view)
+    sides = zip(found.left.tolist(), found.right.tolist(), strict=True)
+    pairs = ((view.entries.id_of(left), view.entries.id_of(right)) for left, right in sides)
+    return frozenset((min(pair), max(pair)) for pair in pairs)
 
 
 def check_names(

@@ -4,11 +4,14 @@ Any other source, such as a workspace, feeds the same verbs by filling the same 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from imarena.core.errors import UserError
+
+Range = tuple[float, float]
+"""Lowest and highest value of a scale."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,10 @@ class RatingColumns:
     source: str = "ratings"
     votes: bool = False
     """The values are outcomes of votes on pairs, all votes on a pair with its sides in one order."""
+    scales: Mapping[str, Range] = field(default_factory=dict)
+    """The scale of each criterion, where it is known."""
+    rule: str = ""
+    """The rule by which marks of the criterion `overall` were made; empty where raters gave them."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -40,6 +47,10 @@ class ScoreColumns:
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The other text columns; `model` is always there, `criterion` and `task` may be."""
     source: str = "scores"
+    scales: Mapping[str, Range] = field(default_factory=dict)
+    """The scale of each judge's scores, where it is known."""
+    lower_is_better: frozenset[str] = frozenset()
+    """Judges whose low scores are good, where the source says so."""
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -91,7 +102,7 @@ def verdicts_from_file(path: Path, *, words: Sequence[str]) -> VerdictColumns:
     The plain reader of battles allows the four outcomes only. A judge may say that two are equal without saying
     whether both are good or bad, so that the words are checked here.
     """
-    table = _battle_file(path)
+    table = _exported(_battle_file(path))
     needed = ("item", "left", "right", "winner")
     for name in needed:
         if name not in table.column_names:
@@ -124,8 +135,23 @@ def is_battle_file(path: Path) -> bool:
 def _battle_file(path: Path) -> Any:
     from imarena.datasets.table_files import read_file
 
-    text = frozenset(("item", "left", "right", "winner", "rater", "task", "dimension", "source"))
+    text = frozenset(("item", "key", "left", "right", "winner", "rater", "task", "dimension", "source", "purpose"))
     return read_file(path, text=text, wanted=None)
+
+
+WORK = "vote"
+"""The purpose of an answer in a campaign's table that is about models; others test the rater."""
+
+
+def _exported(table: Any) -> Any:
+    """Votes as a campaign or `export table` writes them: without those that test the rater, items by their key."""
+    import pyarrow.compute as pc
+
+    if "key" in table.column_names and "item" not in table.column_names:
+        table = table.rename_columns(["item" if name == "key" else name for name in table.column_names])
+    if "purpose" in table.column_names:
+        table = table.filter(pc.fill_null(pc.equal(pc.cast(table["purpose"], "string"), WORK), False))
+    return table
 
 
 def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source: str) -> None:
@@ -136,6 +162,32 @@ def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source:
                 f"{source} has no column '{name}' to group by.",
                 hint=f"It can group by: {', '.join(labels) or 'nothing'}.",
             )
+
+
+Columns = TypeVar("Columns", RatingColumns, ScoreColumns)
+
+
+def only(columns: Columns, conditions: Sequence[str]) -> Columns:
+    """The rows that fit `COLUMN=VALUE` conditions. Several values of one column are alternatives."""
+    wanted: dict[str, set[str]] = {}
+    for condition in conditions:
+        name, equals, value = condition.partition("=")
+        if not equals:
+            raise UserError(f"'{condition}' is not a condition.", hint="Write COLUMN=VALUE, such as model=MagicBrush.")
+        wanted.setdefault(name, set()).add(value)
+    for name, values in wanted.items():
+        known = set(columns.labels.get(name, ()))
+        if name not in columns.labels or values - known:
+            missing = f"no column '{name}'" if name not in columns.labels else f"no {name} '{min(values - known)}'"
+            listed = ", ".join(sorted(known or columns.labels))
+            raise UserError(f"{columns.source} has {missing}.", hint=f"It has: {listed or 'none'}.")
+    rows = [row for row in range(len(columns)) if all(columns.labels[name][row] in wanted[name] for name in wanted)]
+    if len(rows) == len(columns):
+        return columns
+    names = [one.name for one in fields(columns) if one.name in ("unit", "rater", "value", "judge", "score")]
+    kept: dict[str, Any] = {name: [getattr(columns, name)[row] for row in rows] for name in names}
+    labels = {name: [column[row] for row in rows] for name, column in columns.labels.items()}
+    return replace(columns, **kept, labels=labels)
 
 
 def grouped(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:

@@ -1,28 +1,46 @@
 """Votes and verdicts on two outputs, from a workspace, as `agree` and `align` read them.
 
 A pair is two outputs, told apart by their ids: outputs without an editor's name and two samples of one editor count
-here, although they stand on no board.
+here, although they stand on no board. Both orders are combined as for boards (`views.combine`).
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
-from imarena.core.protocols import Verdict
-from imarena.core.records import Item, Judgment, Order, Outcome, Status, tie_is_unstated
-from imarena.judges.orders import combine_orders, score_gap
-from imarena.stats.verdicts import EQUAL
-from imarena.storage import Workspace
-from imarena.workflows.battles import WHOLE, dimension_of, live_votes
-from imarena.workflows.columns import VerdictColumns
-from imarena.workflows.live import live_judgments
+import numpy as np
+from sqlalchemy import or_, select
 
-LABELS = ("task", "family", "topic", "track", "dataset")
-ONE_ORDER = "one order is missing"
-NO_PREFERENCE = "the judge gave no preference"
+from imarena.core.records import Outcome, Status
+from imarena.judges.orders import score_gap
+from imarena.storage import Workspace
+from imarena.storage.database import reading
+from imarena.storage.forms import Form
+from imarena.storage.schema import judgments
+from imarena.workflows.columns import VerdictColumns
+from imarena.workflows.views import (
+    LABELS,
+    PREFERENCES,
+    PROBLEMS,
+    STATUSES,
+    WHOLE,
+    BattleColumns,
+    JudgmentColumns,
+    View,
+    combine,
+    fetch_columns,
+    people_battles,
+    rating_battles,
+)
+from imarena.workflows.views.battles import NO_BATTLES
+from imarena.workflows.views.versions import ChosenJudge, chosen_judges
+
+REASONS = {"one order missing": "one order is missing", "no preference": "the judge gave no preference"}
+"""Words for problems that are no status."""
 ONE_SCORE = "one of the two outputs has no score"
+PAIR_RULE = "pairs of outputs for one item: the higher mean rating wins, equal means (to nine decimals) are a tie"
 
 
 @dataclass(frozen=True)
@@ -41,19 +59,44 @@ class Line:
     """Compared side by side, not by two scores."""
 
 
+# ---------------------------------------------------------------- people
+
+
 def votes_from_store(workspace: Workspace) -> VerdictColumns:
-    """Every live vote on two outputs, whoever made them."""
-    rows = [row for row in live_votes(workspace) if row["right_id"] is not None]
-    labels = _labels(workspace, [row["item_id"] for row in rows])
+    """Every vote on two outputs that counts, whoever made them."""
+    view = View(workspace)
+    found = people_battles(view)
+    return _people(view, found, [str(rater) for rater in found.rater.list()], "the workspace's votes")
+
+
+def votes_from_ratings(workspace: Workspace, criterion: str = WHOLE) -> VerdictColumns:
+    """People's mean ratings as votes on pairs, for a judge that compares where people only rated (`PAIR_RULE`)."""
+    view = View(workspace)
+    found = rating_battles(view, NO_BATTLES, criterion)
+    return _people(view, found, ["people's mean rating"] * len(found), "pairs of the workspace's mean ratings")
+
+
+def _people(view: View, found: BattleColumns, raters: list[str], source: str) -> VerdictColumns:
+    entries = view.entries
+    items = [entries.item_id[item] for item in entries.item[found.left].tolist()]
     return VerdictColumns(
-        [row["item_id"] for row in rows],
-        [row["left_id"] for row in rows],
-        [row["right_id"] for row in rows],
-        [row["preference"] for row in rows],
-        [row["rater_id"] for row in rows],
-        {**labels, "dimension": [dimension_of(row) for row in rows]},
-        "the workspace's votes",
+        items,
+        [entries.id_of(place) for place in found.left.tolist()],
+        [entries.id_of(place) for place in found.right.tolist()],
+        [PREFERENCES[code] for code in found.winner.tolist()],
+        raters,
+        {**_labels(view, items), "dimension": [str(name) for name in found.dimension.list()]},
+        source,
     )
+
+
+def _labels(view: View, items: Sequence[str]) -> dict[str, list[str]]:
+    place = {name: number for number, name in enumerate(view.entries.item_id)}
+    known = {name: view.entries.labels[name].list() for name in LABELS}
+    return {name: [values[place[item]] or "" for item in items] for name, values in known.items()}
+
+
+# ---------------------------------------------------------------- judges
 
 
 def verdicts_from_store(
@@ -64,9 +107,11 @@ def verdicts_from_store(
     A judge that compared nothing directly counts by the sign of two of its scores on what people voted on, as on
     boards and in `health`. A pair without a verdict is there with the reason, unless another attempt gave one.
     """
+    view = View(workspace)
     sides = zip(votes.item, votes.left, votes.right, strict=True)
     voted = dict.fromkeys((item, min(one, other), max(one, other)) for item, one, other in sides)
-    lines = list(_answered(_lines(workspace, judges, voted)))
+    chosen = chosen_judges(view, judges) if judges else []
+    lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
     dimensions: dict[str, set[str]] = defaultdict(set)
     for line in lines:
         dimensions[line.judge].add(line.dimension)
@@ -76,19 +121,40 @@ def verdicts_from_store(
     for name, line in zip(names, lines, strict=True):
         covers.setdefault(name, _covered(line.dimension, dimensions[line.judge], asked))
     scored = {name for name, line in zip(names, lines, strict=True) if not line.direct and line.winner is not None}
+    items = [line.item for line in lines]
     columns = VerdictColumns(
-        [line.item for line in lines],
+        items,
         [line.left for line in lines],
         [line.right for line in lines],
         [line.winner for line in lines],
         names,
-        {**_labels(workspace, [line.item for line in lines]), "dimension": [line.dimension for line in lines]},
+        {**_labels(view, items), "dimension": [line.dimension for line in lines]},
         "the workspace's battles",
         [line.gap for line in lines],
         [line.reason for line in lines],
         covers,
     )
     return columns, tuple(sorted(scored))
+
+
+def without(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
+    """Verdicts of the other judges."""
+    rows = [row for row, judge in enumerate(verdicts.rater) if judge not in judges]
+
+    def kept(values: Sequence[Any]) -> list[Any]:
+        return [values[row] for row in rows] if values else []
+
+    return replace(
+        verdicts,
+        item=kept(verdicts.item),
+        left=kept(verdicts.left),
+        right=kept(verdicts.right),
+        winner=kept(verdicts.winner),
+        rater=kept(verdicts.rater),
+        labels={name: kept(column) for name, column in verdicts.labels.items()},
+        gap=kept(verdicts.gap),
+        reason=kept(verdicts.reason),
+    )
 
 
 def _name(line: Line, dimensions: set[str]) -> str:
@@ -105,11 +171,6 @@ def _covered(dimension: str, own: set[str], asked: frozenset[str]) -> frozenset[
     return same | (asked - own) if dimension == WHOLE or WHOLE not in own else same
 
 
-def _labels(workspace: Workspace, items: Sequence[str]) -> dict[str, list[str]]:
-    known = {row["id"]: {name: row[name] or "" for name in LABELS} for row in workspace.store.rows(Item)}
-    return {name: [known[item][name] for item in items] for name in LABELS}
-
-
 def _answered(lines: Iterable[Line]) -> Iterator[Line]:
     """The lines without failures on pairs for which another repeat or the other way to judge has a verdict."""
     kept = list(lines)
@@ -121,128 +182,83 @@ def _pair(line: Line) -> tuple[str, str, frozenset[str]]:
     return line.judge, line.dimension, frozenset((line.left, line.right))
 
 
-# ---------------------------------------------------------------- what a judge said
+def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[Line]:
+    for dimension in sorted({form.dimension for form in judge.forms}):
+        forms = [form for form in judge.forms if form.dimension == dimension]
+        compared = list(_compared(view, judge.name, dimension, [form for form in forms if form.pairwise]))
+        yield from compared
+        if not any(line.winner is not None for line in compared):
+            points = view.judgments([form for form in forms if not form.pairwise])
+            yield from _by_scores(view, judge.name, dimension, points, voted)
 
 
-@dataclass
-class _Said:
-    """A judge's judgments about one dimension."""
-
-    pairs: dict[tuple[str, str, int], dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
-    """(left, right, repeat) to the judgment of each order."""
-    points: dict[tuple[str, int], float] = field(default_factory=dict)
-    """(output, repeat) to its score."""
-    failed: dict[str, str] = field(default_factory=dict)
-    """Output to the status of a score that failed."""
-    swapped: bool = False
-    """Was any pair shown in the second order?"""
-
-
-def _lines(workspace: Workspace, judges: Sequence[str], voted: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
-    if not judges:
-        return
-    said: dict[tuple[str, str], _Said] = defaultdict(_Said)
-    for row in live_judgments(workspace, {"judge": list(judges)}, Counter()):
-        _sort_in(said[row["judge"], row["dimension"]], row)
-    marks = _marks(workspace, judges)
-    pairs = list(voted)
-    for (judge, dimension), given in sorted(said.items()):
-        compared = False
-        # Sorted: replies come in any order, and a figure must not depend on it.
-        for (left, right, _), orders in sorted(given.pairs.items()):
-            line = _combined(judge, dimension, left, right, orders, marks, swapped=given.swapped)
-            compared = compared or line.winner is not None
-            yield line
-        if not compared:
-            yield from _by_scores(judge, dimension, given, pairs)
-
-
-def _sort_in(said: _Said, row: Mapping[str, Any]) -> None:
-    ok = row["status"] == Status.OK.value
-    if row["right_id"] is not None:
-        said.swapped = said.swapped or row["order"] == Order.RIGHT_FIRST.value
-        orders = said.pairs[row["left_id"], row["right_id"], row["repeat"]]
-        held = orders.get(row["order"])
-        if held is None or held["status"] != Status.OK.value:
-            orders[row["order"]] = row
-    elif ok and row["score"] is not None:
-        said.points.setdefault((row["left_id"], row["repeat"]), row["score"])
-    else:
-        said.failed[row["left_id"]] = row["status"]
-
-
-@dataclass(frozen=True)
-class _Mark:
-    """What only the body of a judgment on a pair says."""
-
-    gap: float | None
-    unstated: bool
-
-
-def _marks(workspace: Workspace, judges: Sequence[str]) -> dict[str, _Mark]:
-    """Judgment id to its mark, for judgments on pairs that have one."""
-    found = {}
-    for row in workspace.store.rows(Judgment, judge=list(judges), status=Status.OK.value):
-        body = row["body"]
-        if row["right_id"] is None or not any(word in body for word in ('"gap"', '"left.', '"tie"', '"label"')):
+def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[Line]:
+    """Pairs that a judge was shown, sorted by the ids of the outputs: a figure must not depend on arrival."""
+    found = view.judgments(forms)
+    fought = combine(found, np.zeros(len(found), np.int32), view.entries)
+    gaps = _gaps(view, forms)
+    rows = zip(
+        fought.left.tolist(), fought.right.tolist(), fought.repeat.tolist(), fought.outcome.tolist(),
+        fought.problem.tolist(), fought.agreed.tolist(), strict=True,
+    )  # fmt: skip
+    for left, right, repeat, outcome, problem, agreed in rows:
+        sides = (view.entries.id_of(left), view.entries.id_of(right))
+        place = (judge, dimension, view.entries.item_id[view.entries.item[left]], *sides)
+        if PROBLEMS[problem] != Status.OK.value:
+            yield Line(*place, None, reason=REASONS.get(PROBLEMS[problem], PROBLEMS[problem]))
             continue
+        given = gaps.get((*sides, repeat), [])
+        whole = len(given) >= (1 if agreed < 0 else 2)  # the gap is known in every order that was asked
+        yield Line(*place, PREFERENCES[outcome], sum(given) / len(given) if given and whole else None)
+
+
+def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
+    """Left, right and repeat to the score gaps of live verdicts, where the judge scores both sides."""
+    table = judgments
+    names = (table.c.left_id, table.c.right_id, table.c.repeat, table.c.body)
+    query = select(*names).where(
+        table.c.form_id.in_([form.form_id for form in forms]),
+        table.c.superseded == 0,
+        table.c.status == Status.OK.value,
+        or_(table.c.body.contains('"gap"'), table.c.body.contains('"left.')),
+    )
+    found: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+    if not forms:
+        return found
+    with reading(view.workspace.store.engine) as connection:
+        columns = fetch_columns(connection, query.order_by(table.c.seq))
+    for left, right, repeat, body in zip(*columns, strict=True):
         content = json.loads(body)
-        reasons = content.get("reasons") or {}
-        unstated = row["preference"] == Outcome.TIE.value and tie_is_unstated(reasons)
-        found[row["id"]] = _Mark(score_gap(content.get("scores") or {}, reasons), unstated)
+        gap = score_gap(content.get("scores") or {}, content.get("reasons") or {})
+        if gap is not None:
+            found[left, right, repeat].append(gap)
     return found
 
 
-def _combined(
-    judge: str,
-    dimension: str,
-    left: str,
-    right: str,
-    orders: Mapping[str, Mapping[str, Any]],
-    marks: Mapping[str, _Mark],
-    *,
-    swapped: bool,
-) -> Line:
-    """One verdict from what a judge said in one or both orders."""
-    rows = [orders[Order.BOTH.value]] if Order.BOTH.value in orders else list(orders.values())
-    place = (judge, dimension, rows[0]["item_id"], left, right)
-    failed = next((row["status"] for row in rows if row["status"] != Status.OK.value), None)
-    if failed is not None:
-        return Line(*place, None, reason=failed)
-    if any(row["preference"] is None for row in rows):
-        return Line(*place, None, reason=NO_PREFERENCE)
-    if Order.BOTH.value not in orders and len(rows) < 2 and _needs_both(rows[0], swapped=swapped):
-        return Line(*place, None, reason=ONE_ORDER)
-    verdicts = [Verdict(Status.OK, preference=Outcome(row["preference"])) for row in rows]
-    outcome = combine_orders(*verdicts[:2]).preference if len(verdicts) > 1 else verdicts[0].preference
-    known = [marks[row["id"]] for row in rows if row["id"] in marks]
-    gaps = [mark.gap for mark in known if mark.gap is not None]
-    unstated = outcome is Outcome.TIE and any(mark.unstated for mark in known)
-    consistent = len({row["preference"] for row in rows}) == 1
-    winner = EQUAL if unstated and consistent else str(outcome.value) if outcome is not None else None
-    return Line(*place, winner, sum(gaps) / len(gaps) if len(gaps) == len(rows) else None)
-
-
-def _needs_both(row: Mapping[str, Any], *, swapped: bool) -> bool:
-    """A battle that was fought here needs both orders, unless it was meant to have one only; an imported one needs
-    both where the source has the second order of any.
-    """
-    return swapped if row["run_id"] is None else not row["orders"]
-
-
-def _by_scores(judge: str, dimension: str, said: _Said, voted: Sequence[tuple[str, str, str]]) -> Iterator[Line]:
-    """Verdicts by two scores of the same repeat, on the pairs that people voted on."""
-    if not said.points:
+def _by_scores(
+    view: View, judge: str, dimension: str, found: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
+) -> Iterator[Line]:
+    """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
+    points: dict[tuple[int, int], float] = {}
+    failed: dict[int, str] = {}
+    columns = (found.left.tolist(), found.repeat.tolist(), found.score.tolist(), found.status.tolist())
+    for output, repeat, score, status in zip(*columns, strict=True):
+        if STATUSES[status] == Status.OK.value and not np.isnan(score):
+            points.setdefault((output, repeat), score)
+        else:
+            failed[output] = STATUSES[status]
+    if not points:
         return
-    repeats = sorted({repeat for _, repeat in said.points})
+    repeats = sorted({repeat for _, repeat in points})
+    at = view.entries.place_of
     for item, left, right in voted:
         place = (judge, dimension, item, left, right)
-        scores = [(said.points.get((left, repeat)), said.points.get((right, repeat))) for repeat in repeats]
+        scores = [(points.get((at[left], repeat)), points.get((at[right], repeat))) for repeat in repeats]
         both = [(one, other) for one, other in scores if one is not None and other is not None]
         for one, other in both:
             gap = round(one - other, 9)
             winner = Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT
             yield Line(*place, winner.value, gap, direct=False)
-        failed = said.failed.get(left) or said.failed.get(right)
-        if not both and (failed or any(score is not None for pair in scores for score in pair)):
-            yield Line(*place, None, reason=failed or ONE_SCORE, direct=False)
+        why = failed.get(at[left]) or failed.get(at[right])
+        if not both and (why or any(score is not None for pair in scores for score in pair)):
+            yield Line(*place, None, reason=why or ONE_SCORE, direct=False)

@@ -8,6 +8,8 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Progress, Skip, WriteFormat
 from imarena.core.records import ImageRef, Record
 from imarena.storage import Workspace
+from imarena.workflows.views import View
+from imarena.workflows.views.rows import uncounted_votes
 
 R = TypeVar("R", bound=Record)
 
@@ -26,6 +28,10 @@ class WorkspaceArchive:
             if self._progress and done % 200 == 0:
                 self._progress(kind.__name__.lower(), done, total)
             yield record
+
+    def uncounted_votes(self) -> Mapping[str, str]:
+        """Ids of the votes that do not count, each with the reason."""
+        return uncounted_votes(View(self._workspace))
 
     def load(self, image: ImageRef) -> bytes:
         """The original bytes of a picture."""

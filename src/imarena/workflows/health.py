@@ -11,12 +11,12 @@ from imarena.judges import health as figures
 from imarena.judges.health import SelfConsistency, Verdicts
 from imarena.stats import Figure, share
 from imarena.storage import Workspace
-from imarena.workflows.battles import WHOLE
-from imarena.workflows.columns_store import check_judges
 from imarena.workflows.health_data import People, Said, read_judges, read_people
 from imarena.workflows.health_lines import Health
 from imarena.workflows.health_probe import Probed, add_probes, only_probed, stored_probes
 from imarena.workflows.health_together import pairs_of_points, together
+from imarena.workflows.views import WHOLE, View
+from imarena.workflows.views.versions import AT, chosen_judges
 
 GAPS = (50.0, 100.0, 200.0)
 OTHER = "the whole, the judge was not"
@@ -27,28 +27,30 @@ OTHER = "the whole, the judge was not"
 
 def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[list[Health], Health]:
     """All that the data allow to say about each judge, and apart from that about the judges together."""
-    chosen = check_judges(workspace, judges or ())
-    forms = read_judges(workspace, chosen)
-    people = read_people(workspace)
+    view = View(workspace)
+    chosen = chosen_judges(view, judges or ())
+    forms = read_judges(view, chosen)
+    people = read_people(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
     found = []
     probed = stored_probes(workspace)
     for judge in sorted(forms):
         newest = forms[judge][-1]
-        one = Health(judge, dict(newest.statuses))
+        one = Health(judge, dict(newest.statuses), versions=[said.version for said in forms[judge]])
         _failures(one, newest)
         _position(one, newest)
         _consistency(one, newest)
         asked = people.get(newest.dimension, people[WHOLE])
         _against_votes(one, newest, asked)
+        _versions(one, forms[judge], asked)
         _gaps(one, newest, asked)
         _means(one, newest, editors)
         _drift(one, forms[judge])
-        _injection(one, newest, probed.pop(judge, []))
+        _injection(one, newest, probed.pop(judge.partition(AT)[0] if judge not in probed else judge, []))
         found.append(one)
     if not judges:
         found += [only_probed(judge, probes) for judge, probes in sorted(probed.items())]
-    _against_ratings(workspace, found)
+    _against_ratings(workspace, found, [one.name for one in chosen])
     return found, together(forms)
 
 
@@ -119,6 +121,16 @@ def _against_votes(one: Health, said: Said, people: People) -> None:
     one.add("How often does it tie where people decide?", lazy.false_ties)
 
 
+def _versions(one: Health, forms: Sequence[Said], people: People) -> None:
+    """Where there are several versions: how often each chooses as people do, on the votes that it has verdicts on."""
+    human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
+    for said in forms if len(forms) > 1 else ():
+        judge = [said.battle(key) for key, _, _ in people.votes]
+        if any(verdict is not None for verdict in judge):
+            found = figures.accuracy_by_group(human, judge, ["overall"] * len(judge))["overall"]
+            one.add("Does each version choose as people do where they decide?", found, group=f"version {said.version}")
+
+
 def _gaps(one: Health, said: Said, people: People) -> None:
     rows = []
     for key, outcome, _ in people.votes:
@@ -187,19 +199,19 @@ def _drift(one: Health, forms: Sequence[Said]) -> None:
 
 
 def _scores(said: Said, outputs: Iterable[str]) -> dict[str, float | None]:
-    return {output: said.points.get((output, 0)) for output in outputs}
+    return {output: said.score(output) for output in outputs}
 
 
 FOLLOWS = "Do its scores follow people's ratings?"
 
 
-def _against_ratings(workspace: Workspace, found: Sequence[Health]) -> None:
+def _against_ratings(workspace: Workspace, found: Sequence[Health], judges: Sequence[str]) -> None:
     from imarena.core.errors import UserError
     from imarena.workflows.align import AlignOptions, align
     from imarena.workflows.columns_store import ratings_from_store, scores_from_store
 
     ratings = ratings_from_store(workspace)
-    scores = scores_from_store(workspace, None, sorted(set(ratings.labels["criterion"])))
+    scores = scores_from_store(workspace, judges, sorted(set(ratings.labels["criterion"])))
     if not len(ratings) or not len(scores):
         for one in found:
             one.needs("ratings_and_scores")

@@ -1,38 +1,61 @@
-"""What judges and people said, arranged for the figures of `health`."""
+"""What judges and people said, arranged for the figures of `health`. What counts is decided by `views`."""
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from sqlalchemy import select
+
 from imarena.core.ids import canonical_json
-from imarena.core.records import Item, Judgment, Order, Outcome, Status
+from imarena.core.records import Order, Outcome
 from imarena.judges.health import outcomes_from_scores
-from imarena.storage import Workspace
-from imarena.workflows.battles import WHOLE, dimension_of, live_votes
-from imarena.workflows.live import misnamed
+from imarena.storage.database import reading
+from imarena.storage.forms import Form
+from imarena.storage.schema import judgments
+from imarena.workflows.views import (
+    EQUAL,
+    ORDERS,
+    PREFERENCES,
+    STATUSES,
+    WHOLE,
+    JudgmentColumns,
+    View,
+    combine,
+    people_battles,
+)
+from imarena.workflows.views.fetch import fetch_columns
+from imarena.workflows.views.versions import ChosenJudge, Versioned, versions_of
 
 PairKey = tuple[str, str]
 """Left and right output, the smaller id first."""
+OUTCOMES: tuple[Outcome | None, ...] = (None, *map(Outcome, PREFERENCES[1:EQUAL]), Outcome.TIE)
+"""By code; a tie of unstated kind is a tie."""
+PAGE = 500
 
 
 @dataclass
 class Said:
-    """What one form of one judge (version, prompt, parameters) said."""
+    """What one version of one judge (version, prompt, parameters) said."""
 
     judge: str
     form: str
     dimension: str = "overall"
+    version: str = ""
+    """What `NAME@VERSION` calls it."""
+    higher_is_better: bool = True
     pairs: dict[tuple[PairKey, int], dict[str, Outcome | None]] = field(default_factory=lambda: defaultdict(dict))
     """Pair and repeat, then order, to the outcome as seen from the smaller id; None where it failed."""
-    single_order: bool = False
+    battles: dict[tuple[PairKey, int], Outcome | None] = field(default_factory=dict)
+    """Pair and repeat to the outcome of all orders together, as boards count it; None where there is none."""
     points: dict[tuple[str, int], float] = field(default_factory=dict)
-    """Output and repeat to score."""
+    """Output and repeat to score; higher is better."""
     dimensions: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Output to its scores by dimension."""
-    items: dict[str, str] = field(default_factory=dict)
-    """Scored output to its item."""
+    """Output to its scores by dimension, as they were given."""
+    units: dict[str, int] = field(default_factory=dict)
+    """Scored output to a number for its item, turn and mode."""
     flagged: dict[str, bool] = field(default_factory=dict)
     """Output to whether the judge found words in it that address a judge; only where the judge looks for them."""
     statuses: Counter[str] = field(default_factory=Counter)
@@ -43,14 +66,9 @@ class Said:
         return self.judge.removesuffix(f", {self.dimension}")
 
     def battle(self, key: PairKey, repeat: int = 0) -> Outcome | None:
-        """The battle's outcome: both orders combined, or by the sign of two scores; None without one."""
-        orders = self.pairs.get((key, repeat))
-        if orders:
-            said = list(orders.values())
-            whole = self.single_order or Order.BOTH.value in orders or len(said) == 2
-            if not whole or None in said:
-                return None
-            return said[0] if len(set(said)) == 1 else Outcome.TIE
+        """The battle's outcome: all orders combined, or by the sign of two scores; None without one."""
+        if (key, repeat) in self.battles:
+            return self.battles[key, repeat]
         left, right = self.points.get((key[0], repeat)), self.points.get((key[1], repeat))
         return outcomes_from_scores([left], [right])[0]
 
@@ -68,62 +86,118 @@ class Said:
 
     def keys(self) -> set[PairKey]:
         """The pairs that it was shown in battles."""
-        return {key for key, _ in self.pairs}
+        return {key for key, _ in self.battles}
+
+    def score(self, output: str) -> float | None:
+        """The first score of an output, as it was given."""
+        score = self.points.get((output, 0))
+        return score if score is None or self.higher_is_better else -score
 
 
-def read_judges(workspace: Workspace, judges: Sequence[str]) -> dict[str, list[Said]]:
-    """Judge (and dimension, where that is not the whole) to its forms, oldest first."""
-    rows = list(workspace.store.rows(Judgment, judge=list(judges)))
-    replaced = {row["supersedes"] for row in rows if row["supersedes"]}
-    forms: dict[tuple[str, str], Said] = {}
-    for row in rows:
-        if row["id"] in replaced or misnamed(row):
-            continue
-        body = json.loads(row["body"])
-        params = {name: value for name, value in body.get("params", {}).items() if name != "orders"}
-        identity = [body.get(name, "") for name in ("judge_version", "prompt_id", "prompt_version")]
-        form = canonical_json([*identity, params if row["run_id"] else {}])
-        judge = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
-        said = forms.setdefault((judge, form), Said(judge, form, row["dimension"]))
-        said.single_order |= bool(body.get("params", {}).get("orders"))
-        _note(said, row, body)
-    found: dict[str, list[Said]] = defaultdict(list)
-    for (judge, _), said in forms.items():
-        found[judge].append(said)
+def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Said]]:
+    """Judge (and dimension, where that is not the whole) to its versions, oldest first; the last one counts.
+
+    A judge that was chosen by its version has that version alone.
+    """
+    found: dict[str, list[Said]] = {}
+    for judge in judges:
+        for dimension in sorted({form.dimension for form in judge.forms}):
+            name = judge.name if dimension == WHOLE else f"{judge.name}, {dimension}"
+            versions = versions_of(view, judge, dimension)
+            found[name] = [_said(view, name, dimension, version) for version in versions]
     return found
 
 
-def _note(said: Said, row: Any, body: dict[str, Any]) -> None:
-    said.statuses[row["status"]] += 1
-    ok = row["status"] == Status.OK.value
-    if row["right_id"] is None:
-        if ok and row["score"] is not None:
-            said.points[row["left_id"], row["repeat"]] = row["score"]
-            said.dimensions[row["left_id"]] = body.get("scores", {})
-            said.items[row["left_id"]] = row["item_id"]
-            if "injection" in body.get("reasons", {}):
-                said.flagged[row["left_id"]] = bool(body["reasons"]["injection"])
-        return
-    for side in ("left", "right"):
-        seen = body.get("reasons", {}).get(side)
-        if ok and isinstance(seen, dict) and "injection" in seen:
-            said.flagged[row[f"{side}_id"]] = bool(seen["injection"])
-    key, flipped = _key(row["left_id"], row["right_id"])
-    outcome = _turned(Outcome(row["preference"]), flipped) if ok and row["preference"] else None
-    order = row["order"] or Order.UNKNOWN.value
-    if flipped and order in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
-        order = Order.RIGHT_FIRST.value if order == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
-    held = said.pairs[key, row["repeat"]]
-    if held.get(order) is None:
-        held[order] = outcome
+def _said(view: View, name: str, dimension: str, version: Versioned) -> Said:
+    given = view.judgments(version.forms)
+    said = Said(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
+    statuses = np.bincount(given.status, minlength=len(STATUSES)).tolist()
+    said.statuses.update({status: n for status, n in zip(STATUSES, statuses, strict=True) if n})
+    _note_pairs(view, said, given)
+    _note_scores(view, said, given)
+    return said
+
+
+def _form_text(form: Form) -> str:
+    identity = [form.judge_version, form.prompt_id, form.prompt_version]
+    return canonical_json([*identity, json.loads(form.params)])
+
+
+def _ids(view: View, places: Any) -> list[str]:
+    return [view.entries.id_of(place) for place in places.tolist()]
+
+
+def _note_pairs(view: View, said: Said, given: JudgmentColumns) -> None:
+    paired = given.where(given.right >= 0)
+    columns = (_ids(view, paired.left), _ids(view, paired.right), paired.order, paired.repeat, paired.preference)
+    ok = paired.ok
+    for row, (left, right, order, repeat, preference) in enumerate(zip(*columns, strict=True)):
+        key, flipped = _key(left, right)
+        shown = ORDERS[order] or Order.UNKNOWN.value
+        if flipped and shown in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
+            shown = Order.RIGHT_FIRST.value if shown == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
+        held = said.pairs[key, int(repeat)]
+        if held.get(shown) is None:
+            held[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
+    fought = combine(paired, np.zeros(len(paired), np.int32), view.entries)
+    sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
+    for left, right, repeat, outcome, decided in zip(*sides, strict=True):
+        key, flipped = _key(left, right)
+        place = (key, int(repeat))
+        if said.battles.get(place) is None:
+            said.battles[place] = _turned(OUTCOMES[outcome] if decided else None, flipped)
+    for output, seen in _seen_words(view, paired.where(ok)):
+        said.flagged[output] = seen
+
+
+def _note_scores(view: View, said: Said, given: JudgmentColumns) -> None:
+    rows = np.flatnonzero((given.right < 0) & given.ok & np.isfinite(given.score))
+    rows = rows[np.argsort(given.seq[rows], kind="stable")]
+    single = given.where(rows)
+    outputs = _ids(view, single.left)
+    unit = view.entries.unit[single.left]
+    columns = (outputs, single.repeat.tolist(), single.score.tolist(), unit.tolist())
+    for output, repeat, score, place in zip(*columns, strict=True):
+        said.points[output, repeat] = score
+        said.units[output] = place
+    of = dict(zip(single.seq.tolist(), outputs, strict=True))
+    for seq, body in _bodies(view, single):
+        said.dimensions[of[seq]] = body.get("scores", {})
+        if "injection" in body.get("reasons", {}):
+            said.flagged[of[seq]] = bool(body["reasons"]["injection"])
+
+
+def _seen_words(view: View, paired: JudgmentColumns) -> Iterator[tuple[str, bool]]:
+    """Outputs of battles in which the judge looked for words that address a judge."""
+    places = {seq: row for row, seq in enumerate(paired.seq.tolist())}
+    for seq, body in _bodies(view, paired, holding='"injection"'):
+        for side, column in (("left", paired.left), ("right", paired.right)):
+            seen = body.get("reasons", {}).get(side)
+            if isinstance(seen, dict) and "injection" in seen:
+                yield view.entries.id_of(int(column[places[seq]])), bool(seen["injection"])
+
+
+def _bodies(view: View, given: JudgmentColumns, holding: str = "") -> Iterable[tuple[int, dict[str, Any]]]:
+    """The records behind these judgments; `holding`: only those with this text in them."""
+    wanted = np.sort(given.seq)
+    for start in range(0, wanted.size, PAGE):
+        query = select(judgments.c.seq, judgments.c.body).where(
+            judgments.c.seq.in_(wanted[start : start + PAGE].tolist())
+        )
+        if holding:
+            query = query.where(judgments.c.body.contains(holding, autoescape=True))
+        with reading(view.workspace.store.engine) as connection:
+            columns = fetch_columns(connection, query.order_by(judgments.c.seq))
+        for seq, body in zip(*columns, strict=True):
+            yield seq, json.loads(body)
 
 
 def _key(left: str, right: str) -> tuple[PairKey, bool]:
     return ((right, left), True) if right < left else ((left, right), False)
 
 
-def _turned(outcome: Outcome, flipped: bool) -> Outcome:
-    return outcome.mirrored() if flipped else outcome
+def _turned(outcome: Outcome | None, flipped: bool) -> Outcome | None:
+    return outcome.mirrored() if outcome is not None and flipped else outcome
 
 
 @dataclass(frozen=True)
@@ -136,14 +210,23 @@ class People:
     """What they were asked about."""
 
 
-def read_people(workspace: Workspace) -> dict[str, People]:
-    """The live votes on pairs, by what people were asked about."""
-    tracks = {row["id"]: row["track"] or row["task"] or "(none)" for row in workspace.store.rows(Item)}
+def read_people(view: View) -> dict[str, People]:
+    """The votes on pairs that count, by what people were asked about."""
+    entries = view.entries
+    tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
+    found = people_battles(view)
     votes: dict[str, People] = {WHOLE: People([])}
-    for row in live_votes(workspace):
-        if row["preference"] is not None:
-            about = dimension_of(row)
-            key, flipped = _key(row["left_id"], row["right_id"])
-            vote = (key, _turned(Outcome(row["preference"]), flipped), tracks.get(row["item_id"], "(none)"))
-            votes.setdefault(about, People([], about)).votes.append(vote)
+    columns = (
+        _ids(view, found.left),
+        _ids(view, found.right),
+        found.winner,
+        found.dimension.list(),
+        entries.item[found.left],
+    )
+    for left, right, winner, about, item in zip(*columns, strict=True):
+        key, flipped = _key(left, right)
+        outcome = _turned(OUTCOMES[winner], flipped)
+        if outcome is not None:
+            vote = (key, outcome, tracks[item] or tasks[item] or "(none)")
+            votes.setdefault(str(about), People([], str(about))).votes.append(vote)
     return votes

@@ -26,6 +26,8 @@ class Health:
 
     judge: str
     statuses: dict[str, int] = field(default_factory=dict)
+    versions: list[str] = field(default_factory=list)
+    """Versions with verdicts, oldest first; the last one counts."""
     lines: list[Line] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     """Figures that are not available, and what they need."""
@@ -41,7 +43,7 @@ class Health:
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
-            "judge": self.judge, "statuses": self.statuses, "missing": sentences(self.notices),
-            "notices": [notice.model_dump(mode="json") for notice in self.notices],
+            "judge": self.judge, "statuses": self.statuses, "versions": self.versions,
+            "missing": sentences(self.notices), "notices": [notice.model_dump(mode="json") for notice in self.notices],
             "lines": [line.to_json() for line in self.lines],
         }  # fmt: skip

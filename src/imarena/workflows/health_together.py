@@ -39,8 +39,8 @@ def _agreement(one: Health, dimension: str, judges: Sequence[Said]) -> None:
 
 
 def pairs_of_points(said: Said) -> list[PairKey]:
-    """Every two outputs of the same item that were scored."""
-    groups: dict[str, set[str]] = defaultdict(set)
-    for output, item in said.items.items():
-        groups[item].add(output)
+    """Every two outputs of the same item, turn and mode that were scored."""
+    groups: dict[int, set[str]] = defaultdict(set)
+    for output, unit in said.units.items():
+        groups[unit].add(output)
     return [pair for outputs in groups.values() for pair in combinations(sorted(outputs), 2)]

@@ -8,10 +8,11 @@ from typing import Any
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id
 from imarena.core.protocols import Exhibit, Judge, PartlyAsked
-from imarena.core.records import Judgment, Order, Output, Reply, Status
+from imarena.core.records import Order, Output, Reply
 from imarena.storage import Workspace
 from imarena.workflows.cases import Case
 from imarena.workflows.exhibits import instruction_of, references_of, sources_of
+from imarena.workflows.views.questions import Place, asked
 
 PAGE = 500
 
@@ -127,7 +128,7 @@ class _Known:
 
     done: dict[str, str] = field(default_factory=dict)
     """Work to its live ok judgment."""
-    placed: set[tuple[str, str, str | None, str | None]] = field(default_factory=set)
+    placed: set[Place] = field(default_factory=set)
     """Work, left, right and order of the live ok judgments."""
     attempts: dict[str, int] = field(default_factory=dict)
     """The number of the next attempt at each work."""
@@ -140,19 +141,12 @@ def place_of(case: Case) -> tuple[str, str | None, str | None]:
 
 def _known(workspace: Workspace, judge: Judge) -> _Known:
     known = _Known()
-    ok: dict[str, tuple[str, str, str | None, str | None]] = {}
-    replaced: set[str] = set()
-    for row in workspace.store.rows(Judgment, judge=judge.name):
-        work = row["work_id"]
-        known.attempts[work] = max(known.attempts.get(work, 0), row["attempt"] + 1)
-        if row["supersedes"]:
-            replaced.add(row["supersedes"])
-        if row["status"] == Status.OK.value:
-            ok[row["id"]] = (work, row["left_id"], row["right_id"], row["order"])
-    for identity, place in ok.items():
-        if identity not in replaced:
-            known.done.setdefault(place[0], identity)
-            known.placed.add(place)
+    for one in asked(workspace, judge=judge.name):
+        work = one.place[0]
+        known.attempts[work] = max(known.attempts.get(work, 0), one.attempt + 1)
+        if one.answers:
+            known.done.setdefault(work, one.judgment_id)
+            known.placed.add(one.place)
     return known
 
 

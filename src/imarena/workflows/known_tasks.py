@@ -12,10 +12,11 @@ from imarena.core.notices import Notice
 from imarena.core.records import Item, Outcome, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.ballots import INSTRUCTION_FOLLOWING
-from imarena.workflows.battles import live_votes
 from imarena.workflows.campaign_plan import Known, unit_of
 from imarena.workflows.campaign_slots import coin
 from imarena.workflows.forms import forms
+from imarena.workflows.views import View
+from imarena.workflows.views.rows import counting_votes
 
 MOST = 500
 _SIDES = {"left": "right", "right": "left"}
@@ -78,7 +79,7 @@ def from_votes(
     """
     catalogue = _Catalogue(workspace)
     answers: dict[tuple[str, str, str | None], list[Any]] = defaultdict(list)
-    for row in live_votes(workspace):
+    for row in counting_votes(View(workspace)):
         item, left, right = row["item_id"], row["left_id"], row["right_id"]
         shown = left in catalogue.outputs and (right is None or right in catalogue.outputs)
         wanted = not datasets or catalogue.items[item]["dataset"] in datasets

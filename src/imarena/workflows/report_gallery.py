@@ -5,20 +5,31 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from imarena.core.errors import ImarenaError
 from imarena.core.ids import content_id
-from imarena.core.records import ImageRef, Item, Judgment, Mode, Output, Status
+from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.images import preview
 from imarena.reports.page import Exhibit, Picture, Section
 from imarena.storage import Workspace
 from imarena.workflows.report_truth import true_qualities
+from imarena.workflows.views import WHOLE, View
 
 THUMBNAIL_PX = 320
 CLEAR = 0.2
 """True qualities (0..1) at least so far apart are told from each other at a glance."""
-Scores = Mapping[str, Mapping[str, float]]
-"""Pointwise scores by output and judge."""
+Scores = Mapping[str, Mapping["_Judge", float]]
+"""Scores as they were given, by output and judge."""
+
+
+class _Judge(NamedTuple):
+    """A judge by the name that is shown, and the direction of its scores."""
+
+    name: str
+    higher_is_better: bool
 
 
 @dataclass(frozen=True)
@@ -29,11 +40,13 @@ class _Pair:
     worse: Output
     scores: tuple[float, float]
     truths: tuple[float, float]
+    higher_is_better: bool = True
 
     @property
     def turned(self) -> float:
         """How far the judge has it the wrong way round; 0 where it is right."""
-        return max(0.0, self.scores[1] - self.scores[0])
+        gap = self.scores[1] - self.scores[0]
+        return max(0.0, gap if self.higher_is_better else -gap)
 
 
 def gallery_section(
@@ -85,10 +98,15 @@ def _tally(pairs: list[_Pair]) -> str:
 
 
 def _scores(workspace: Workspace) -> Scores:
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for row in workspace.store.rows(Judgment, status=Status.OK.value, right_id=None):
-        if row["score"] is not None:
-            found[row["left_id"]][row["judge"]] = float(row["score"])
+    """The scores that count, as the judges gave them."""
+    view = View(workspace)
+    found: dict[str, dict[_Judge, float]] = defaultdict(dict)
+    for form in view.forms.counting(pairwise=False):
+        given = view.judgments([form])
+        name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
+        rows = np.flatnonzero(given.ok & np.isfinite(given.score))
+        for place, score in zip(given.left[rows].tolist(), given.raw_score[rows].tolist(), strict=True):
+            found[view.entries.id_of(place)][_Judge(name, form.higher_is_better)] = score
     return found
 
 
@@ -123,7 +141,7 @@ def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, floa
             continue
         for judge in sorted(scores[better.output_id].keys() & scores[worse.output_id].keys()):
             both = scores[better.output_id][judge], scores[worse.output_id][judge]
-            found[judge].append(_Pair(better, worse, both, truths))
+            found[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
     return found
 
 
@@ -140,13 +158,18 @@ def _exhibit(
     shown += [Picture(_thumbnail(workspace, image, folder), "reference") for image in item.references]
     for output in sorted(_last(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0)):
         if output.image is not None:
-            said = [f"{judge} {score:.0f}" for judge, score in scores.get(output.output_id, {}).items()]
+            said = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
             said += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
             shown.append(Picture(_thumbnail(workspace, output.image, folder), _name(item, output), ", ".join(said)))
     instruction = " / ".join(turn.instruction for turn in item.turns)
     title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
     remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
     return Exhibit(title, instruction, tuple(shown), remarks)
+
+
+def _shown(score: float) -> str:
+    """A score of 0 to 1000 without decimals, a small one with three digits."""
+    return f"{score:.0f}" if abs(score) >= 100 or score == round(score) else f"{score:.3g}"
 
 
 def _name(item: Item, output: Output) -> str:
@@ -163,8 +186,9 @@ def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
         return f"{judge} does not err here: {of}."
     worst = max(wrong, key=lambda pair: pair.truths[0] - pair.truths[1])
     return (
-        f"{judge} errs here: it gives {_name(item, worst.worse)} {worst.scores[1]:.0f} and {_name(item, worst.better)}"
-        f" {worst.scores[0]:.0f}, whose true quality is {worst.truths[1]:.2f} and {worst.truths[0]:.2f}; {of}."
+        f"{judge} errs here: it gives {_name(item, worst.worse)} {_shown(worst.scores[1])} and"
+        f" {_name(item, worst.better)} {_shown(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
+        f" {worst.truths[0]:.2f}; {of}."
     )
 
 

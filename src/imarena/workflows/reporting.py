@@ -83,7 +83,7 @@ def _overview(stands: WorkspaceStatus) -> Section:
             editor,
             *(row.get(state, 0) for state in states),
             sum(row.values()),
-            row.get("ok", 0) / sum(row.values()),
+            stands.coverage.get(editor, row.get("ok", 0) / sum(row.values())),
             stands.attempts[editor],
         )
         for editor, row in stands.outputs.items()
@@ -97,7 +97,8 @@ def _overview(stands: WorkspaceStatus) -> Section:
             Column("attempts", ","),
         ),
         rows,
-        "What each editor was asked for, by where it stands now, however often it was tried; only ok ones are judged.",
+        "What each editor was asked for, by where it stands now, however often it was tried; only ok ones are judged. "
+        "Coverage is over all items of the data sets that it was run on.",
     )
     kinds = sorted({state for row in stands.judgments.values() for state in row}, key=lambda s: (s != "ok", s))
     judged = Table(

@@ -12,9 +12,9 @@ from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
 from imarena.judges.orders import recorded
 from imarena.storage import Workspace
 from imarena.workflows.judging_records import verdict_fields
-from imarena.workflows.live import unanswered
 from imarena.workflows.readers import Readers
 from imarena.workflows.runs import noted
+from imarena.workflows.views.questions import asked, unanswered
 
 READABLE = (Status.OK.value, Status.UNPARSABLE.value)
 """Other statuses say that the endpoint gave no answer, or that the model declined: the next run asks again."""
@@ -78,16 +78,10 @@ class _Done:
     """What needs no reading: replaced judgments, and failures of questions that were answered at another attempt."""
 
     def __init__(self, workspace: Workspace, where: dict[str, Any]) -> None:
-        self.rows = 0
-        self.replaced: set[str] = set()
-        ok: dict[str, tuple[Any, ...]] = {}
-        for row in workspace.store.rows(Judgment, **where):
-            self.rows += 1
-            if row["supersedes"]:
-                self.replaced.add(row["supersedes"])
-            if row["status"] == Status.OK.value:
-                ok[row["id"]] = (row["work_id"], row["left_id"], row["right_id"], row["order"])
-        self.answered = {place for identity, place in ok.items() if identity not in self.replaced}
+        known = list(asked(workspace, **where))
+        self.rows = len(known)
+        self.replaced = {one.judgment_id for one in known if one.superseded}
+        self.answered = {one.place for one in known if one.answers}
 
     def holds(self, judgment: Judgment) -> bool:
         if judgment.judgment_id in self.replaced:

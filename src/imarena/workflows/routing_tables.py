@@ -16,7 +16,7 @@ from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import assignments, campaigns, raters, votes
 from imarena.workflows.routing_columns import Columns, fetch, read_columns
-from imarena.workflows.views import NONE, VoteColumns
+from imarena.workflows.views import NONE, REASONS, Reason, VoteColumns
 from imarena.workflows.views.votes import read_votes
 
 POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
@@ -146,8 +146,9 @@ def read_arena(
         )  # fmt: skip
         cast = read_votes(connection, columns.at)
     names = cast.dimension.names
+    usable = cast.in_force & (cast.reason != REASONS.index(Reason.RATER_EXCLUDED))
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
-    return _assemble(workspace, chosen, columns, given, cast.where(about_it & cast.stands & (cast.preference != NONE)))
+    return _assemble(workspace, chosen, columns, given, cast.where(about_it & usable & (cast.preference != NONE)))
 
 
 def _only_judge(workspace: Workspace, dimension: str) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+import numpy as np
 
 from imarena.core.ids import canonical_json
 from imarena.core.records import (
@@ -22,11 +22,11 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
-from imarena.storage import schema as tables
-from imarena.storage.database import reading
-from imarena.workflows.live import FAILED, unanswered_places
+from imarena.workflows.boards.coverage import read_delivery
 from imarena.workflows.scanning import TEXT, flags_of
 from imarena.workflows.slots import UNNAMED, slots_of
+from imarena.workflows.views import View
+from imarena.workflows.views.questions import FAILED, answered, unanswered_places
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class WorkspaceStatus:
     attempts: dict[str, int]
     """How often each editor was asked."""
     coverage: dict[str, float]
-    """The share of what each editor was asked for that it gave; boards show the same."""
+    """Of all items of the data sets that an editor was run on, the share with an output; boards show the same."""
     outputs_without_pixels: dict[str, int]
     judgments: dict[str, dict[str, int]]
     """By judge and status: every question once, by its answer or by how its newest attempt ended."""
@@ -73,11 +73,13 @@ def status(workspace: Workspace) -> WorkspaceStatus:
     outputs = slots.counts()
     places = unanswered_places(workspace)
     left = {place[0]: one.status for place, one in places.items()}
-    judgments = _nest(_answers(workspace) + Counter((one.judge, one.status) for one in places.values()))
+    answers = Counter({(judge, Status.OK.value): number for judge, number in answered(workspace).items()})
+    judgments = _nest(answers + Counter((one.judge, one.status) for one in places.values()))
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
     runs = list(store.rows(Run, state="running"))
-    votes = _votes(workspace)
+    view = View(workspace)
+    votes = _votes(view)
     return WorkspaceStatus(
         name=workspace.settings.name,
         root=str(workspace.root.resolve()),
@@ -87,7 +89,7 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         tasks={str(key[0] or "(none)"): n for key, n in sorted(store.count(Item, "task").items(), key=str)},
         outputs=outputs,
         attempts=dict(sorted(slots.attempts.items())),
-        coverage=slots.coverage(),
+        coverage=read_delivery(view).coverage(),
         outputs_without_pixels={str(key[0] or UNNAMED): n for key, n in sorted(without.items(), key=str)},
         judgments=judgments,
         votes=votes,
@@ -118,23 +120,11 @@ def _totals(workspace: Workspace, *, outputs: int, votes: int) -> dict[str, int]
     return totals
 
 
-def _votes(workspace: Workspace) -> dict[str, int]:
-    """Votes that count, by rater: not taken back, not changed since."""
-    table = tables.votes
-    later = select(table.c.supersedes).where(table.c.supersedes.is_not(None))
-    query = select(table.c.rater_id, func.count()).where(table.c.retracted == 0, table.c.id.not_in(later))
-    with reading(workspace.store.engine) as connection:
-        return dict(sorted(connection.execute(query.group_by(table.c.rater_id)).tuples().all()))
-
-
-def _answers(workspace: Workspace) -> Counter[tuple[str, str]]:
-    """Ok judgments by judge; one that `reparse` read again counts by its new reading."""
-    table = tables.judgments
-    later = select(table.c.supersedes).where(table.c.supersedes.is_not(None))
-    query = select(table.c.judge, func.count()).where(table.c.status == Status.OK.value, table.c.id.not_in(later))
-    with reading(workspace.store.engine) as connection:
-        rows = connection.execute(query.group_by(table.c.judge)).all()
-    return Counter({(judge, Status.OK.value): number for judge, number in rows})
+def _votes(view: View) -> dict[str, int]:
+    """Votes in force, by rater; answers to tasks that test the rater are among them."""
+    votes = view.votes
+    numbers = np.bincount(votes.rater.of[votes.in_force], minlength=len(votes.rater.names)).tolist()
+    return {rater: number for rater, number in zip(votes.rater.names, numbers, strict=True) if number}
 
 
 def _nest(counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:

@@ -10,7 +10,7 @@ from PIL import Image
 from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Importable, ReadFormat, Skip
-from imarena.core.records import ImageRef, Item, Mode, Output, Record, Status
+from imarena.core.records import ImageRef, Item, Mode, Output, Record, Status, Vote
 from imarena.images import check
 
 R = TypeVar("R")
@@ -56,6 +56,12 @@ class MemoryIntake:
     def records(self, kind: type[K]) -> Iterator[K]:
         """All records of a kind, oldest first."""
         return iter(self.all(kind))
+
+    def uncounted_votes(self) -> Mapping[str, str]:
+        """Votes that another one replaced, and those that were taken back."""
+        votes = self.all(Vote)
+        found = {vote.supersedes: "superseded" for vote in votes if vote.supersedes}
+        return found | {vote.vote_id: "retracted" for vote in votes if vote.retracted}
 
     def load(self, image: ImageRef) -> bytes:
         """The bytes of a picture."""

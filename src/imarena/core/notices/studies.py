@@ -145,7 +145,15 @@ def _votes_about_other_dimension(values: dict[str, Any], _: Place) -> str:
     return f"{values['judge']} gave verdicts about {values['dimension']}; they are compared with votes about {votes}."
 
 
+def _pairs_from_ratings(values: dict[str, Any], _place: Place) -> str:
+    return (
+        f"People rated outputs and compared none: {values['pairs']:,} pairs of outputs for one item stand for votes. "
+        "The higher mean rating wins, and equal means are a tie."
+    )
+
+
 WORDS: dict[str, Wording] = {
+    "pairs_from_ratings": _pairs_from_ratings,
     "judges_by_scores": _judges_by_scores,
     "votes_about_other_dimension": _votes_about_other_dimension,
     "earlier_scores": lambda values, _: (

@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from imarena.core.errors import UnknownName, UserError
+from imarena.core.errors import UserError
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
 from imarena.workflows.views import WHOLE, BattleColumns, View, Window, named, people_battles
-from imarena.workflows.views.ratings import rating_battles
+from imarena.workflows.views.ratings import rating_battles, read_ratings
+from imarena.workflows.views.versions import judges_called
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,11 @@ def people(view: View, query: BoardQuery) -> BattleColumns:
 
     About the whole, marks on single criteria stand in by rule only where nobody compared two outputs.
     """
+    if query.by == "dimension" and query.dimension is None:
+        found = people_battles(view, window=query.window)
+        for criterion in read_ratings(view, query.window).criterion.names:
+            found = rating_battles(view, found, criterion, query.window)
+        return named(found, view.entries)
     about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
     voted = people_battles(view, dimension=about, window=query.window)
     if about == WHOLE and len(voted):
@@ -134,31 +140,3 @@ def judge_called(view: View, name: str) -> str:
     if name not in fitting and len(fitting) > 1:
         raise UserError(f"Several judges are called '{name}'.", hint=f"Choose one with --judge: {', '.join(fitting)}.")
     return name if name in fitting else fitting[0]
-
-
-def judges_called(view: View, names: list[str]) -> list[str]:
-    """The judges that are meant: by full name, by kind, or by a table of imarena.toml; an unknown one raises."""
-    import difflib
-
-    known = view.forms.judges
-    chosen: list[str] = []
-    for name in names:
-        meant = {name, _recorded_as(view, name)}
-        fitting = [one for one in known if one in meant or one.partition("/")[0] in meant]
-        if not fitting:
-            near = difflib.get_close_matches(name, known, n=1)
-            listed = f"The workspace has: {', '.join(known) or 'none'}."
-            raise UnknownName(
-                f"There is no judgment by '{name}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
-            )
-        chosen += fitting
-    return chosen or known
-
-
-def _recorded_as(view: View, name: str) -> str:
-    """What the judgments of a table ``[judges.NAME]`` are called: its kind and its endpoint's model, if any."""
-    settings = view.workspace.settings
-    table = settings.judges.get(name, {})
-    kind = str(table.get("kind", name))
-    model = settings.endpoints.get(str(table.get("endpoint", "")), {}).get("model")
-    return f"{kind}/{model}" if model else kind

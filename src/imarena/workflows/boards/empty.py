@@ -9,6 +9,7 @@ from imarena.workflows.boards.choice import Chosen
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import WHOLE, View
 from imarena.workflows.views.questions import unanswered_places
+from imarena.workflows.views.ratings import RULES, read_ratings
 
 
 def nothing_to_rank(view: View, chosen: Chosen, query: BoardQuery, about: Sequence[str]) -> UserError:
@@ -20,6 +21,16 @@ def nothing_to_rank(view: View, chosen: Chosen, query: BoardQuery, about: Sequen
         )
     if query.filters or query.window.since or query.window.until:
         return UserError("No battle fits these filters.", hint="Leave some of them out.")
+    if (
+        chosen.source == "human"
+        and query.dimension is None
+        and (rated := read_ratings(view, query.window).criterion.names)
+    ):
+        return UserError(
+            f"People rated {', '.join(rated)}, and no rule makes one mark of these.",
+            hint=f"Choose one with --dimension {rated[0]}, or name a rule in imarena.toml: "
+            f'[board] overall = "{RULES[1]}" or "{RULES[0]}".',
+        )
     where = {"judge": list(chosen.judges)} if chosen.judges else {}
     failed: dict[str, Counter[str]] = {}
     for one in unanswered_places(view.workspace, **where).values():

@@ -36,8 +36,15 @@ from imarena.workflows.views.entries import LABELS, Entries
 from imarena.workflows.views.fetch import fetch_columns, fetch_integers
 from imarena.workflows.views.forms import EARLIER, Forms, version_of
 from imarena.workflows.views.judgments import JudgmentColumns
-from imarena.workflows.views.orders import Fought, combine
-from imarena.workflows.views.ratings import Ratings, mean_ratings, rating_battles, read_ratings
+from imarena.workflows.views.orders import PROBLEMS, Fought, combine
+from imarena.workflows.views.ratings import (
+    RatingPairs,
+    Ratings,
+    mean_ratings,
+    rating_battles,
+    rating_pairs,
+    read_ratings,
+)
 from imarena.workflows.views.view import EVERYTHING, Marks, View, Window, read_marks
 from imarena.workflows.views.votes import REASONS, Reason, VoteColumns
 
@@ -56,6 +63,7 @@ __all__ = [
     "OK",
     "ORDERS",
     "PREFERENCES",
+    "PROBLEMS",
     "REASONS",
     "RIGHT",
     "RIGHT_FIRST",
@@ -73,6 +81,7 @@ __all__ = [
     "Kind",
     "Marks",
     "Names",
+    "RatingPairs",
     "Ratings",
     "Reason",
     "View",
@@ -88,6 +97,7 @@ __all__ = [
     "occurring",
     "people_battles",
     "rating_battles",
+    "rating_pairs",
     "read_marks",
     "read_ratings",
     "seen",

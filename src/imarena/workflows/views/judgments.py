@@ -50,6 +50,13 @@ class JudgmentColumns:
         """(n,) which hold a verdict."""
         return np.asarray(self.status == OK)
 
+    @property
+    def raw_score(self) -> FloatArray:
+        """(n,) the scores as they were given: low is good where the form says so."""
+        return np.where(
+            self.of_forms([form.higher_is_better for form in self.forms]).astype(bool), self.score, -self.score
+        )
+
     def of_forms(self, values: Sequence[Any]) -> NDArray[Any]:
         """(n,) a value of each form, spread over its judgments."""
         return np.asarray(np.array(values)[self.form]) if len(self.forms) else np.zeros(0)

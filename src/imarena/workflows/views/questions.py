@@ -1,10 +1,11 @@
 """Questions to judges: which have a live answer, and how the newest attempt at the others ended."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, text
+from sqlalchemy import ColumnElement, func, select, text
 
 from imarena.core.records import Status
 from imarena.storage import Workspace
@@ -65,6 +66,7 @@ class Asked:
     attempt: int
     answers: bool
     """Ok, and not superseded."""
+    superseded: bool
 
 
 def asked(workspace: Workspace, **where: Any) -> Iterator[Asked]:
@@ -75,7 +77,16 @@ def asked(workspace: Workspace, **where: Any) -> Iterator[Asked]:
     with reading(workspace.store.engine) as connection:
         columns = fetch_columns(connection, query)
     for identity, work, left, right, order, attempt, status, superseded in zip(*columns, strict=True):
-        yield Asked(identity, (work, left, right, order), attempt, status == Status.OK.value and not superseded)
+        answers = status == Status.OK.value and not superseded
+        yield Asked(identity, (work, left, right, order), attempt, answers, bool(superseded))
+
+
+def answered(workspace: Workspace) -> Counter[str]:
+    """How many ok judgments each judge has; one that `reparse` read again counts by its new reading."""
+    table = judgments
+    query = select(table.c.judge, func.count()).where(table.c.status == Status.OK.value, table.c.superseded == 0)
+    with reading(workspace.store.engine) as connection:
+        return Counter(dict(connection.execute(query.group_by(table.c.judge)).tuples().all()))
 
 
 def _where(where: dict[str, Any]) -> list[ColumnElement[bool]]:

@@ -6,7 +6,7 @@ ImagenWorld's, the mean of the criteria. Both take marks on 0 to 1.
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,8 @@ from imarena.core.errors import UserError
 from imarena.storage.database import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, pairs_of_units, seen
-from imarena.workflows.views.codes import LEFT, RIGHT, TIE, CodeArray, Names, names_of
+from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, names_of
+from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 
@@ -82,7 +83,7 @@ def _read_ratings(view: View, window: Window) -> Ratings:
         created_us=np.array([moment for _, _, moment in found.values()], np.int64),
         scales=scales,
     )
-    return with_overall(made, view.workspace.settings.board.overall)
+    return with_overall(made, view.entries, view.workspace.settings.board.overall)
 
 
 def _bodies(view: View, wanted: IntArray) -> list[str]:
@@ -113,52 +114,81 @@ def _on(wanted: Scale | None, mark: float, scale: Scale | None) -> float:
     return wanted[0] + (mark - scale[0]) / (scale[1] - scale[0]) * (wanted[1] - wanted[0])
 
 
-def rule_for(criteria: Sequence[str], setting: str = "") -> str:
-    """The rule that makes one mark of several; empty where there is none, or where raters gave an overall mark."""
+def rule_for(criteria: Collection[str], setting: str = "") -> tuple[str, tuple[str, ...]]:
+    """The rule that makes one mark of several, and the criteria that it takes; empty where there is no rule.
+
+    Raters who gave an overall mark need none. A setting takes all criteria; without one the rule of a published data
+    set whose criteria are all there.
+    """
     if WHOLE in criteria or not criteria:
-        return ""
+        return "", ()
     if setting:
         if setting not in RULES:
             raise UserError(
                 f"No rule '{setting}' for the overall.", hint=f"[board] overall is one of: {', '.join(RULES)}."
             )
-        return setting
-    return KNOWN.get(frozenset(criteria), "")
+        return setting, tuple(sorted(criteria))
+    for known, rule in KNOWN.items():
+        if known <= frozenset(criteria):
+            return rule, tuple(sorted(known))
+    return "", ()
 
 
-def with_overall(found: Ratings, setting: str = "") -> Ratings:
-    """The ratings with an overall mark of every rater who marked all criteria of an output."""
-    criteria = found.criterion.names
-    rule = rule_for(criteria, setting)
-    if not rule or any(found.scales[name] is None for name in criteria):
-        return found
+def with_overall(found: Ratings, entries: Entries, setting: str = "") -> Ratings:
+    """The ratings with an overall mark of every rater who marked all criteria of an output.
+
+    Every data set has its own rule. The mark is on 0 to 1, or on the scale of the overall marks that raters of another
+    data set gave.
+    """
+    dataset = entries.labels["dataset"].of[entries.item[found.output]]
+    scale = found.scales.get(WHOLE) or (0.0, 1.0)
+    parts, rules = [found], set()
+    for code in np.unique(dataset).tolist():
+        rows = np.flatnonzero(dataset == code)
+        given = {found.criterion.names[one] for one in np.unique(found.criterion.of[rows]).tolist()}
+        rule, criteria = rule_for(given, setting)
+        if rule and all(found.scales[name] is not None for name in criteria):
+            parts.append(_overall(found, rows, criteria, rule, scale))
+            rules.add(rule)
+    return _joined(parts, scale, ", ".join(sorted(rules))) if rules else found
+
+
+def _overall(found: Ratings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale) -> Ratings:
+    """One mark per output and rater, from these rows."""
     people = max(len(found.rater.names), 1)
-    pair = found.output.astype(np.int64) * people + found.rater.of
-    known, place = np.unique(pair, return_inverse=True)
+    known, place = np.unique(found.output[rows].astype(np.int64) * people + found.rater.of[rows], return_inverse=True)
     marks = np.full((known.size, len(criteria)), np.nan)
-    for code, name in enumerate(criteria):
-        low, high = found.scales[name] or (0.0, 1.0)
-        rows = found.criterion.of == code
-        marks[place[rows], code] = (found.value[rows] - low) / (high - low)
     moment = np.zeros(known.size, np.int64)
-    np.maximum.at(moment, place, found.created_us)
+    np.maximum.at(moment, place, found.created_us[rows])
+    for column, name in enumerate(criteria):
+        low, high = found.scales[name] or (0.0, 1.0)
+        of = found.criterion.of[rows] == found.criterion.names.index(name)
+        marks[place[of], column] = (found.value[rows][of] - low) / (high - low)
     whole = np.isfinite(marks).all(axis=1)
     marks = marks[whole]
-    if rule == "mean":
-        overall = marks.mean(axis=1)
-    else:
-        overall = (
-            np.prod(marks, axis=1) ** (1 / len(criteria)) if len(criteria) != 2 else np.sqrt(np.prod(marks, axis=1))
-        )
-    names = (*criteria, WHOLE)
+    product = np.prod(marks, axis=1)
+    root = np.sqrt(product) if len(criteria) == 2 else product ** (1 / len(criteria))
+    value = marks.mean(axis=1) if rule == "mean" else root
     return replace(
         found,
-        output=np.append(found.output, (known[whole] // people).astype(np.int32)),
-        rater=Names(np.append(found.rater.of, (known[whole] % people).astype(np.int32)), found.rater.names),
-        criterion=Names(np.append(found.criterion.of, np.full(len(overall), len(criteria), np.int32)), names),
-        value=np.append(found.value, overall),
-        created_us=np.append(found.created_us, moment[whole]),
-        scales={**found.scales, WHOLE: (0.0, 1.0)},
+        output=(known[whole] // people).astype(np.int32),
+        rater=Names((known[whole] % people).astype(np.int32), found.rater.names),
+        criterion=names_of([WHOLE] * value.size),
+        value=scale[0] + value * (scale[1] - scale[0]),
+        created_us=moment[whole],
+    )
+
+
+def _joined(parts: Sequence[Ratings], scale: Scale, rule: str) -> Ratings:
+    first = parts[0]
+    return replace(
+        first,
+        output=np.concatenate([part.output for part in parts]),
+        rater=Names(np.concatenate([part.rater.of for part in parts]), first.rater.names),
+        criterion=names_of([name for part in parts for name in part.criterion.list()]),
+        value=np.concatenate([part.value for part in parts]),
+        created_us=np.concatenate([part.created_us for part in parts]),
+        scales={**first.scales, WHOLE: scale},
         rule=rule,
     )
 
@@ -174,6 +204,41 @@ def mean_ratings(found: Ratings, criterion: str) -> tuple[CodeArray, NDArray[np.
     return output.astype(np.int32), mean, moment
 
 
+@dataclass(frozen=True)
+class RatingPairs:
+    """n pairs of outputs (places) for one item, turn and mode, by people's mean ratings of one criterion.
+
+    `winner` is a preference code: the higher mean wins, equal means (to nine decimals) are a tie.
+    """
+
+    left: CodeArray
+    right: CodeArray
+    mean_left: NDArray[np.float64]
+    mean_right: NDArray[np.float64]
+    winner: ByteArray
+    created_us: IntArray
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """(n,) the mean rating of left less that of right."""
+        return np.round(self.mean_left - self.mean_right, 9)
+
+
+def rating_pairs(view: View, criterion: str = WHOLE, window: Window = EVERYTHING) -> RatingPairs:
+    """Every two outputs for one item that people rated one by one, for what needs votes on pairs."""
+    output, mean, moment = mean_ratings(read_ratings(view, window), criterion)
+    one, other = pairs_of_units(view.entries, output)
+    gap = np.round(mean[one] - mean[other], 9)
+    return RatingPairs(
+        left=output[one],
+        right=output[other],
+        mean_left=mean[one],
+        mean_right=mean[other],
+        winner=np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8),
+        created_us=np.maximum(moment[one], moment[other]),
+    )
+
+
 def rating_battles(view: View, voted: BattleColumns, about: str | None, window: Window = EVERYTHING) -> BattleColumns:
     """People's votes, and beside them a battle for every two outputs for one item that people rated one by one.
 
@@ -181,23 +246,20 @@ def rating_battles(view: View, voted: BattleColumns, about: str | None, window: 
     """
     if about is None:
         return voted
-    output, mean, moment = mean_ratings(read_ratings(view, window), about)
-    one, other = pairs_of_units(view.entries, output)
-    gap = mean[one] - mean[other]
-    winner = np.where(gap == 0, TIE, np.where(gap > 0, LEFT, RIGHT)).astype(np.int8)
-    n = one.size
+    pairs = rating_pairs(view, about, window)
+    n = int(pairs.left.size)
     if not n:
         return voted
     dimension = names_of([*voted.dimension.list(), *([about] * n)])
     return BattleColumns(
-        left=np.append(voted.left, output[one]),
-        right=np.append(voted.right, output[other]),
-        winner=np.append(voted.winner, winner),
+        left=np.append(voted.left, pairs.left),
+        right=np.append(voted.right, pairs.right),
+        winner=np.append(voted.winner, pairs.winner),
         judge=Names(np.full(len(voted) + n, -1, np.int32), ()),
         rater=Names(np.append(voted.rater.of, np.full(n, -1, np.int32)), voted.rater.names),
         dimension=dimension,
-        score_left=np.append(voted.score_left, mean[one]),
-        score_right=np.append(voted.score_right, mean[other]),
-        created_us=np.append(voted.created_us, np.maximum(moment[one], moment[other])),
+        score_left=np.append(voted.score_left, pairs.mean_left),
+        score_right=np.append(voted.score_right, pairs.mean_right),
+        created_us=np.append(voted.created_us, pairs.created_us),
         excluded=voted.excluded,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, names_of
@@ -73,10 +73,10 @@ class VoteColumns:
         return np.asarray(self.reason == 0)
 
     @property
-    def stands(self) -> NDArray[np.bool_]:
-        """(n,) which votes are a rater's last word: those that check the rater and do not count are among them."""
-        gone = [REASONS.index(one) for one in (Reason.SUPERSEDED, Reason.RETRACTED, Reason.RATER_EXCLUDED)]
-        return ~np.isin(self.reason, gone)
+    def in_force(self) -> NDArray[np.bool_]:
+        """(n,) votes that their rater neither replaced nor took back, tasks that test the rater included."""
+        gone = [REASONS.index(reason) for reason in (Reason.SUPERSEDED, Reason.RETRACTED)]
+        return np.isin(self.reason, gone, invert=True)
 
     @property
     def excluded(self) -> dict[str, int]:
@@ -144,6 +144,11 @@ def _exclusions(connection: Connection) -> dict[str, str]:
     query = select(exclusions.c.rater_id, func.min(func.coalesce(exclusions.c.since, "")))
     rows = connection.execute(query.where(exclusions.c.lifted_at.is_(None)).group_by(exclusions.c.rater_id))
     return dict(rows.tuples().all())
+
+
+def votes_in_force(query: Select[Any]) -> Select[Any]:
+    """A query on votes without those that their rater replaced or took back."""
+    return query.where(votes.c.retracted == 0, votes.c.superseded == 0)
 
 
 def open_campaigns(connection: Connection) -> frozenset[str]:

@@ -1,0 +1,26 @@
+"""The direction of known metrics: whether a high value is good, by the metric's name (`lower_is_better.yaml`)."""
+
+import re
+from functools import cache
+from importlib import resources
+
+import yaml
+
+_SEPARATORS = re.compile(r"[\s_\-.]+")
+
+
+@cache
+def _lower() -> frozenset[str]:
+    text = resources.files("imarena.core").joinpath("lower_is_better.yaml").read_text(encoding="utf-8")
+    groups: dict[str, list[str]] = yaml.safe_load(text)
+    return frozenset(_plain(name) for names in groups.values() for name in names)
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub(" ", name.strip().lower())
+
+
+def higher_is_better(metric: str) -> bool:
+    """False for a metric whose low values are good; True for everything else."""
+    words = _plain(metric).split(" ")
+    return not any(" ".join(words[:number]) in _lower() for number in range(1, len(words) + 1))

@@ -1,0 +1,130 @@
+"""Judges by name and by version: NAME is the version that counts, NAME@VERSION one that is asked for."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from imarena.core.errors import UnknownName
+from imarena.core.ids import sha256_hex
+from imarena.storage.forms import Form
+from imarena.workflows.views.forms import Version, misnamed, version_of
+from imarena.workflows.views.view import View
+
+AT = "@"
+
+
+@dataclass(frozen=True)
+class ChosenJudge:
+    """A judge with the forms that are meant. `name` holds the version where one was asked for."""
+
+    name: str
+    judge: str
+    forms: tuple[Form, ...]
+
+
+def version_names(forms: Sequence[Form]) -> dict[Version, str]:
+    """A short name of each version among the forms of one judge: its version, and what else tells two apart."""
+    versions = list(dict.fromkeys(version_of(form) for form in forms))
+    names = {one: one[0] or "unversioned" for one in versions}
+    for more in (_with_prompt, _with_params):
+        taken = list(names.values())
+        names = {one: more(one, name) if taken.count(name) > 1 else name for one, name in names.items()}
+    return names
+
+
+def _with_prompt(version: Version, name: str) -> str:
+    return f"{name}+{version[2]}" if version[2] else name
+
+
+def _with_params(version: Version, name: str) -> str:
+    return f"{name}+{sha256_hex(repr(version).encode())[:6]}"
+
+
+def chosen_judges(view: View, names: Sequence[str]) -> list[ChosenJudge]:
+    """The judges that are meant, all without names. An unknown judge or version raises and says what there is."""
+    found = []
+    for name in names or view.forms.judges:
+        plain, at, version = name.rpartition(AT)
+        if at and name not in view.forms.judges:
+            found += [one for judge in judges_called(view, [plain]) for one in _of_version(view, judge, version)]
+        else:
+            called = [name] if name in view.forms.judges else judges_called(view, [name])
+            found += [ChosenJudge(judge, judge, tuple(view.forms.counting([judge]))) for judge in called]
+    return list({one.name: one for one in found}.values())
+
+
+def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
+    """The versions of a judge that are called so: by their full name, or by the judge's or the prompt's version."""
+    forms = view.forms.chosen([judge])
+    names = version_names(forms)
+    exact = [one for one, name in names.items() if name == version]
+    fitting = exact or [one for one in names if version in (one[0], one[2])]
+    if not fitting:
+        near = difflib.get_close_matches(version, names.values(), n=1)
+        hint = f"It has: {', '.join(names.values())}."
+        raise UnknownName(
+            f"Judge '{judge}' has no version '{version}'.", hint=f"Did you mean '{near[0]}'? {hint}" if near else hint
+        )
+    return [
+        ChosenJudge(f"{judge}{AT}{names[one]}", judge, tuple(form for form in forms if version_of(form) == one))
+        for one in fitting
+    ]
+
+
+def judges_called(view: View, names: list[str]) -> list[str]:
+    """The judges that are meant: by full name, by kind, or by a table of imarena.toml; an unknown one raises."""
+    known = view.forms.judges
+    chosen: list[str] = []
+    for name in names:
+        meant = {name, _recorded_as(view, name)}
+        fitting = [one for one in known if one in meant or one.partition("/")[0] in meant]
+        if not fitting:
+            near = difflib.get_close_matches(name, known, n=1)
+            listed = f"The workspace has: {', '.join(known) or 'none'}."
+            raise UnknownName(
+                f"There is no judgment by '{name}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
+            )
+        chosen += fitting
+    return chosen or known
+
+
+def _recorded_as(view: View, name: str) -> str:
+    """What the judgments of a table ``[judges.NAME]`` are called: its kind and its endpoint's model, if any."""
+    settings = view.workspace.settings
+    table = settings.judges.get(name, {})
+    kind = str(table.get("kind", name))
+    model = settings.endpoints.get(str(table.get("endpoint", "")), {}).get("model")
+    return f"{kind}/{model}" if model else kind
+
+
+@dataclass(frozen=True)
+class Versioned:
+    """One version of a judge: its forms about one dimension, and the one that gave the newest verdict."""
+
+    name: str
+    forms: tuple[Form, ...]
+    newest: Form
+
+
+def versions_of(view: View, judge: ChosenJudge, dimension: str) -> list[Versioned]:
+    """The versions of a judge about one dimension, oldest first, then what counts: the last is `judge.forms`.
+
+    Of a judge that was chosen by its version only that one. Forms whose dimension was misnamed are left out.
+    """
+    counting = [form for form in judge.forms if form.dimension == dimension]
+    names = version_names(view.forms.chosen([judge.judge]))
+    earlier: dict[Version, list[Form]] = {}
+    if judge.name == judge.judge:
+        for form in view.forms.chosen([judge.judge], dimension):
+            if form not in counting and not misnamed(form):
+                earlier.setdefault(version_of(form), []).append(form)
+    groups = [(_newest(view, forms), forms) for forms in earlier.values()]
+    ordered = sorted(groups, key=lambda group: group[0][0])
+    ordered.append((_newest(view, counting), counting))
+    return [Versioned(names[version_of(newest)], tuple(forms), newest) for (_, newest), forms in ordered]
+
+
+def _newest(view: View, forms: Sequence[Form]) -> tuple[int, Form]:
+    last = [(int(view.judgments([form]).seq.max(initial=0)), number) for number, form in enumerate(forms)]
+    seq, number = max(last)
+    return seq, forms[number]
