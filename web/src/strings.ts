@@ -418,7 +418,7 @@ export const strings = {
     day: "YYYY-MM-DD",
     source: "Verdicts of",
     sources: [["all", "People and judges"], ["human", "People"], ["judge", "Judges"]] as const,
-    boardSources: [["auto", "Best known"], ["human", "People"], ["judge", "Judges"], ["all", "People and judges"]] as const,
+    boardSources: [["auto", "Best known"], ["human", "People"], ["judge", "Judge"], ["all", "People and judges"]] as const,
     method: "Method",
     methods: ["bt", "davidson", "elo"],
     names: {

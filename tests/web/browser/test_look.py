@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 def test_the_leaderboard_is_filtered_and_its_link_keeps_the_filter(lead: Page, stage: Stage, shot: Shot) -> None:
     lead.goto(stage.launch)
     lead.get_by_role("link", name="Leaderboard").click()
-    lead.get_by_role("button", name="Judges", exact=True).click()  # other tests vote: people's board may move meanwhile
+    lead.get_by_role("button", name="Judge", exact=True).click()  # other tests vote: people's board may move meanwhile
     rows = lead.locator(".standings tbody tr")
     expect(rows).to_have_count(4)
     battles = lead.get_by_text(re.compile(r"\d+ battles, method"))

@@ -115,7 +115,7 @@ def test_the_issues_of_one_editor(keeper: Page, hall: Stage, shot: Shot) -> None
     expect(caption).to_contain_text("12 boxes")
     expect(keeper.get_by_role("row", name="the shadow")).to_be_visible()
     assert "editor=" in keeper.url
-    keeper.get_by_role("button", name="Judges", exact=True).click()
+    keeper.get_by_role("button", name="Judge", exact=True).click()
     expect(keeper.get_by_text("No rater has marked anything.")).to_be_visible()
 
 

@@ -15,6 +15,8 @@ const FACETS: Record<string, keyof Facets> = {
 };
 const LISTS = ["left", "right", "task", "topic", "family", "track", "dataset", "dimension", "judge", "mode"];
 
+const ALL_JUDGES = "all";
+
 /** The filters with a value, of those named. */
 export function chosen(query: URLSearchParams, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
@@ -61,6 +63,12 @@ interface Props {
   board?: boolean;
 }
 
+/** What a filter can be set to. A board can pool all judges: it says so, and does it only when asked. */
+function optionsOf(facets: Facets, name: string, board: boolean | undefined): readonly string[] {
+  const options = facets[FACETS[name]!];
+  return board && name === "judge" && options.length > 1 ? [...options, ALL_JUDGES] : options;
+}
+
 export function Filters({ facets, names, methods, board }: Props) {
   const { query, set } = useFilters();
   const t = strings.look;
@@ -78,7 +86,7 @@ export function Filters({ facets, names, methods, board }: Props) {
         </div>
       )}
       {shown.map((name) => (
-        <Select key={name} label={t.names[name] ?? name} value={value(name)} options={facets[FACETS[name]!]} any={board && name === "dimension" ? t.whole : t.any}
+        <Select key={name} label={t.names[name] ?? name} value={value(name)} options={optionsOf(facets, name, board)} any={board && name === "dimension" ? t.whole : t.any}
           onChange={(found) => set({ [name]: found })} />
       ))}
       {methods && (
