@@ -200,3 +200,16 @@ def test_prompts_and_settings_tell_versions_apart_too(imarena: Imarena, tmp_path
     (one,) = imarena("-w", "a", "--json", "health").json["judges"]
     assert len(one["versions"]) == 3
     assert one["versions"][0] == "9+a"
+
+
+def test_prompts_of_two_dimensions_are_one_version(imarena: Imarena, tmp_path: Path) -> None:
+    records: list[Record] = []
+    for item, left, right in pairs(2):
+        records += [item, left, right]
+        for dimension in ("overall", "visual_quality"):
+            made = {"judge_version": "1", "prompt_id": dimension, "prompt_version": "7", "run_id": "run"}
+            for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST):
+                records.append(verdict(left, right, order=order, dimension=dimension, **made))
+    fill(tmp_path / "a", records)
+    found = {one["judge"]: one["versions"] for one in imarena("-w", "a", "--json", "health").json["judges"]}
+    assert found == {"machine": ["1"], "machine, visual_quality": ["1"]}

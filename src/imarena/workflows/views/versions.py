@@ -23,12 +23,20 @@ class ChosenJudge:
 
 
 def version_names(forms: Sequence[Form]) -> dict[Version, str]:
-    """A short name of each version among the forms of one judge: its version, and what else tells two apart."""
-    versions = list(dict.fromkeys(version_of(form) for form in forms))
-    names = {one: one[0] or "unversioned" for one in versions}
+    """A short name of each version among the forms of one judge: its version, and what else tells two apart.
+
+    Two versions about different dimensions, or one that compares and one that scores, may share a name.
+    """
+    kinds: dict[Version, set[tuple[str, bool]]] = {}
+    for form in forms:
+        kinds.setdefault(version_of(form), set()).add((form.dimension, form.pairwise))
+    names = {one: one[0] or "unversioned" for one in kinds}
     for more in (_with_prompt, _with_params):
-        taken = list(names.values())
-        names = {one: more(one, name) if taken.count(name) > 1 else name for one, name in names.items()}
+        taken = dict(names)
+        for one, name in taken.items():
+            rivals = (other for other, called in taken.items() if other != one and called == name)
+            if any(kinds[one] & kinds[other] for other in rivals):
+                names[one] = more(one, name)
     return names
 
 
@@ -65,9 +73,10 @@ def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
         raise UnknownName(
             f"Judge '{judge}' has no version '{version}'.", hint=f"Did you mean '{near[0]}'? {hint}" if near else hint
         )
+    called = dict.fromkeys(names[one] for one in fitting)
     return [
-        ChosenJudge(f"{judge}{AT}{names[one]}", judge, tuple(form for form in forms if version_of(form) == one))
-        for one in fitting
+        ChosenJudge(f"{judge}{AT}{name}", judge, tuple(form for form in forms if names[version_of(form)] == name))
+        for name in called
     ]
 
 
