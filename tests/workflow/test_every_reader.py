@@ -192,14 +192,20 @@ def test_route_orders_models_as_rank_does(arena: Path, truth: Truth, imarena: Im
 
 def test_health_counts_the_same_battles(arena: Path, truth: Truth, imarena: Imarena) -> None:
     found = imarena("-w", arena, "--json", "health", "--judge", "pair-judge").json
-    (one,) = [line for line in found["judges"] if line["judge"] == "pair-judge"]
-    figures = {line["name"]: line for line in one["figures"] if not line.get("group")}
+    (health,) = [line for line in found["judges"] if line["judge"] == "pair-judge"]
+    figures = {line["name"]: line for line in health["lines"] if not line.get("group")}
+    asked = [one for one in truth.judgments if (one.judge, one.dimension) == ("pair-judge", "overall")]
     both = [
         pair
         for pair in truth.compared("pair-judge")
-        if len({j.order for j in truth.judgments if (j.judge, j.left_id, j.right_id) == ("pair-judge", *pair[:2])}) == 2
+        if len({one.order for one in asked if (one.left_id, one.right_id) == pair[:2]}) == 2
     ]
-    assert figures["order_agreement"]["n"] == len(both) if "order_agreement" in figures else figures
+    assert figures["flips"]["n"] == len(both)
+    voted = [
+        one for one in truth.votes if one.preference in (Outcome.LEFT, Outcome.RIGHT) and one.dimension == "overall"
+    ]
+    said = {frozenset(pair[:2]) for pair in truth.compared("pair-judge")}
+    assert figures["decisive_accuracy"]["n"] == len([one for one in voted if {one.left_id, one.right_id} in said])
 
 
 def test_align_meets_every_vote_with_the_same_verdicts(arena: Path, truth: Truth, imarena: Imarena) -> None:

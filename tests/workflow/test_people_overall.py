@@ -76,7 +76,7 @@ def test_imagenworld_has_an_overall_row_with_its_bias_on_a_named_scale(imarena: 
     assert overall["bias_scale"] == "0 to 1, after mapping both ranges"
     assert rows["gemini: artifacts", "artifacts"]["bias_scale"] == overall["bias_scale"]
     shown = imarena("-w", "a", "align", "--judge", "gemini", "--rounds", "0").out
-    assert "bias on" in shown
+    assert "bias scale" in shown
     assert "0 to 1, after mapping both ranges" in shown
     assert "overall: the mean of each rater's marks" in shown
     board = imarena("-w", "a", "--json", "rank", "--source", "people", "--rounds", "0").json
@@ -273,3 +273,14 @@ def test_export_table_leaves_out_what_tests_the_rater(imarena: Imarena, tmp_path
     assert "2 votes (repeat)" in said
     (group,) = imarena("--json", "agree", "--from", "out/votes.csv", "--rounds", "0").json["groups"]
     assert (group["n_units"], group["n_raters"], group["alpha"]["nominal"]) == (4, 2, pytest.approx(1.0))
+
+
+def test_only_keeps_the_ratings_that_fit_beside_votes(imarena: Imarena, rated: Path) -> None:
+    """Ratings of SC, PQ and the overall, and a vote about the whole: `--only` does not fail for what lacks a value."""
+    with open_workspace(rated) as workspace:
+        one, two = list(workspace.store.records(Output))[:2]
+        workspace.store.add([samples.vote(Rater(rater_id="r"), one, two, key="v")])
+    found = imarena("-w", "a", "--json", "agree", "--only", "criterion=SC", "--rounds", "0").json
+    assert [group["criterion"] for group in found["groups"]] == ["SC"]
+    assert "votes" not in found
+    assert "no criterion 'XX'" in imarena("-w", "a", "agree", "--only", "criterion=XX", code=2).err

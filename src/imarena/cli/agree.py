@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
     from imarena.workflows.agree import agree
-    from imarena.workflows.columns import only as fitting
+    from imarena.workflows.columns import only_fitting
 
     options = {
         "by": tuple(by or ()), "rounds": rounds, "seed": seed, "leave_one_out": leave_one_out,
@@ -52,7 +52,8 @@ def command(
         "pairs": rater_pairs,
     }  # fmt: skip
     read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
-    read = [fitting(one, only or ()) for one in read]
+    if only:
+        read = only_fitting(read, only)
     # A group column or an order of ratings need not fit the votes beside them.
     documents = [agree(read[0], **options).to_json()]
     documents += [

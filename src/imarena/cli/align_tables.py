@@ -55,7 +55,9 @@ def _correlations(document: dict[str, Any], names: tuple[str, ...]) -> Table:
         Column("95% (Spearman)", ".3f"), Column("95% (Pearson)", ".3f"), "missing", Column("bias scale", wrap=True),
         Column("note", wrap=True),
     )  # fmt: skip
-    return Table(head_columns, tuple(rows), f"Against people (averages: {document['settings']['average']})")
+    rule = document["settings"]["overall"]
+    overall = f"; overall: the {rule.replace('-', ' ')} of each rater's marks" if rule else ""
+    return Table(head_columns, tuple(rows), f"Against people (averages: {document['settings']['average']}{overall})")
 
 
 def _comparisons(document: dict[str, Any], figure: str) -> list[Table]:

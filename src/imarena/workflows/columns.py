@@ -190,6 +190,22 @@ def only(columns: Columns, conditions: Sequence[str]) -> Columns:
     return replace(columns, **kept, labels=labels)
 
 
+def only_fitting(read: Sequence[RatingColumns], conditions: Sequence[str]) -> list[RatingColumns]:
+    """Of ratings and the votes beside them what fits; those without such a column or value are left out.
+
+    Raises where nothing has it.
+    """
+    found, errors = [], []
+    for columns in read:
+        try:
+            found.append(only(columns, conditions))
+        except UserError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return found
+
+
 def grouped(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:
     """Row numbers by the values of the key columns, in sorted order; everything is one group where there are none."""
     rows: dict[tuple[str, ...], list[int]] = {}

@@ -38,14 +38,6 @@ class Slots:
             row[state] = row.get(state, 0) + 1
         return dict(sorted(found.items()))
 
-    def coverage(self) -> dict[str, float]:
-        """The share of what each named editor was asked for that it gave an output for."""
-        return {
-            editor: row.get(Status.OK.value, 0) / sum(row.values())
-            for editor, row in self.counts().items()
-            if editor != UNNAMED
-        }
-
 
 def slots_of(workspace: Workspace) -> Slots:
     """Read them. Fast: ok outputs are counted in the database, only failures are read."""

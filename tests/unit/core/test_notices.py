@@ -52,6 +52,7 @@ EXAMPLES = [
     Notice(code="health_needs", values={"data": "votes"}),
     Notice(code="probe_empty"),
     Notice(code="probe_failed", values={"failed": 2, "of": 9, "what": "outputs"}),
+    Notice(code="pairs_from_ratings", values={"pairs": 36, "overall": "mean"}),
     Notice(code="judges_by_scores", values={"judges": ["a", "b"]}),
     Notice(code="votes_about_other_dimension", values={"judge": "j", "dimension": "overall", "votes": ["quality"]}),
     Notice(code="earlier_scores", values={"judge": "j", "scores": 3}),

@@ -107,7 +107,10 @@ def people(view: View, query: BoardQuery) -> BattleColumns:
     """
     if query.by == "dimension" and query.dimension is None:
         found = people_battles(view, window=query.window)
+        compared = WHOLE in found.dimension.list()
         for criterion in read_ratings(view, query.window).criterion.names:
+            if compared and criterion == WHOLE:
+                continue
             found = rating_battles(view, found, criterion, query.window)
         return named(found, view.entries)
     about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE

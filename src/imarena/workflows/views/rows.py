@@ -1,15 +1,14 @@
 """Stored rows of the votes that count, for tables that hold more of a vote than its columns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sqlalchemy import select
 
 from imarena.storage.database import reading
-from imarena.storage.schema import judgments, votes
+from imarena.storage.schema import votes
 from imarena.workflows.views.fetch import fetch_columns
-from imarena.workflows.views.versions import ChosenJudge
 from imarena.workflows.views.view import View
 from imarena.workflows.views.votes import REASONS
 
@@ -44,25 +43,3 @@ def uncounted_votes(view: View) -> dict[str, str]:
     return {
         identity[at]: REASONS[cast.reason[row]].value for at, row in zip(place.tolist(), rows.tolist(), strict=True)
     }
-
-
-def judgment_rows(view: View, judges: Sequence[ChosenJudge]) -> Iterator[dict[str, Any]]:
-    """Rows of the judgments of these judges that count, oldest first, those without a verdict included.
-
-    `judge` is the name as chosen, with the version where one was asked for; `score` is turned round where low scores
-    are good; `imported` and `orders` are those of the judgment's form.
-    """
-    for judge in judges:
-        forms = {form.form_id: form for form in judge.forms}
-        found = view.judgments(judge.forms)
-        score = dict(zip(found.seq.tolist(), found.score.tolist(), strict=True))
-        wanted = np.sort(found.seq)
-        for start in range(0, wanted.size, PAGE):
-            query = select(judgments).where(judgments.c.seq.in_(wanted[start : start + PAGE].tolist()))
-            with reading(view.workspace.store.engine) as connection:
-                rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
-            for row in rows:
-                form = forms[row["form_id"]]
-                turned = None if row["score"] is None else score[row["seq"]]
-                about = {"judge": judge.name, "imported": form.imported, "orders": form.orders}
-                yield {**row, **about, "score": turned}
