@@ -207,7 +207,12 @@ def test_prompts_of_two_dimensions_are_one_version(imarena: Imarena, tmp_path: P
     for item, left, right in pairs(2):
         records += [item, left, right]
         for dimension in ("overall", "visual_quality"):
-            made: dict[str, Any] = {"judge_version": "1", "prompt_id": dimension, "prompt_version": "7", "run_id": "run"}
+            made: dict[str, Any] = {
+                "judge_version": "1",
+                "prompt_id": dimension,
+                "prompt_version": "7",
+                "run_id": "run",
+            }
             for order in (Order.LEFT_FIRST, Order.RIGHT_FIRST):
                 records.append(verdict(left, right, order=order, dimension=dimension, **made))
     fill(tmp_path / "a", records)

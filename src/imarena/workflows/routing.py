@@ -74,7 +74,7 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
 def calibrate(workspace: Workspace, judge: str | None, fit: Fit | None = None) -> dict[str, Any]:
     """Fit q_AI(gap) for a judge, and for each family with enough pairs; store every curve with its data."""
     fit = fit or Fit()
-    arena = read_arena(workspace, judge)
+    arena = read_arena(workspace, judge, ratings=True)
     scores = range_of(arena.judge, arena.pool.scores, fit.score_range)
     gap, agrees, families = calibration_pairs(arena)
     groups: dict[str, Any] = {ALL: np.ones(gap.size, bool)}

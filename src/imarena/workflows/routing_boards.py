@@ -46,7 +46,7 @@ def rerank(
     chosen = options or Options()
     if paper_compat:
         chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
-    arena = read_arena(workspace, judge)
+    arena = read_arena(workspace, judge, ratings=True)
     made: list[tuple[str, Ranking]] = []
     for name in settings:
         try:

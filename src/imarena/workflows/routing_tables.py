@@ -1,7 +1,7 @@
 """A workspace as routing needs it: scores by item and model, what was asked, and the votes. Read by narrow queries."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,14 @@ from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import assignments, campaigns, raters, votes
 from imarena.workflows.routing_columns import Columns, fetch, read_columns
-from imarena.workflows.views import NONE, REASONS, Reason, VoteColumns
+from imarena.workflows.views import NONE, REASONS, Reason, View, VoteColumns, rating_pairs
 from imarena.workflows.views.votes import read_votes
 
 POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
 """Points of the left side by preference code: a tie of any kind is half a point."""
 GOLD = "gold"
+MEAN_RATING = "people's mean rating"
+"""Who gave a vote that stands for two mean ratings."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,12 @@ def read_arena(
     mode: str = "single",
     dimension: str = "overall",
     scored_on: str | None = None,
+    ratings: bool = False,
 ) -> Arena:
     """Read it. `judge` None: the only judge with scores, or a clear message.
 
-    Votes are those on `dimension`, and scores too unless `scored_on` names another.
+    Votes are those on `dimension`, and scores too unless `scored_on` names another. `ratings`: where nobody compared
+    two outputs, every two mean ratings on one item stand for a vote.
     """
     about = scored_on or dimension
     chosen = judge or _only_judge(workspace, about)
@@ -148,7 +152,25 @@ def read_arena(
     names = cast.dimension.names
     usable = cast.in_force & (cast.reason != REASONS.index(Reason.RATER_EXCLUDED))
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
-    return _assemble(workspace, chosen, columns, given, cast.where(about_it & usable & (cast.preference != NONE)))
+    arena = _assemble(workspace, chosen, columns, given, cast.where(about_it & usable & (cast.preference != NONE)))
+    return (
+        replace(arena, votes=_rated(workspace, arena.pool, columns, dimension))
+        if ratings and not len(arena.votes)
+        else arena
+    )
+
+
+def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -> VoteTable:
+    """Every two mean ratings of a criterion on one item as a vote; the higher one wins, equal ones are a tie."""
+    view = View(workspace)
+    found = rating_pairs(view, criterion)
+    one, other = (columns.at(view.entries.seq[side]).astype(np.int64) for side in (found.left, found.right))
+    item, pair, turned = _battle(pool, one, other)
+    kept = np.flatnonzero(pair >= 0)
+    points = POINTS[found.winner[kept]]
+    points = np.where(turned[kept], 1 - points, points)
+    none = np.full(kept.size, np.nan)
+    return VoteTable(item[kept], pair[kept], points, (MEAN_RATING,) * kept.size, ("vote",) * kept.size, none)
 
 
 def _only_judge(workspace: Workspace, dimension: str) -> str:

@@ -1,5 +1,6 @@
 """One function makes a board. `rank`, `report`, `route rerank`, `health`, the web application and Python call it."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +22,17 @@ from imarena.workflows.boards.query import WEIGHED, BoardQuery
 from imarena.workflows.boards.sources import judge_data
 from imarena.workflows.boards.table import battle_table
 from imarena.workflows.rank import rank_table
-from imarena.workflows.views import LABELS, MODES, WHOLE, BattleColumns, Kind, View, judge_battles, named
+from imarena.workflows.views import (
+    LABELS,
+    MODES,
+    WHOLE,
+    BattleColumns,
+    Kind,
+    View,
+    judge_battles,
+    named,
+    people_battles,
+)
 from imarena.workflows.views.battles import joined_battles
 from imarena.workflows.views.ratings import read_ratings
 
@@ -74,7 +85,9 @@ class Boards:
         """The battles of the chosen source between named editors, about whatever they are."""
         parts = []
         if chosen.source in ("human", "all"):
-            parts.append(people(self.view, query))
+            voted = people(self.view, query)
+            voted.excluded.update(self._other_dimensions(query) if WHOLE in voted.dimension.used() else {})
+            parts.append(voted)
         if chosen.source in ("judge", "all"):
             forms = self.forms(query, chosen)
             kinds: tuple[Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
@@ -82,6 +95,13 @@ class Boards:
             made.excluded.update(self.view.earlier(self.view.forms.chosen(chosen.judges, query.dimension)))
             parts.append(named(made, self.view.entries))
         return joined_battles(parts)
+
+    def _other_dimensions(self, query: BoardQuery) -> Counter[str]:
+        """Votes about one dimension that a board about the whole leaves out."""
+        if query.dimension is not None or query.dimensions_together or query.by == "dimension":
+            return Counter()
+        found = named(people_battles(self.view, window=query.window), self.view.entries).dimension.list()
+        return Counter(f"about {name}, not the whole" for name in found if name != WHOLE)
 
     def forms(self, query: BoardQuery, chosen: Chosen) -> list[Form]:
         """The forms of the chosen judges that count."""
@@ -180,7 +200,7 @@ class Boards:
         from imarena.workflows.routing_tables import read_arena
 
         workspace = self.view.workspace
-        arena = read_arena(workspace, judge, dimension=query.dimension or WHOLE)
+        arena = read_arena(workspace, judge, dimension=query.dimension or WHOLE, ratings=True)
         method = query.options.method
         made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
         chosen = Chosen("all", (arena.judge,), asked=query.judge is not None)

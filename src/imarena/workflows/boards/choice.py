@@ -117,7 +117,10 @@ def people(view: View, query: BoardQuery) -> BattleColumns:
     voted = people_battles(view, dimension=about, window=query.window)
     if about == WHOLE and len(voted):
         return named(voted, view.entries)
-    return named(rating_battles(view, voted, about, query.window), view.entries)
+    found = rating_battles(view, voted, about, query.window)
+    if query.dimension is None and not len(found):  # votes about one dimension: a board says that it is about less
+        found = people_battles(view, window=query.window)
+    return named(found, view.entries)
 
 
 def linked(view: View, battles: BattleColumns, least: int) -> bool:
