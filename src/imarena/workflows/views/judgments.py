@@ -16,6 +16,9 @@ from imarena.workflows.views.fetch import IntArray, fetch_columns, fetch_integer
 
 _BITS = 3
 _MASK = (1 << _BITS) - 1
+_SIDE, _SAID = 31, 24
+"""Bits of an output's number, and of what a judgment says with its repeat: three values per row are handed over, not
+seven. Numbers of judgments stay below 2 ** 39, and repeats below 2 ** 15."""
 FloatArray = NDArray[np.float64]
 
 
@@ -75,13 +78,17 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
         judgments.c.seq > after,
         judgments.c.seq <= upto,
     )
-    names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us)
     if form.pairwise:
-        rows = fetch_integers(connection, select(*names, judgments.c.right_seq).where(*where))
-        seq, left, packed, created, right = rows.T if rows.size else np.zeros((5, 0), np.int64)
+        sides = judgments.c.left_seq * (1 << _SIDE) + judgments.c.right_seq
+        said = judgments.c.seq * (1 << _SAID) + _packed()
+        rows = fetch_integers(connection, select(sides, said, judgments.c.created_us).where(*where))
+        pair, both, created = rows.T if rows.size else np.zeros((3, 0), np.int64)
+        left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
+        seq, packed = both >> _SAID, both & ((1 << _SAID) - 1)
         score = np.full(seq.size, np.nan)
     else:
-        columns = fetch_columns(connection, select(*names, judgments.c.score).where(*where))
+        names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
+        columns = fetch_columns(connection, select(*names).where(*where))
         seq, left, packed, created = (np.array(column, np.int64) for column in columns[:4])
         right, score = np.zeros(seq.size, np.int64), np.array(columns[4], np.float64)
     return JudgmentColumns(
