@@ -99,7 +99,12 @@ def _tables(document: dict[str, Any]) -> list[Table]:
     """The tables of one agreement: figures, and what else was asked for."""
     names = tuple(document["settings"]["by"])
     tables = [_figures(document, names)]
-    if document["settings"]["rounds"]:
+    if any(
+        end
+        for group in document["groups"]
+        for end in group["alpha_interval"].values()
+        if end and end.get("low") is not None
+    ):
         tables.append(_intervals(document, names))
     if any("leave_one_out" in group for group in document["groups"]):
         tables.append(_folds(document, names))

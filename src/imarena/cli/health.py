@@ -131,7 +131,7 @@ def _show(console: Console, one: Any) -> None:
     ]
     print_tables(console, [table for table in tables if table.rows])
     for text in sentences(one.notices):
-        console.print(f"  [yellow]not available:[/] {escape(text)}")
+        console.print(f"  [yellow]{escape(text)}[/]")
 
 
 def _figures(lines: list[Any]) -> Table:

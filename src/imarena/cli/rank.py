@@ -10,7 +10,7 @@ from imarena.core.errors import UserError
 from imarena.core.notices import sentences
 
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
-Voters = Annotated[str, typer.Option("--source", help="Workspace: people, judge, all, or auto (people if they voted).")]
+Voters = Annotated[str, typer.Option("--source", help="Workspace: people, judge, all, or auto (see the guide).")]
 JudgeName = Annotated[str | None, typer.Option("--judge", help="Workspace: verdicts of this judge only.")]
 Dimension = Annotated[
     str | None, typer.Option("--dimension", help="Workspace: battles about this dimension; without it the whole.")
@@ -132,6 +132,18 @@ def _compared(boards: list[Any], by: str | None, against: Path | None, names: di
     return compare_boards({standing.model: standing.rating for standing in boards[0].models}, against, names)
 
 
+def _warnings(boards: list[Any]) -> list[str]:
+    """What holds for all boards once; what holds for some groups with the group's name."""
+    shared = (
+        [notice for notice in boards[0].notices if all(notice in board.notices for board in boards)] if boards else []
+    )
+    found = sentences(shared)
+    for board in boards if len(boards) > 1 else []:
+        name = ", ".join(f"{key} {value}" for key, value in board.scope.items())
+        found += [f"{name}: {text}" for text in sentences(one for one in board.notices if one not in shared)]
+    return found
+
+
 def _print(
     context: typer.Context,
     boards: list[Any],
@@ -149,7 +161,7 @@ def _print(
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
     if not session(context).json:
-        for warning in sentences(notice for board in boards for notice in board.notices):
+        for warning in _warnings(boards):
             warn(warning)
     tables = []
     for board in boards:

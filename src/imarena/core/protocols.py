@@ -117,6 +117,10 @@ class Archive(Protocol):
         """All records of a kind, oldest first."""
         ...
 
+    def uncounted_judgments(self) -> Mapping[str, str]:
+        """Ids of the judgments that do not count, each with the reason: superseded, or by an earlier version."""
+        ...
+
     def uncounted_votes(self) -> Mapping[str, str]:
         """Ids of the votes that do not count, each with the reason: superseded, retracted, practice, gold, ..."""
         ...

@@ -48,12 +48,13 @@ class BattleWriter:
 
     def write(self, archive: Archive) -> None:
         """All pairwise judgments of the exported outputs."""
-        superseded = {judgment.supersedes for judgment in archive.records(Judgment) if judgment.supersedes}
+        uncounted = archive.uncounted_judgments()
         pairs: dict[tuple[Any, ...], _Pair] = {}
         for judgment in archive.records(Judgment):
-            if judgment.left_id not in self._outputs or judgment.judgment_id in superseded:
+            why = uncounted.get(judgment.judgment_id, "")
+            if judgment.left_id not in self._outputs or why == "superseded":
                 continue
-            reason = self._cannot(judgment)
+            reason = why or self._cannot(judgment)
             if reason:
                 self._left_out["judgments", reason] += 1
             elif judgment.order is Order.BOTH and judgment.preference is not None:

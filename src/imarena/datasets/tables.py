@@ -298,7 +298,11 @@ def _known_words(table: pa.Table, name: str, column: str, words: tuple[str, ...]
             name,
             f"unknown {column} '{_short(word)}'",
             f"Known: {', '.join(words)}."
-            + (f" Map another word with --labels '{word}=tie'." if column == "winner" else ""),
+            + (
+                f" Say what your word means with --labels '{word}=left' (or right, tie, both_bad)."
+                if column == "winner"
+                else ""
+            ),
         )
 
 

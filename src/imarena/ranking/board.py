@@ -44,9 +44,10 @@ class Result:
 
 def assemble(battles: Battles, result: Result, options: Options, coverage: FloatArray | None) -> Ranking:
     """Standings from best to worst with intervals, ranks, records, coverage, and the tables by pair."""
+    unbounded = {**_on_one_item(battles, result.settings), **result.unbounded}
     found = find_intervals(
         result.ratings, result.draws, options.level,
-        ends=result.interval, fixed=result.fixed, unbounded=result.unbounded, settings=result.settings,
+        ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings,
     )  # fmt: skip
     if found.empty:  # rounds that are all the same show nothing, not even that a rank is sure
         kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
@@ -89,6 +90,20 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
         covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
         details={**result.details, **_details(battles, result, options, order)},
     )
+
+
+def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
+    """Models whose battles are all on one item: resampling items says nothing about how they do on others."""
+    if (
+        settings.get("cluster") != "item"
+        or battles.item is None
+        or len(battles.models) * len(battles.item.names) > 10**8
+    ):
+        return {}
+    seen = np.zeros((len(battles.models), len(battles.item.names)), bool)
+    for side in (battles.left, battles.right):
+        seen[side, battles.item.of] = True
+    return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "one item")
 
 
 def _details(battles: Battles, result: Result, options: Options, order: Any) -> JsonDict:

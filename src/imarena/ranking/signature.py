@@ -13,13 +13,13 @@ from imarena.core.version import VERSION
 SIGNATURE, CONTENT_KEY = "signature", "content_key"
 _SAFE = " +-._/,@#()="
 _SHORT = 12
-_SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores"})
+_SAID = frozenset({SIGNATURE, CONTENT_KEY, "beside", "verdicts", "by_scores", "made_at"})
 """Settings that follow from others, or only say something in words."""
 MEANINGS: Mapping[str, str] = {
     "imarena": "version of the software",
     "data": "data sets on the board",
     "items": "number of items, and a hash of what they are",
-    "battles": "number of battles, and a hash of all of them: sides, outcomes, items, scores, weights",
+    "battles": "number of battles, those without an output included, and a hash of all of them",
     "source": "whose verdicts: people, a judge, or both",
     "judge": "judges with their versions",
     "prompt": "prompts of the judges with their versions",
@@ -38,12 +38,21 @@ MEANINGS: Mapping[str, str] = {
     "rounds": "bootstrap rounds",
     "seed": "seed of everything random",
     "level": "level of the intervals",
+    "units": "number of items, raters or battles that are resampled",
+    "draw": "how often each unit is drawn in a round",
+    "position": "whether the advantage of the left side is fitted",
+    "base": "base of the odds: a difference of one scale means odds of base to 1",
+    "scale": "rating points per factor of `base` in the odds",
+    "centre": "mean of the ratings",
+    "kind": "compared: pairs that the judge was shown; scored: pairs of its scores",
+    "dimension_weight": "whether dimensions count by their battles or all alike",
 }
 
 
 def signature(ranking: Ranking, data: Mapping[str, str]) -> str:
     """The line for a board; `data` says what it was made from."""
-    parts = {"imarena": VERSION, **data, "method": ranking.method, **dict(_flat(ranking.settings))}
+    settings = {name: value for name, value in _flat(ranking.settings) if name not in data}
+    parts = {"imarena": VERSION, **data, "method": ranking.method, **settings}
     parts |= {f"group.{name}": value for name, value in sorted(ranking.scope.items())}
     return "|".join(f"{name}:{quote(value, safe=_SAFE)}" for name, value in parts.items() if value)
 
@@ -71,23 +80,26 @@ def table_data(table: Any) -> dict[str, str]:
 
 
 def _update(digest: Any, column: Any) -> None:
-    """Hash a column: the words of a dictionary and the place of each row in it, or the numbers."""
-    if hasattr(column, "num_chunks"):  # some versions of Arrow give a chunked array back
-        column = column.chunk(0)
+    """Hash a column: the words of a dictionary and the place of each row in it, the numbers, or what else it holds."""
+    import pyarrow as pa
+
+    if hasattr(column, "num_chunks"):  # some versions of Arrow give a chunked array back, also an empty one
+        column = column.chunk(0) if column.num_chunks else pa.nulls(0)
     if hasattr(column, "dictionary"):
         digest.update(canonical_json(column.dictionary.to_pylist()).encode("utf-8", "surrogatepass"))
         column = column.indices.fill_null(-1)
-    elif column.null_count == len(column):  # a column without a value has no type to fill
-        digest.update(b"null")
-        return
-    elif column.null_count:
-        column = column.fill_null(float("nan"))
-    digest.update(column.to_numpy(zero_copy_only=False).tobytes())
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        if column.null_count:
+            digest.update(column.is_null().to_numpy(zero_copy_only=False).tobytes())
+            column = column.fill_null(0)
+        digest.update(column.to_numpy(zero_copy_only=False).tobytes())
+    else:
+        digest.update(repr(column.to_pylist()).encode("utf-8", "surrogatepass"))
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in sorted(settings.items()):
-        if prefix == "" and name in _SAID:
+        if name in _SAID:
             continue
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
@@ -100,7 +112,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def explain(line: str) -> list[tuple[str, str, str]]:
     """The parts of a signature: name, value, and what it means. Raises `UserError` where it is none."""
-    parts = [part.partition(":") for part in line.strip().split("|")]
+    parts = [part.partition(":") for part in line.strip().replace("\\|", "|").split("|")]  # Markdown escapes it
     if len(parts) < 2 or any(not colon for _, colon, _ in parts) or parts[0][0] != "imarena":
         raise UserError(
             "This is not a signature of a board.",

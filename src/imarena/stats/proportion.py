@@ -12,7 +12,7 @@ def wilson(rate: float, n: float, z: float = Z95) -> tuple[float, float]:
     """Ends of Wilson's score interval of a rate among `n` units; it has a width for a rate of 0 and of 1 too."""
     spread = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     low, high = ((rate + z * z / (2 * n) + sign * spread) / (1 + z * z / n) for sign in (-1, 1))
-    return max(low, 0.0), min(high, 1.0)
+    return 0.0 if rate == 0 else max(low, 0.0), 1.0 if rate == 1 else min(high, 1.0)
 
 
 def share(name: str, hits: int, n: int, method: str, *, reason: str = "nothing to count") -> Figure:

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, bindparam, func, inspect, select, update
 from sqlalchemy.schema import CreateColumn
 
+from imarena.core.errors import StoreError
 from imarena.core.protocols import Progress
 from imarena.core.records import tie_is_unstated
 from imarena.storage import schema
@@ -75,13 +76,28 @@ def _fill(engine: Engine, table: Table, empty: Any, derive: Derive, tell: Progre
             rows = list(connection.execute(query).mappings())
             if not rows:
                 return
-            found = derive(connection, rows)
+            found = _derived(connection, table, rows, derive)
             if found:
                 names = [name for name in found[0] if name != "at"]
                 change = update(table).where(table.c.seq == bindparam("at"))
                 connection.execute(change.values({name: bindparam(f"new_{name}") for name in names}), _named(found))
         done, last = done + len(rows), rows[-1]["seq"]
         tell(f"upgrading {table.name}", done, max(total, done))
+
+
+def _derived(connection: Connection, table: Table, rows: list[Any], derive: Derive) -> list[dict[str, Any]]:
+    try:
+        return derive(connection, rows)
+    except (ValueError, TypeError, AttributeError) as error:
+        for row in rows:  # name the record
+            try:
+                derive(connection, [row])
+            except (ValueError, TypeError, AttributeError):
+                raise StoreError(
+                    f"The record {row['id']} of {table.name} is damaged: {error}. Nothing of it was changed; restore a "
+                    "backup, or mend its row."
+                ) from error
+        raise
 
 
 def _named(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

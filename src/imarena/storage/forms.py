@@ -71,6 +71,13 @@ def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> For
     )
 
 
+def form_of_row(row: Any) -> Form:
+    """The form of a row of the table ``judge_forms``."""
+    flags = ("pairwise", "imported", "higher_is_better")
+    values: dict[str, Any] = {name: bool(row[name]) if name in flags else row[name] for name in row if name != "id"}
+    return Form(**values)
+
+
 @lru_cache(4096)
 def _number(form: Form) -> int:
     return int(sha256_hex(canonical_json(list(asdict(form).values())).encode("utf-8", "surrogatepass"))[:16], 16) >> 1

@@ -11,6 +11,7 @@ from imarena.core.records import ImageRef, Item, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, Kind, from_row, to_row
 from imarena.storage.database import reading, writing
+from imarena.storage.forms import form_of_row
 from imarena.storage.store import PAGE
 from imarena.storage.workspace import Workspace
 
@@ -114,6 +115,9 @@ def _derived_links(workspace: Workspace) -> Iterator[Finding]:
             for identity in connection.execute(select(table.c.id).where(wrong)).scalars():
                 yield Finding("bad_record", identity, "its column superseded does not fit the records that name it")
         judged, forms = schema.judgments, schema.judge_forms
+        for row in connection.execute(select(forms)).mappings():
+            if form_of_row(row).form_id != row["id"]:
+                yield Finding("bad_record", str(row["id"]), f"the form of judge {row['judge']} was changed")
         unknown = select(judged.c.id).outerjoin(forms, forms.c.id == judged.c.form_id).where(forms.c.id.is_(None))
         for identity in connection.execute(unknown).scalars():
             yield Finding("bad_record", identity, "its form is not stored")

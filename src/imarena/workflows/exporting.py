@@ -9,7 +9,7 @@ from imarena.core.protocols import Progress, Skip, WriteFormat
 from imarena.core.records import ImageRef, Record
 from imarena.storage import Workspace
 from imarena.workflows.views import View
-from imarena.workflows.views.rows import uncounted_votes
+from imarena.workflows.views.rows import uncounted_judgments, uncounted_votes
 
 R = TypeVar("R", bound=Record)
 
@@ -28,6 +28,10 @@ class WorkspaceArchive:
             if self._progress and done % 200 == 0:
                 self._progress(kind.__name__.lower(), done, total)
             yield record
+
+    def uncounted_judgments(self) -> Mapping[str, str]:
+        """Ids of the judgments that do not count, each with the reason."""
+        return uncounted_judgments(View(self._workspace))
 
     def uncounted_votes(self) -> Mapping[str, str]:
         """Ids of the votes that do not count, each with the reason."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles
@@ -90,7 +91,18 @@ def rank_table(
         covered = None if np.isnan(shares).any() else np.array(shares)
     ranking = rank_battles(battles, options, coverage=covered, state=_state(resume, options))
     settings = {**ranking.settings, "both_bad": both_bad, "missing": missing}
+    if resume is not None:
+        held = {standing.model: standing.rating for standing in resume.models}
+        settings["resumed_from"] = sha256_hex(canonical_json([held, resume.details.get("state")]).encode())[:12]
+    if missing == "loss" or "status_left" not in table.column_names:  # nothing is missing that could count as a loss
+        ranking = ranking.model_copy(update={"notices": tuple(map(_without_advice, ranking.notices))})
     return ranking.model_copy(update={"settings": settings, "scope": scope or {}})
+
+
+def _without_advice(notice: Notice) -> Notice:
+    if notice.code != "coverage_differs":
+        return notice
+    return notice.model_copy(update={"values": {**notice.values, "losses_possible": False}})
 
 
 def rank_file(
@@ -104,8 +116,9 @@ def rank_file(
 ) -> list[Ranking]:
     """The board of a file of battles, or one per value of the column `by`. Nothing is stored."""
     table = load_battles(path, columns=columns, labels=labels)
-    made = list(rank_by(table, by, options, **reading)) if by else [rank_table(table, options, **reading)]
-    return [signed(board, {"source": "table", **table_data(table)}) for board in made]
+    if by:
+        return list(rank_by(table, by, options, **reading))
+    return [signed(rank_table(table, options, **reading), {"source": "table", **table_data(table)})]
 
 
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
@@ -122,7 +135,8 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
         part = table.filter(pc.fill_null(pc.equal(keys, value), False))
         scope = {by: value}
         try:
-            board = rank_table(_trimmed(part), options, scope=scope, **reading)
+            part = _trimmed(part)
+            board = signed(rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)})
         except UserError as error:
             why = Notice(code="group_not_ranked", values={"reason": str(error)})
             board = Ranking(method=options.method, settings={}, n_battles=0, notices=(why,), scope=scope)

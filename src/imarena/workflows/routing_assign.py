@@ -240,10 +240,10 @@ class _Maker:
 
 def _answers(arena: Arena) -> dict[tuple[int, int], float]:
     """Battles of the gold set on which all votes say the same: (item, pair) to the points of the pair's left model."""
-    votes = arena.votes
+    votes, askable = arena.votes, arena.pool.askable
     said: dict[tuple[int, int], set[float]] = {}
     for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
-        if arena.gold[item]:
+        if arena.gold[item] and askable[item, pair]:
             said.setdefault((item, pair), set()).add(points)
     return {battle: next(iter(told)) for battle, told in said.items() if told in ({0.0}, {1.0})}
 

@@ -79,14 +79,33 @@ def arena_boards(
         board = setting_board(workspace, part, name, options, weigh, group=scope.get("family", ALL))
         board = board.model_copy(update={"scope": scope})
         board = board if name == GOLD_SETTING else _on_gold(arena, board)
-        made.append(signed(board, {"source": f"people, judge {arena.judge}", **arena_data(part)}))
+        board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
+        made.append(signed(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)}))
     return made
+
+
+WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
+
+
+def _covered(board: Ranking, arena: Arena) -> Ranking:
+    """The board with the share of the items for which each model has an output."""
+    shares = dict(zip(arena.pool.models, arena.pool.present.mean(axis=0).tolist(), strict=True))
+    models = tuple(one.model_copy(update={"coverage": shares.get(one.model)}) for one in board.models)
+    return board.model_copy(update={"models": models})
 
 
 def arena_data(arena: Arena) -> dict[str, str]:
     """What a signature says of an arena: its items, and a hash of all scores and votes."""
     digest = hashlib.sha256()
-    for part in (arena.pool.scores, arena.votes.item, arena.votes.pair, arena.votes.points, arena.gold):
+    for part in (
+        arena.pool.scores,
+        arena.pool.present,
+        arena.votes.item,
+        arena.votes.pair,
+        arena.votes.points,
+        arena.gold,
+        arena.votes.probability,
+    ):
         digest.update(np.ascontiguousarray(part).tobytes())
     names = [arena.pool.models, arena.unit, arena.votes.rater, arena.votes.purpose]
     digest.update(canonical_json(names).encode("utf-8", "surrogatepass"))
@@ -291,7 +310,11 @@ def _named(
 ) -> Ranking:
     settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
     mine = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
-    return board.model_copy(update={"settings": settings, "notices": (*board.notices, *notices, *mine)})
+    excluded = dict(board.excluded)
+    if name != "judge" and arena.outside:
+        excluded["votes on other modes, turns or samples"] = arena.outside
+    changed = {"settings": settings, "notices": (*board.notices, *notices, *mine), "excluded": excluded}
+    return board.model_copy(update=changed)
 
 
 def _on_gold(arena: Arena, board: Ranking) -> Ranking:

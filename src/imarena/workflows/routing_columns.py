@@ -23,7 +23,7 @@ from imarena.workflows.views import fetch_columns, names_of
 from imarena.workflows.views.forms import count_live, read_forms
 
 LABELS = ("family", "task", "topic", "track")
-FORM = 4
+FORM = 5
 """Of the cached file: raised when its arrays change."""
 
 
@@ -47,6 +47,8 @@ class Columns:
     """Versions of the judge whose scores count, with how many scores each gave."""
     earlier: int = 0
     """Scores that do not count, because the judge has changed since."""
+    compares: bool = False
+    """The judge also compared pairs directly."""
 
     def where(self, wanted: list[str | None]) -> NDArray[np.int64]:
         """(k,) flat place of every output id, -1 for one that is not shown here (or None)."""
@@ -120,30 +122,36 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
         scored = [(form, _scores_of(connection, form)) for form in found]
         old = [form.form_id for form in forms.chosen([judge], dimension, pairwise=False) if form not in found]
         earlier = count_live(connection, old).total()
+        compares = bool(forms.counting([judge], dimension, pairwise=True))
     if not made:
         raise UserError(f"There are no outputs in mode '{mode}' here.", hint="Import or make some: imarena edit.")
-    if not any(len(values) for _, (_, values) in scored):
+    if not any(found[0].size for _, found in scored):
         raise UserError(f"Judge '{judge}' gave no scores here.", hint="Run: imarena judge, or name another --judge.")
-    return _encoded(made, about, scored, earlier)
+    return replace(_encoded(made, about, scored, earlier), compares=compares)
 
 
-def _scores_of(connection: Connection, form: Form) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of the outputs that a form of a judge scored, and the scores, higher being better."""
-    seq, values = fetch_columns(
+Scores = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+"""Numbers of the outputs, repeats, numbers of the judgments, and the scores, higher being better."""
+
+
+def _scores_of(connection: Connection, form: Form) -> Scores:
+    """The live scores of one form of a judge."""
+    table = judgments
+    columns = fetch_columns(
         connection,
-        select(judgments.c.left_seq, judgments.c.score).where(
-            judgments.c.form_id == form.form_id, judgments.c.superseded == 0, judgments.c.status == "ok",
-            judgments.c.score.is_not(None),
+        select(table.c.left_seq, table.c.repeat, table.c.seq, table.c.score).where(
+            table.c.form_id == form.form_id, table.c.superseded == 0, table.c.status == "ok", table.c.score.is_not(None)
         ),
-    )  # fmt: skip
-    score = np.array(values, np.float64)
-    return np.array(seq, np.int64), score if form.higher_is_better else -score
+    )
+    output, repeat, seq = (np.array(column, np.int64) for column in columns[:3])
+    score = np.array(columns[3], np.float64)
+    return output, repeat, seq, score if form.higher_is_better else -score
 
 
 def _encoded(
     made: list[Any],
     about: dict[str, Any],
-    scored: list[tuple[Form, tuple[NDArray[np.int64], NDArray[np.float64]]]],
+    scored: list[tuple[Form, Scores]],
     earlier: int,
 ) -> Columns:
     units = sorted({(row[1], row[2]) for row in made})
@@ -168,18 +176,22 @@ def _encoded(
     return _with_scores(columns, scored)
 
 
-def _with_scores(columns: Columns, scored: list[tuple[Form, tuple[NDArray[np.int64], NDArray[np.float64]]]]) -> Columns:
-    """The columns with the (N, m) mean of a judge's scores of each output (repeats are averaged)."""
+def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns:
+    """The columns with the (N, m) mean over repeats of a judge's scores; of one repeat the first score counts."""
     size = columns.scores.size
-    count, total = np.zeros(size, np.int64), np.zeros(size)
-    versions: Counter[str] = Counter()
-    for form, (seq, score) in scored:
-        place = columns.at(seq)
-        known = place >= 0
-        count += np.bincount(place[known], minlength=size)
-        total += np.bincount(place[known], score[known], size)
-        versions[form.judge_version] += int(known.sum())
+    output, repeat, seq, score = (np.concatenate(parts) for parts in zip(*(found for _, found in scored), strict=True))
+    place = columns.at(output).astype(np.int64)
+    rows = np.lexsort((seq, repeat, place))
+    rows = rows[place[rows] >= 0]
+    first = np.ones(rows.size, bool)
+    first[1:] = (place[rows[1:]] != place[rows[:-1]]) | (repeat[rows[1:]] != repeat[rows[:-1]])
+    rows = rows[first]
+    count = np.bincount(place[rows], minlength=size)
+    total = np.bincount(place[rows], score[rows], size)
     means = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(columns.scores.shape)
+    versions: Counter[str] = Counter()
+    for form, found in scored:
+        versions[form.judge_version] += int((columns.at(found[0]) >= 0).sum())
     return replace(columns, scores=means, versions=dict(versions))
 
 
@@ -189,6 +201,7 @@ def _packed(columns: Columns) -> bytes:
     np.savez(
         file, allow_pickle=False, turn=np.array(columns.turn, np.int64), ids=columns.ids, seqs=columns.seqs,
         picture=columns.picture, places=columns.places, earlier=np.array(columns.earlier),
+        compares=np.array(columns.compares),
         scores=columns.scores, **{name: np.array(values, dtype=np.str_) for name, values in texts.items()},
         scored=np.array(list(columns.versions.values()), np.int64), **columns.labels,
     )  # fmt: skip
@@ -202,6 +215,7 @@ def _unpacked(data: bytes) -> Columns:
             held["ids"], held["seqs"], held["picture"], held["places"], held["scores"],
             {name: held[name] for name in LABELS},
             dict(zip(held["versions"].tolist(), held["scored"].tolist(), strict=True)), int(held["earlier"]),
+            bool(held["compares"]),
         )  # fmt: skip
 
 

@@ -71,6 +71,10 @@ class Arena:
     """Versions of the judge that count and how many scores each gave."""
     earlier: int = 0
     """Scores that do not count, because the judge has changed since."""
+    outside: int = 0
+    """Votes that count and are on outputs that these boards do not show: other modes, or other samples."""
+    compares: bool = False
+    """The judge also compared pairs: those verdicts are on the boards of `rank`, not here."""
     unplaced: tuple[str, ...] = ()
     """Models that were left out because nothing is known of them."""
     wanting: str = "neither a score nor a vote"
@@ -82,6 +86,8 @@ class Arena:
         found = []
         if self.earlier:
             found.append(Notice(code="earlier_scores", values={"judge": self.judge, "scores": self.earlier}))
+        if self.compares:
+            found.append(Notice(code="scores_alone", values={"judge": self.judge}))
         found.extend(self.not_ranked)
         bare = [
             name for name, column in zip(self.pool.models, self.pool.scores.T, strict=True) if np.isnan(column).all()
@@ -198,9 +204,23 @@ def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[An
     _, task = np.unique(_families(columns.labels), return_inverse=True)
     pool = Pool(columns.scores, output != b"", task.astype(np.int64), asked, columns.models, picture)
     found, seen = _votes(pool, columns, given, cast)
+    outside = int(cast.counts.sum()) - int((np.array(found.purpose, object) == "vote").sum())
     gold_items = gold_set(workspace)
     gold = np.array([name in gold_items for name in columns.item], bool)
-    return Arena(pool, judge, units, output, columns.labels, found, gold, seen, columns.versions, columns.earlier)
+    return Arena(
+        pool,
+        judge,
+        units,
+        output,
+        columns.labels,
+        found,
+        gold,
+        seen,
+        columns.versions,
+        columns.earlier,
+        outside,
+        columns.compares,
+    )
 
 
 def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:

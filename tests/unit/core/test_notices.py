@@ -58,6 +58,7 @@ EXAMPLES = [
     Notice(code="earlier_scores", values={"judge": "j", "scores": 3}),
     Notice(code="models_without_evidence", values={"models": ["a"], "lacking": "no vote"}),
     Notice(code="models_without_scores", values={"judge": "j", "models": ["a"]}),
+    Notice(code="scores_alone", values={"judge": "j"}),
     Notice(code="few_votes", values={"votes": 1, "judges": True}),
     Notice(code="absent_editors", values={"models": ["a"], "people": False, "command": "imarena judge"}),
     Notice(code="scored_only", values={"models": ["a"], "command": "imarena battle"}),

@@ -10,7 +10,7 @@ from PIL import Image
 from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Importable, ReadFormat, Skip
-from imarena.core.records import ImageRef, Item, Mode, Output, Record, Status, Vote
+from imarena.core.records import ImageRef, Item, Judgment, Mode, Output, Record, Status, Vote
 from imarena.images import check
 
 R = TypeVar("R")
@@ -56,6 +56,10 @@ class MemoryIntake:
     def records(self, kind: type[K]) -> Iterator[K]:
         """All records of a kind, oldest first."""
         return iter(self.all(kind))
+
+    def uncounted_judgments(self) -> Mapping[str, str]:
+        """Judgments that another one replaced."""
+        return {one.supersedes: "superseded" for one in self.all(Judgment) if one.supersedes}
 
     def uncounted_votes(self) -> Mapping[str, str]:
         """Votes that another one replaced, and those that were taken back."""

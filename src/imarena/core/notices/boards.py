@@ -62,8 +62,8 @@ def _no_outputs(values: dict[str, Any], place: Place) -> str:  # noqa: ARG001
 
 
 def _fewer_items(values: dict[str, Any], place: Place) -> str:
-    parts = [f"{name} (output for {part:,} of {whole:,})" for name, (part, whole) in values["models"].items()]
-    text = f"Some models have no output for some items on this board: {listed(parts, 'model')}."
+    parts = [f"{name} ({part:,} of {whole:,})" for name, (part, whole) in values["models"].items()]
+    text = f"Some models were not run on all items of this board: {listed(parts, 'model')}."
     if place == "report":
         return text
     return f"{text} `imarena edit` makes the missing outputs (`--mode all` also edits items of several turns)."

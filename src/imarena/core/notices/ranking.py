@@ -25,7 +25,9 @@ def _coverage_differs(values: dict[str, Any], place: Place) -> str:
         f"Coverage differs between models, from {values['low']:.0%} ('{values['model']}') to {values['high']:.0%}: "
         "a model that has no outputs for hard items may rank too high."
     )
-    return f"{told} Use `--missing loss` to count a missing output as a loss." if place == "terminal" else told
+    if place != "terminal" or not values.get("losses_possible", True):
+        return told
+    return f"{told} Use `--missing loss` to count a missing output as a loss."
 
 
 def _weights_uneven(values: dict[str, Any], _place: Place) -> str:

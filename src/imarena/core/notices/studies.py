@@ -160,6 +160,10 @@ WORDS: dict[str, Wording] = {
         f"{counted(values['scores'], 'score')} of '{values['judge']}' by an earlier version, prompt or setting "
         f"{plural('does', values['scores'])} not count. Judge all outputs with one version."
     ),
+    "scores_alone": lambda values, place: (
+        f"The judge {values['judge']} counts by its scores here. It also compared pairs directly"
+        + ("." if place == "report" else f": `imarena rank --judge {values['judge']}` ranks by those.")
+    ),
     "models_without_evidence": lambda values, _: (
         f"Not ranked, having {values['lacking']}: {', '.join(values['models'])}."
     ),

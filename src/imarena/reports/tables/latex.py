@@ -33,7 +33,7 @@ def to_latex(table: Table) -> str:
         lines.append(_row([_cell(shown, row, place, ranged[place], decimals[place]) for place in places]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     if shown.signature:
-        lines.append(rf"\par\smallskip{{\footnotesize {escape_latex(shown.signature)}\par}}")
+        lines.append(rf"\par\smallskip{{\footnotesize {breakable(shown.signature)}\par}}")
     return "\n".join(lines) + "\n"
 
 
@@ -96,3 +96,8 @@ def _is_number(cell: Cell) -> bool:
 
 def _row(cells: list[str]) -> str:
     return " & ".join(cells) + r" \\"
+
+
+def breakable(signature: str) -> str:
+    """A signature that a line may break after every part of."""
+    return r" \textbar{} ".join(escape_latex(part) for part in signature.split("|"))

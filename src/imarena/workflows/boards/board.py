@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json, sha256_hex
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
 from imarena.ranking.signature import signed, table_data
@@ -18,11 +19,12 @@ from imarena.workflows.boards import findings
 from imarena.workflows.boards.choice import Chosen, Evidence, choose, judge_called, people
 from imarena.workflows.boards.coverage import Delivery, read_delivery
 from imarena.workflows.boards.empty import nothing_to_rank
-from imarena.workflows.boards.query import WEIGHED, BoardQuery
+from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.sources import judge_data
 from imarena.workflows.boards.table import battle_table
 from imarena.workflows.rank import rank_table
 from imarena.workflows.views import (
+    EVERYTHING,
     LABELS,
     MODES,
     WHOLE,
@@ -193,9 +195,10 @@ class Boards:
         if query.options.method not in WEIGHED or query.source not in ("auto", "all"):
             return []
         scored = {form.judge for form in self.view.forms.counting(pairwise=False)}
-        judge = judge_called(self.view, query.judge) if query.judge else None
+        judge = judge_called(self.view, query.judge) if query.judge not in (None, ALL_JUDGES) else None
         if not scored or (judge is not None and judge not in scored):
             return []
+        _check_weighed(query)
         from imarena.workflows.routing_boards import arena_boards
         from imarena.workflows.routing_tables import read_arena
 
@@ -204,13 +207,7 @@ class Boards:
         method = query.options.method
         made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
         chosen = Chosen("all", (arena.judge,), asked=query.judge is not None)
-        return [Board(self._covered(ranking, query), joined_battles([]), chosen) for ranking in made]
-
-    def _covered(self, ranking: Ranking, query: BoardQuery) -> Ranking:
-        """The board with each model's coverage."""
-        shares = self.delivery.coverage(self.units_with({**query.filters, **ranking.scope}))
-        models = tuple(one.model_copy(update={"coverage": shares.get(one.model)}) for one in ranking.models)
-        return ranking.model_copy(update={"models": models})
+        return [Board(ranking, joined_battles([]), chosen) for ranking in made]
 
     def _data(self, query: BoardQuery, chosen: Chosen) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""
@@ -218,6 +215,7 @@ class Boards:
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else WHOLE)
         if chosen.source in ("human", "all"):
             data["overall"] = read_ratings(self.view, query.window).rule
+        data["kind"] = query.kind or ""
         data["filter"] = ", ".join(f"{name}={value}" for name, value in sorted(query.filters.items()))
         return data
 
@@ -272,12 +270,34 @@ class Boards:
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
         ranking = ranking.model_copy(
             update={
-                "excluded": {**ranking.excluded, **found.excluded},
+                "excluded": {**ranking.excluded, **({} if scope else found.excluded)},  # what the whole leaves out
                 "notices": (*shared.notices, *ranking.notices),
                 "settings": settings,
             }
         )
-        return replace(made, ranking=signed(ranking, {**shared.data, **table_data(table)}))
+        covered = sha256_hex(canonical_json(sorted(self.delivery.coverage(units).items())).encode())[:12]
+        return replace(made, ranking=signed(ranking, {**shared.data, **table_data(table), "coverage": f"#{covered}"}))
+
+
+def _check_weighed(query: BoardQuery) -> None:
+    """Refuse what boards that weigh people against a judge do not take, rather than leave it out in silence."""
+    options = query.options
+    asked = {
+        "--both-bad": query.both_bad != "tie",
+        "--missing": query.missing != "exclude",
+        "--covariate": bool(query.covariates),
+        "--position": options.position,
+        "--anchors": bool(options.anchors),
+        "--resume": query.resume is not None,
+        "a filter": bool(query.filters),
+        "a window of time": query.window != EVERYTHING,
+    }
+    for name, given in asked.items():
+        if given:
+            raise UserError(
+                f"The method '{options.method}' does not take {name} on a workspace.",
+                hint="Leave it out, choose --source people or --source judge, or rank a table with --from.",
+            )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Whose verdicts a board is made from where nobody chose: one rule for the command line, the reports and the web."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,8 @@ class Evidence:
 
 def choose(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
     """The lead's setting if there is one; else people, if their votes link all editors; else the widest judge."""
+    if query.judge is not None and query.source == "human":
+        raise UserError("--source people and --judge contradict each other.", hint="Leave one of them out.")
     if query.judge is not None:
         names = tuple(evidence.judges) if query.judge == ALL_JUDGES else (judge_called(view, query.judge),)
         return Chosen("all" if query.source == "all" else "judge", names, asked=True)
@@ -81,13 +83,17 @@ def choose(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
     if query.source == "judge":
         return _by_judge(evidence, query.dimension, asked=True)
     setting = view.workspace.settings.board
+    if setting.judge == ALL_JUDGES:
+        return Chosen("judge", tuple(evidence.judges))
     if setting.judge or setting.source == "judge":
         return (
             Chosen("judge", (judge_called(view, setting.judge),))
             if setting.judge
             else _by_judge(evidence, query.dimension)
         )
-    if setting.source == "people" or linked(view, people(view, query), setting.min_battles):
+    # the same source whatever the board is grouped by
+    whole = replace(query, by=None, dimensions_together=False)
+    if setting.source == "people" or linked(view, people(view, whole), setting.min_battles):
         return Chosen("human")
     widest = _by_judge(evidence, query.dimension)
     if widest.judges:

@@ -19,7 +19,7 @@ class Delivery:
     """e editors and u units (an item, a turn and a mode).
 
     `share` (e, u) of the samples asked for that came out ok, 0 where the editor has none, NaN where it was not meant to
-    have one: it was never run on that data set in that mode.
+    have one: it was never run on that data set.
     """
 
     editors: tuple[str, ...]
@@ -92,7 +92,7 @@ def read_delivery(view: View) -> Delivery:
     editor, unit = entries.editor.of[named].astype(np.int64), of_output[named]
     shape = (len(editors), unit_item.size)
     share = _shares(shape, editor, unit, entries.sample[named], entries.ok[named])
-    dataset = entries.labels["dataset"].of[unit_item].astype(np.int64) * len(MODES) + unit_mode
+    dataset = entries.labels["dataset"].of[unit_item].astype(np.int64)
     used = np.zeros((shape[0], int(dataset.max(initial=0)) + 1), bool)
     used[editor, dataset[unit]] = True
     share[~used[:, dataset]] = np.nan

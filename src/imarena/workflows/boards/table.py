@@ -39,7 +39,7 @@ def battle_table(view: View, battles: BattleColumns, delivery: Delivery | None, 
         "winner": _words(_longer(battles.winner, more, 0), _WINNERS, none=0),
         "item": _words(item, entries.item_id),
         "rater": _words(_longer(battles.rater.of, more), battles.rater.names),
-        "source": _words(_longer(battles.judged, more), _SOURCES),
+        "source": _words(_longer(battles.judged, more, _one_source(battles)), _SOURCES),
         "judge": _words(_longer(battles.judge.of, more), battles.judge.names),
         "dimension": _words(_longer(battles.dimension.of, more), battles.dimension.names),
         "score_left": _numbers(battles.score_left, more),
@@ -52,6 +52,12 @@ def battle_table(view: View, battles: BattleColumns, delivery: Delivery | None, 
         found["status_left"] = _words(status, STATES)
     columns = {name: found[name] for name in (*COLUMNS, "status_left") if found.get(name) is not None}
     return pa.table(columns)
+
+
+def _one_source(battles: BattleColumns) -> int:
+    """The source of battles that nobody could fight: that of the others, where they have one."""
+    judged = battles.judged
+    return 1 if judged.all() else -1 if judged.any() else 0
 
 
 def _longer(values: NDArray[Any], more: int, fill: int = -1) -> NDArray[np.int64]:

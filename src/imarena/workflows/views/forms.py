@@ -3,13 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from imarena.core.records import Status
 from imarena.judges.catalog import CARDS
-from imarena.storage.forms import Form
+from imarena.storage.forms import Form, form_of_row
 from imarena.storage.schema import judge_forms, judgments
 
 EARLIER = "by an earlier version, prompt or setting of the judge"
@@ -69,7 +68,7 @@ def version_of(form: Form) -> Version:
 def read_forms(connection: Connection) -> Forms:
     """Read them, and decide. A judge whose version, prompt or parameters changed is another judge."""
     rows = connection.execute(select(judge_forms).order_by(judge_forms.c.judge, judge_forms.c.id)).mappings()
-    every = tuple(_form(row) for row in rows)
+    every = tuple(form_of_row(row) for row in rows)
     rivals: dict[tuple[str, str, bool], list[Form]] = defaultdict(list)
     for form in every:
         if not form.imported or version_of(form) != UNKNOWN:
@@ -81,12 +80,6 @@ def read_forms(connection: Connection) -> Forms:
         newest = version_of(max(forms, key=lambda form: last.get(form.form_id, 0)))
         earlier |= {form.form_id for form in forms if version_of(form) != newest}
     return Forms(every, frozenset(earlier))
-
-
-def _form(row: Any) -> Form:
-    flags = ("pairwise", "imported", "higher_is_better")
-    values: dict[str, Any] = {name: bool(row[name]) if name in flags else row[name] for name in row if name != "id"}
-    return Form(**values)
 
 
 def _last(connection: Connection, forms: list[int]) -> dict[int, int]:

@@ -78,7 +78,7 @@ def combine(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> Fough
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
 
     For each order the first ok answer counts, else the newest failure. A battle that was fought here needs both orders
-    unless it was meant to have one; an imported one needs both where its judge has any verdict in swapped order. Rows
+    unless it was meant to have one; an imported one needs both where its source has any verdict in swapped order. Rows
     come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
     """
     imported = found.of_forms([form.imported for form in found.forms]).astype(bool)
@@ -129,7 +129,7 @@ def _outcomes(
     number = end - start
     head = rows[start]
     swapping = np.zeros(int(whose.max()) + 1, bool)
-    swapping[whose[found.order == RIGHT_FIRST]] = True
+    swapping[whose[(found.order == RIGHT_FIRST) & imported]] = True
     one_meant = np.logical_or.reduceat(single[rows], start)
     needs_both = np.where(imported[head], swapping[whose[head]], ~one_meant)
     whole = np.logical_or.reduceat(found.order[rows] == BOTH_ORDERS, start) | ~needs_both | (number > 1)

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import false, or_, select
 
 from imarena.storage.database import reading
-from imarena.storage.schema import votes
+from imarena.storage.schema import judgments, votes
 from imarena.workflows.views.fetch import fetch_columns
+from imarena.workflows.views.forms import EARLIER
 from imarena.workflows.views.view import View
-from imarena.workflows.views.votes import REASONS
+from imarena.workflows.views.votes import REASONS, Reason
 
 PAGE = 500
 
@@ -43,3 +44,13 @@ def uncounted_votes(view: View) -> dict[str, str]:
     return {
         identity[at]: REASONS[cast.reason[row]].value for at, row in zip(place.tolist(), rows.tolist(), strict=True)
     }
+
+
+def uncounted_judgments(view: View) -> dict[str, str]:
+    """Ids of the judgments that do not count, each with the reason: superseded, or by an earlier form of the judge."""
+    table = judgments
+    earlier = table.c.form_id.in_(list(view.forms.earlier)) if view.forms.earlier else false()
+    query = select(table.c.id, table.c.superseded).where(or_(table.c.superseded == 1, earlier))
+    with reading(view.workspace.store.engine) as connection:
+        rows = connection.execute(query).tuples().all()
+    return {identity: Reason.SUPERSEDED.value if superseded else EARLIER for identity, superseded in rows}
