@@ -48,7 +48,7 @@ def find_intervals(
     if ends is None and draws is None:
         return Intervals([*nothing], [*nothing], [*nothing], [*nothing], notes)
     low, high = ends if ends is not None else pairs.ends(draws, level) if draws is not None else (ratings, ratings)
-    flat = np.round(high - low, stability.DECIMALS) <= 0
+    flat = high - low <= 2 * 10.0**-stability.DECIMALS
     reason = flat_reason(settings or {})
     loose = dict(unbounded or {})
     reasons = {int(i): loose.get(int(i), reason) if reason == NO_VARIATION else reason for i in np.flatnonzero(flat)}

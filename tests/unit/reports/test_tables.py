@@ -229,7 +229,7 @@ def test_latex_is_ready_for_a_paper() -> None:
         r"d &  & 1,234\phantom{.0} & \multicolumn{2}{c}{fixed} \\",
         r"\bottomrule",
         r"\end{tabular}",
-        r"\par\smallskip{\footnotesize sig\_1\textbar{}x\par}",
+        r"\par\smallskip{\footnotesize sig\_1 \textbar{} x\par}",
     ]
     assert r"$\infty$" in to_latex(table_of(("x", math.inf)))
 
