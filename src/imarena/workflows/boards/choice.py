@@ -70,35 +70,35 @@ class Evidence:
 
 
 def choose(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
-    """The lead's setting if there is one; else people, if their votes link all editors; else the widest judge."""
-    if query.judge is not None and query.source == "human":
-        raise UserError("--source people and --judge contradict each other.", hint="Leave one of them out.")
+    """What was asked for; else the default."""
     if query.judge is not None:
-        names = tuple(evidence.judges) if query.judge == ALL_JUDGES else (judge_called(view, query.judge),)
-        return Chosen("all" if query.source == "all" else "judge", names, asked=True)
+        if query.source == "human":
+            raise UserError("--source people and --judge contradict each other.", hint="Leave one of them out.")
+        return Chosen("all" if query.source == "all" else "judge", _judges(view, query.judge, evidence), asked=True)
     if query.source in ("human", "all"):
         return Chosen(query.source, tuple(evidence.judges) if query.source == "all" else (), asked=True)
-    if query.source == "auto" and query.options.method in WEIGHED:  # these weigh all sources themselves
-        return Chosen("all", tuple(evidence.judges))
     if query.source == "judge":
         return _by_judge(evidence, query.dimension, asked=True)
+    if query.options.method in WEIGHED:  # these weigh all sources themselves
+        return Chosen("all", tuple(evidence.judges))
+    return _default(view, query, evidence)
+
+
+def _default(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
+    """The lead's setting; else people, if their votes link all editors; else the widest judge."""
     setting = view.workspace.settings.board
-    if setting.judge == ALL_JUDGES:
-        return Chosen("judge", tuple(evidence.judges))
-    if setting.judge or setting.source == "judge":
-        return (
-            Chosen("judge", (judge_called(view, setting.judge),))
-            if setting.judge
-            else _by_judge(evidence, query.dimension)
-        )
-    # the same source whatever the board is grouped by
-    whole = replace(query, by=None, dimensions_together=False)
-    if setting.source == "people" or linked(view, people(view, whole), setting.min_battles):
+    if setting.judge:
+        return Chosen("judge", _judges(view, setting.judge, evidence))
+    whole = replace(query, by=None, dimensions_together=False)  # the same source whatever the board is grouped by
+    if setting.source == "people" or (not setting.source and linked(view, people(view, whole), setting.min_battles)):
         return Chosen("human")
     widest = _by_judge(evidence, query.dimension)
-    if widest.judges:
-        return widest
-    return Chosen("human") if len(people(view, query)) else widest
+    some_votes = not widest.judges and not setting.source and len(people(view, query)) > 0
+    return Chosen("human") if some_votes else widest
+
+
+def _judges(view: View, name: str, evidence: Evidence) -> tuple[str, ...]:
+    return tuple(evidence.judges) if name == ALL_JUDGES else (judge_called(view, name),)
 
 
 def _by_judge(evidence: Evidence, dimension: str | None, *, asked: bool = False) -> Chosen:
