@@ -9,6 +9,7 @@ from typing import Any
 
 from imarena.core.protocols import Archive
 from imarena.core.records import Judgment, Order, Outcome, Reply, Status
+from imarena.core.records.base import outcome_of_both
 from imarena.datasets.genarena_logs import AUDIT, SOURCE, UNRECORDED
 from imarena.datasets.safe_names import safe_name
 
@@ -61,7 +62,7 @@ class BattleWriter:
                 self._line(judgment, judgment.preference, judgment.consistent)
             else:
                 key = (judgment.judge, _experiment(judgment), judgment.left_id, judgment.right_id, judgment.repeat)
-                _keep_latest(pairs.setdefault(key, _Pair()), judgment)
+                _keep(pairs.setdefault(key, _Pair()), judgment)
         self._write_pairs(pairs, archive)
         for path in self._lines:
             self._flush(path)
@@ -91,14 +92,14 @@ class BattleWriter:
             if first is None or second is None:
                 self._left_out["judgments", "only one order was judged"] += 1
                 continue
-            ok = first.preference is not None and second.preference is not None
-            outcome = first.preference if first.preference == second.preference else Outcome.TIE
-            consistent = first.preference == second.preference
-            if ok and outcome is not None:
+            outcome = None
+            consistent = first.preference is not None and first.preference is second.preference
+            if first.preference is not None and second.preference is not None:
+                outcome = outcome_of_both(first.preference, second.preference)
                 self._line(first, outcome, consistent)
             if _is_native(first) and _is_native(second):
-                self._audit(first, second, raw, outcome if ok else None, consistent and ok)
-            elif not ok:
+                self._audit(first, second, raw, outcome, consistent)
+            elif outcome is None:
                 self._left_out["judgments", "a call failed"] += 2
 
     def _line(self, judgment: Judgment, outcome: Outcome, consistent: bool | None) -> None:
@@ -163,11 +164,11 @@ class BattleWriter:
             self._lines[path] = []
 
 
-def _keep_latest(pair: _Pair, judgment: Judgment) -> None:
-    """A verdict beats a failure; of two alike the later one stands."""
+def _keep(pair: _Pair, judgment: Judgment) -> None:
+    """For each order the first ok answer counts, else the newest failure: the rule of boards."""
     order = judgment.order or Order.UNKNOWN
     held = pair.calls.get(order)
-    if held is None or held.status is not Status.OK or judgment.status is Status.OK:
+    if held is None or held.status is not Status.OK:
         pair.calls[order] = judgment
 
 

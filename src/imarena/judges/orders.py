@@ -14,6 +14,7 @@ from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Exhibit, Judge, Verdict
 from imarena.core.records import JsonDict, Order, Outcome, Status
+from imarena.core.records.base import outcome_of_both
 
 OrderPolicy = Literal["both", "single", "paper-compat"]
 """`both`: two calls. `single`: left is always shown first. `paper-compat`: one call, swapped by a fair coin."""
@@ -73,14 +74,6 @@ def mirrored_scores(scores: Mapping[str, float]) -> dict[str, float]:
         side, dot, criterion = name.partition(".")
         mirrored[f"{names[side]}.{criterion}" if dot and side in names else name] = value
     return mirrored
-
-
-def outcome_of_both(first: Outcome, second: Outcome) -> Outcome:
-    """The outcome of a battle from its two orders: the same twice is that outcome, two different ones are a tie.
-
-    Every combination of orders goes through this rule: a judge's own battles, boards, health, alignment and pages.
-    """
-    return first if first is second else Outcome.TIE
 
 
 def score_gap(scores: Mapping[str, float], reasons: Mapping[str, JsonValue]) -> float | None:

@@ -90,6 +90,14 @@ class Outcome(StrEnum):
         return Outcome.LEFT if self is Outcome.RIGHT else self
 
 
+def outcome_of_both(first: Outcome, second: Outcome) -> Outcome:
+    """The outcome of a battle from its two orders: the same twice is that outcome, two different ones are a tie.
+
+    Every combination of orders goes through this rule: a judge's own battles, boards, health, pages and exports.
+    """
+    return first if first is second else Outcome.TIE
+
+
 class ImageRef(Noun):
     """A picture by content: the bytes live in the blob store under their SHA-256."""
 

@@ -1,4 +1,4 @@
-"""Battles from judgments in one or both orders, for whole columns. The rule is `judges.orders.outcome_of_both`."""
+"""Battles from judgments in one or both orders, for whole columns. The rule is `outcome_of_both` of the records."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Outcome
-from imarena.judges.orders import outcome_of_both
+from imarena.core.records.base import outcome_of_both
 from imarena.workflows.views.codes import (
     BOTH_ORDERS,
     EQUAL,
