@@ -16,7 +16,7 @@ from imarena.storage.schema import votes
 from imarena.workflows.looking import Filters, Looking
 from imarena.workflows.sight import Sight
 from imarena.workflows.slots import UNNAMED
-from imarena.workflows.views import NONE, Entries, View, seen
+from imarena.workflows.views import NONE, Entries, View, live_vote_rows
 from imarena.workflows.views.codes import CodeArray, Names, names_of
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 
@@ -64,7 +64,7 @@ def _heat(sight: Sight, editor: str | None, filters: Filters) -> Heat:
     view = sight.view
     found = sight.kept("issues", lambda: read_issues(view), "lists")
     cast, entries = view.votes, view.entries
-    kept = cast.counts & seen(view, filters.window) & sight.boards.outputs_with(filters.of_items)[cast.left]
+    kept = live_vote_rows(view, filters.window) & sight.boards.outputs_with(filters.of_items)[cast.left]
     if editor is not None:
         code = entries.editor.names.index(editor) if editor in entries.editor.names else -2
         kept &= entries.editor.of[cast.left] == code

@@ -8,9 +8,11 @@ from imarena.workflows.views.battles import (
     BattleColumns,
     Kind,
     judge_battles,
+    live_judgments,
+    live_vote_rows,
+    live_votes,
     named,
     people_battles,
-    seen,
 )
 from imarena.workflows.views.codes import (
     BOTH_BAD,
@@ -91,6 +93,9 @@ __all__ = [
     "fetch_columns",
     "fetch_integers",
     "judge_battles",
+    "live_judgments",
+    "live_vote_rows",
+    "live_votes",
     "mean_ratings",
     "named",
     "names_of",
@@ -100,6 +105,5 @@ __all__ = [
     "rating_pairs",
     "read_marks",
     "read_ratings",
-    "seen",
     "version_of",
 ]

@@ -15,6 +15,7 @@ from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.judgments import FloatArray, JudgmentColumns
 from imarena.workflows.views.orders import Fought, combine
 from imarena.workflows.views.view import EVERYTHING, View, Window
+from imarena.workflows.views.votes import VoteColumns
 
 WHOLE = "overall"
 """The dimension of a verdict that is about everything."""
@@ -87,8 +88,8 @@ def named(table: BattleColumns, entries: Entries) -> BattleColumns:
 
 def people_battles(view: View, *, dimension: str | None = None, window: Window = EVERYTHING) -> BattleColumns:
     """Preferences of people that count, in the order in which they were given; of one dimension, or of all."""
-    votes = view.votes
-    kept = votes.counts & (votes.preference != NONE) & (votes.right >= 0) & seen(view, window)
+    votes = live_votes(view, window)
+    kept = (votes.preference != NONE) & (votes.right >= 0)
     if dimension is not None:
         known = votes.dimension.names
         kept &= votes.dimension.of == (known.index(dimension) if dimension in known else -2)
@@ -129,14 +130,25 @@ def joined_names(parts: Sequence[Names]) -> Names:
     return Names(np.concatenate(codes), tuple(known))
 
 
-def seen(view: View, window: Window) -> NDArray[np.bool_]:
-    """(n,) which votes the window shows."""
+def live_votes(view: View, window: Window = EVERYTHING) -> VoteColumns:
+    """The votes that count and that the window shows."""
+    return view.votes.where(live_vote_rows(view, window))
+
+
+def live_vote_rows(view: View, window: Window = EVERYTHING) -> NDArray[np.bool_]:
+    """(n,) which of all votes these are."""
     votes = view.votes
-    shown = window.sees(votes.created_us)
+    shown = votes.counts & window.sees(votes.created_us)
     if window.released:
         hidden = [code for code, name in enumerate(votes.campaign.names) if name in view.asking]
         shown &= ~np.isin(votes.campaign.of, hidden)
     return shown
+
+
+def live_judgments(view: View, forms: Sequence[Form], window: Window = EVERYTHING) -> JudgmentColumns:
+    """The judgments of these forms that nothing superseded and that the window shows."""
+    found = view.judgments(forms)
+    return found.where(window.sees(found.created_us)) if window.since or window.until else found
 
 
 def judge_battles(
@@ -194,9 +206,7 @@ def _owned(whose: IntArray, codes: list[int], names: list[str]) -> Names:
 def _rows(
     view: View, forms: list[Form], number: dict[tuple[str, str], int], window: Window
 ) -> tuple[JudgmentColumns, CodeArray]:
-    found = view.judgments(forms)
-    if window.since or window.until:
-        found = found.where(window.sees(found.created_us))
+    found = live_judgments(view, forms, window)
     whose = found.of_forms([number[form.judge, form.dimension] for form in found.forms])
     return found, whose.astype(np.int32)
 

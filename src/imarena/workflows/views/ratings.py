@@ -16,7 +16,7 @@ from sqlalchemy import select
 from imarena.core.errors import UserError
 from imarena.storage.database import reading
 from imarena.storage.schema import votes
-from imarena.workflows.views.battles import WHOLE, BattleColumns, pairs_of_units, seen
+from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
 from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, names_of
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
@@ -66,8 +66,8 @@ def read_ratings(view: View, window: Window = EVERYTHING) -> Ratings:
 
 
 def _read_ratings(view: View, window: Window) -> Ratings:
-    cast = view.votes
-    kept = cast.counts & (cast.right < 0) & (cast.preference == 0) & seen(view, window)
+    cast = live_votes(view, window)
+    kept = (cast.right < 0) & (cast.preference == 0)
     rows = np.flatnonzero(kept)
     found: dict[tuple[int, int, str], tuple[float, Scale | None, int]] = {}
     for row, body in zip(rows.tolist(), _bodies(view, cast.seq[rows]), strict=True):
