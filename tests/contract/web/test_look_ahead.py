@@ -156,7 +156,7 @@ def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
 
 
 def test_giving_back_does_not_tell_gold_from_real_work(any_workspace: Workspace) -> None:
-    fill(any_workspace, items=4)
+    fill(any_workspace, items=8)  # enough that both kinds wait at some moment, whatever the campaign's random id
     units = plan_units(any_workspace, Plan(name="x"))[:8]
     gold = [{"item_id": u.item_id, "left_id": u.left_id, "right_id": u.right_id, "preference": "left"} for u in units]
     voting, campaign, (one, _) = desk(any_workspace, gold=gold, gold_rate=0.5)
