@@ -99,7 +99,8 @@ def new_database_like(url: str) -> str:
     return new_database(url) if url else ""
 
 
-@pytest.mark.parametrize("url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True)
+@pytest.mark.slow  # eleven boards for each schema and database
+@pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_workspace_of_each_schema_keeps_its_boards(version: str, url: str, tmp_path: Path, imarena: Imarena) -> None:
     """The boards that the code of that time gave, but for those that were changed since, each for a reason."""
