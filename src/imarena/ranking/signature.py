@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
+import numpy as np
+
 from imarena.core.errors import UserError
 from imarena.core.ids import canonical_json, sha256_hex
 from imarena.core.records import Ranking
@@ -66,7 +68,7 @@ def signed(ranking: Ranking, data: Mapping[str, str]) -> Ranking:
 
 def table_data(table: Any) -> dict[str, str]:
     """What a table of battles holds: its number of battles and items, each with a hash."""
-    digest, names = hashlib.sha256(), table.column_names
+    digest, names = hashlib.blake2b(digest_size=16), table.column_names  # twice as fast as SHA-256 here
     for name in sorted(names):
         digest.update(name.encode())
         _update(digest, table[name].combine_chunks())
@@ -90,9 +92,9 @@ def _update(digest: Any, column: Any) -> None:
         column = column.indices.fill_null(-1)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         if column.null_count:
-            digest.update(column.is_null().to_numpy(zero_copy_only=False).tobytes())
+            digest.update(np.ascontiguousarray(column.is_null().to_numpy(zero_copy_only=False)))
             column = column.fill_null(0)
-        digest.update(column.to_numpy(zero_copy_only=False).tobytes())
+        digest.update(np.ascontiguousarray(column.to_numpy(zero_copy_only=False)))
     else:
         digest.update(repr(column.to_pylist()).encode("utf-8", "surrogatepass"))
 

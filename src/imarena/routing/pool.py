@@ -1,6 +1,7 @@
 """What may be asked: every pair of models on every item, with the judge's scores and how often people were asked."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +68,7 @@ class Pool:
         """(N, P) both outputs are there."""
         return np.asarray(self.present[:, self.left] & self.present[:, self.right])
 
-    @property
+    @cached_property  # every strategy of a chain asks
     def askable(self) -> Mask:
         """(N, P) people can be asked: both pictures are there, and they are not the same one."""
         if self.picture is None:
