@@ -4,9 +4,10 @@ Two judgments with the same form answer the same question in the same way. Which
 ``workflows/views``; here a form only gets its identity.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from imarena.core.ids import canonical_json, sha256_hex
@@ -34,10 +35,11 @@ class Form:
     orders: str
     higher_is_better: bool
 
-    @property
+    @cached_property
     def form_id(self) -> int:
         """A positive 63-bit number from the content."""
-        return _number(self)
+        told = canonical_json(list(asdict(self).values())).encode("utf-8", "surrogatepass")
+        return int(sha256_hex(told)[:16], 16) >> 1
 
     def row(self) -> dict[str, Any]:
         """The row of the table ``judge_forms``."""
@@ -45,18 +47,29 @@ class Form:
 
 
 def form_of(judgment: Judgment) -> Form:
-    """The form of a judgment."""
-    return form_from(
-        judgment.params,
-        judge=judgment.judge,
-        dimension=judgment.dimension,
-        pairwise=judgment.right_id is not None,
-        imported=judgment.run_id is None,
-        judge_version=judgment.judge_version,
-        prompt_id=judgment.prompt_id,
-        prompt_version=judgment.prompt_version,
-        parser_version=judgment.parser_version,
+    """The form of a judgment. This runs for every judgment that is stored: equal ones share one object."""
+    imported = judgment.run_id is None
+    higher = judgment.params.get(HIGHER) is not False
+    return _form(
+        "" if imported else canonical_json(judgment.params),
+        higher,
+        judgment.judge,
+        judgment.dimension,
+        judgment.right_id is not None,
+        imported,
+        judgment.judge_version,
+        judgment.prompt_id,
+        judgment.prompt_version,
+        judgment.parser_version,
     )
+
+
+@lru_cache(4096)
+def _form(params: str, higher: bool, judge: str, dimension: str, pairwise: bool, imported: bool, *rest: str) -> Form:
+    names = ("judge_version", "prompt_id", "prompt_version", "parser_version")
+    given: dict[str, Any] = json.loads(params) if params else {HIGHER: higher}
+    known = dict(zip(names, rest, strict=True))
+    return form_from(given, judge=judge, dimension=dimension, pairwise=pairwise, imported=imported, **known)
 
 
 def form_from(params: Mapping[str, Any], *, imported: bool, **known: Any) -> Form:
@@ -76,11 +89,6 @@ def form_of_row(row: Any) -> Form:
     flags = ("pairwise", "imported", "higher_is_better")
     values: dict[str, Any] = {name: bool(row[name]) if name in flags else row[name] for name in row if name != "id"}
     return Form(**values)
-
-
-@lru_cache(4096)
-def _number(form: Form) -> int:
-    return int(sha256_hex(canonical_json(list(asdict(form).values())).encode("utf-8", "surrogatepass"))[:16], 16) >> 1
 
 
 def _plain(value: Any) -> Any:

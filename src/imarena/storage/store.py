@@ -113,7 +113,8 @@ class Store:
         if not fresh:
             return outcome
         if kind.record is Judgment:
-            self._insert_missing(connection, schema.judge_forms, _forms(record for record, _ in fresh.values()))
+            by_form = {row["form_id"]: record for record, row in fresh.values()}
+            self._insert_missing(connection, schema.judge_forms, _forms(by_form.values()))
         count = self._insert_missing(connection, kind.table, [row for _, row in fresh.values()])
         if "superseded" in kind.table.c:
             mark_superseded(connection, kind.table, [row["supersedes"] for _, row in fresh.values()])
