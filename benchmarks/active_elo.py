@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
-from imarena.workflows.simulating_worlds import World, simulated_world, world_of
+from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
+from imarena.workflows.active_elo.simulation.worlds import World, simulated_world, world_of
 
 JUDGES = {"gpt4o": "GPT-4o", "gemini": "Gemini", "gpt4v": "GPT-4v", "llava": "LLaVA"}
 TASKS = {"IE": ("ImagenHub_Text-Guided_IE", "Text-Guided_IE"), "IG": ("ImagenHub_Text-Guided_IG", "Text-To-Image")}

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.active_elo import JUDGES, recorded_world
-from imarena.ranking.calibrated import fit_calibrated
-from imarena.ranking.corrected import correct
+from imarena.ranking.likelihood.calibrated import fit_calibrated
+from imarena.ranking.likelihood.corrected import correct
 from imarena.routing import Belief, Pool, at_most, chain, draw, ranking_information
-from imarena.workflows.simulating_boards import Board, figures
-from imarena.workflows.simulating_runs import Campaigns, Votes, ballot, campaigns, default_gates, run
-from imarena.workflows.simulating_worlds import World
+from imarena.workflows.active_elo.simulation.boards import Board, figures
+from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, ballot, campaigns, default_gates, run
+from imarena.workflows.active_elo.simulation.worlds import World
 
 Floats = NDArray[np.float64]
 Weights = Callable[[Pool, Belief], Floats]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.corrected import PRIORS, Ballot, correct
-from imarena.ranking.corrected_draws import boards
+from imarena.ranking.likelihood.corrected import PRIORS, Ballot, correct
+from imarena.ranking.likelihood.corrected_draws import boards
 from imarena.ranking.pairs import ends
 
 Floats = NDArray[np.float64]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.corrected import Ballot, Posterior, correct
-from imarena.ranking.corrected_draws import boards
+from imarena.ranking.likelihood.corrected import Ballot, Posterior, correct
+from imarena.ranking.likelihood.corrected_draws import boards
 from imarena.routing import (
     Belief,
     Pool,

@@ -26,7 +26,7 @@ from imarena.agent.orders import requests_in
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
 from imarena.core.records import Mode, Status
-from imarena.editors.studio import studio_editor
+from imarena.editors.studio.editors import studio_editor
 from imarena.judges.catalog import JUDGES
 from imarena.studio import DEMO_KEYS, Entry, catalogue, entries, entry_of, picture, true_quality
 from imarena.studio.entries_edival import TYPES, _chain, edival_entries

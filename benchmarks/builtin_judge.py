@@ -31,8 +31,8 @@ from scipy.stats import kendalltau, rankdata, spearmanr
 
 from imarena.core.protocols import EditRequest, Exhibit
 from imarena.core.records import Outcome, Status
-from imarena.editors.studio import QUALITY_ORDER, studio_editor
-from imarena.judges.builtin import BuiltinJudge
+from imarena.editors.studio.editors import QUALITY_ORDER, studio_editor
+from imarena.judges.builtin.judge import BuiltinJudge
 from imarena.language import read_instruction
 from imarena.studio import DEMO_KEYS, entries, entry_of, picture, true_quality
 

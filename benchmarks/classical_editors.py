@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image
 
 from imarena.core.protocols import EditRequest
-from imarena.editors.classical import make
+from imarena.editors.classical.editor import make
 from imarena.images import decode
 from imarena.studio import Entry, entries, picture, true_quality
 

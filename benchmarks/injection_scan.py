@@ -26,7 +26,7 @@ from imarena.core.ids import sha256_hex
 from imarena.core.protocols import EditRequest
 from imarena.core.records import ImageRef
 from imarena.datasets.studio import studio_items
-from imarena.editors.studio import studio_editor
+from imarena.editors.studio.editors import studio_editor
 from imarena.images import decode
 from imarena.judges.injection import CONTROL, draw_text, injections
 from imarena.studio import entries

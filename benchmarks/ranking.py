@@ -66,7 +66,7 @@ def floor(table: pa.Table) -> Any:
 
 
 def ours(table: pa.Table, **options: Any) -> Any:
-    from imarena.workflows.rank import rank
+    from imarena.workflows.boards.from_tables import rank
 
     return rank(table, **{"interval": "none", **options})
 
@@ -159,10 +159,10 @@ def show(title: str, medians: dict[str, float]) -> None:
 
 def online(n: int, m: int, runs: int) -> None:
     """Elo after encoding: the loop alone."""
-    from imarena.datasets.tables import as_table
     from imarena.ranking import Options, encode
     from imarena.ranking.active_elo import active_elo_ratings, evidence
     from imarena.ranking.elo import elo_ratings
+    from imarena.tables.plain import as_table
 
     rng = np.random.default_rng(1)
     table = make_table(n, m)

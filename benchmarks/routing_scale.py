@@ -21,10 +21,10 @@ from imarena.core.ids import sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.routing import believe
-from imarena.workflows.routing_assign import Request, assign, draw_batch
-from imarena.workflows.routing_boards import rerank
-from imarena.workflows.routing_tables import read_arena
+from imarena.workflows.active_elo.assigning import Request, assign, draw_batch
+from imarena.workflows.active_elo.planning import believe
+from imarena.workflows.boards.weighted.arena import read_arena
+from imarena.workflows.boards.weighted.boards import rerank
 
 
 def memory_mb() -> float:

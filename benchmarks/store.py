@@ -16,8 +16,8 @@ from pathlib import Path
 from imarena.core.records import Judgment, Order, Outcome, Output, Record
 from imarena.datasets.formats import READERS
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.importing import import_records
-from imarena.workflows.status import status
+from imarena.workflows.exchange.importing import import_records
+from imarena.workflows.upkeep.status import status
 
 
 def memory_mb() -> float:

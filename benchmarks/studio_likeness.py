@@ -21,7 +21,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from imarena.core.protocols import EditRequest
-from imarena.editors.studio import StudioEditor, studio_editors
+from imarena.editors.studio.editors import StudioEditor, studio_editors
 from imarena.studio import SHOWN, Entry, alike, entries, photos, picture, render
 from imarena.studio.canvases import Pixels, decoded
 from imarena.studio.photos import photo_bytes

@@ -34,10 +34,10 @@ import aiohttp
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from imarena.core.records import Rater, Vote
+from imarena.routing.campaign_plan import Plan
 from imarena.storage import access, init_workspace, open_workspace
 from imarena.web.keys import COOKIE, Keys
-from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaigns import create_campaign
+from imarena.workflows.rating.campaigns import create_campaign
 from imarena.workflows.views import View
 from tests.postgres import new_database, server
 from tests.web.people import fill

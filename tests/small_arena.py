@@ -6,14 +6,14 @@ from pathlib import Path
 
 from imarena.core.records import ImageRef, Item, Mode, Order, Output
 from imarena.datasets.studio import studio_items
-from imarena.editors.studio import studio_editor
+from imarena.editors.studio.editors import studio_editor
 from imarena.judges.catalog import JUDGES
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.studio import DEMO_KEYS, entry_of
-from imarena.workflows.cases import Board, Case, load_board, sides
-from imarena.workflows.editing import EditSettings, edit_items
-from imarena.workflows.importing import WorkspaceIntake
-from imarena.workflows.judging import judge_cases
+from imarena.workflows.editing.run import EditSettings, edit_items
+from imarena.workflows.exchange.importing import WorkspaceIntake
+from imarena.workflows.questions.cases import Board, Case, load_board, sides
+from imarena.workflows.questions.judging import judge_cases
 
 HABITS = ("exact", "artefacts", "returns-input")
 

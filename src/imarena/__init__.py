@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from imarena.stats import battles_needed, krippendorff_alpha
     from imarena.storage import Workspace, init_workspace, open_workspace
     from imarena.workflows.boards import BoardQuery, board
-    from imarena.workflows.rank import rank
+    from imarena.workflows.boards.from_tables import rank
 
 __version__ = VERSION
 
@@ -43,7 +43,7 @@ _HOME = {
     "imarena.stats": ("battles_needed", "krippendorff_alpha"),
     "imarena.storage": ("Workspace", "init_workspace", "open_workspace"),
     "imarena.workflows.boards": ("BoardQuery", "board"),
-    "imarena.workflows.rank": ("rank",),
+    "imarena.workflows.boards.from_tables": ("rank",),
 }  # fmt: skip
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 

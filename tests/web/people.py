@@ -14,7 +14,7 @@ from imarena.core.ids import sha256_hex
 from imarena.core.records import ImageRef, Item, Output, Turn
 from imarena.storage import Workspace, init_workspace
 from imarena.web.app import create_app
-from imarena.workflows.serving import ServeSettings
+from imarena.workflows.serving.server import ServeSettings
 
 EDITORS = ("quokka-edit-9b", "numbat-diffusion", "wombat-pro")
 PASSWORD = "correct horse battery"

@@ -13,9 +13,9 @@ from imarena.core.ids import content_id, content_number, content_numbers
 from imarena.core.records import Assignment, Campaign, Judgment, Order, Outcome, Output, Rater, Status, Vote
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.web.app import create_app
-from imarena.workflows.exploring import battle, battles
-from imarena.workflows.looking import Filters, Looking
-from imarena.workflows.shelves import Shelves
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.explorer import battle, battles
+from imarena.workflows.serving.leaderboards import Filters, Looking
 from imarena.workflows.views.forms import EARLIER
 from tests.web.looked_at import EDITORS, fill, looked_at
 from tests.web.people import Person, administrator, settings_of

@@ -15,8 +15,8 @@ from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.gate import COSTLY_AT_ONCE
 from imarena.web.keys import COOKIE
-from imarena.workflows.serving import need_port
-from imarena.workflows.serving_beside import serving_beside
+from imarena.workflows.serving.background_server import serving_beside
+from imarena.workflows.serving.server import need_port
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
 
 

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from imarena.core.records import Evidence, Item, Mode, Verification, Vote
 from imarena.storage import init_workspace, open_workspace
 from imarena.web.app import create_app
-from imarena.workflows.objects import KIND, question_of
-from imarena.workflows.reporting import report
+from imarena.workflows.questions.expected_objects import KIND, question_of
+from imarena.workflows.reporting.report import report
 from tests.web.people import administrator, campaign, fill, rater, served, settings_of
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")

@@ -6,9 +6,9 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Rater, Status, Turn, Usage, Vote
 from imarena.storage import Workspace
-from imarena.workflows.looking import Looking
-from imarena.workflows.monitoring import Health, judge_health
-from imarena.workflows.shelves import Shelves
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.judge_monitor import Health, judge_health
+from imarena.workflows.serving.leaderboards import Looking
 from tests import samples
 
 ORDERS = (Order.LEFT_FIRST, Order.RIGHT_FIRST)

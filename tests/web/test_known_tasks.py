@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from imarena.core.records import Campaign, Item, Output, Rater, Vote
+from imarena.routing.campaign_plan import Plan
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaigns import create_campaign, plan_units
-from imarena.workflows.known_tasks import from_table, from_votes
+from imarena.workflows.rating.campaigns import create_campaign, plan_units
+from imarena.workflows.rating.known_tasks import from_table, from_votes
 from tests.command import Imarena
 from tests.web.people import EDITORS, Person, administrator, campaign, fill, rater, served
 

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Run, Status, Turn
 from imarena.reports.rank_tables import made_by
 from imarena.storage import open_workspace
-from imarena.web.showing import item_line
+from imarena.web.responses import item_line
 from imarena.workflows.boards import BoardQuery, Boards
 from imarena.workflows.views import View
 from tests.web.looked_at import CRITERION, EDITORS, looked_at

@@ -12,7 +12,7 @@ from imarena.core.errors import UserError
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.limits import SIGN_IN
-from imarena.workflows.serving import host_name, how_to_listen, path_below, proxy_address
+from imarena.workflows.serving.server import host_name, how_to_listen, path_below, proxy_address
 from tests.web.people import PASSWORD, fill, settings_of
 
 PROXY = "10.1.2.3"

@@ -9,11 +9,11 @@ from imarena.ranking import Options
 from imarena.storage import open_workspace
 from imarena.storage.database import writing
 from imarena.storage.schema import leases
-from imarena.workflows.routing import freeze_gold
-from imarena.workflows.routing_assign import Request, assign
-from imarena.workflows.routing_boards import rerank
-from imarena.workflows.routing_ingest import ingest
-from imarena.workflows.routing_tables import gold_set, read_arena
+from imarena.workflows.active_elo.assigning import Request, assign
+from imarena.workflows.active_elo.ingesting import ingest
+from imarena.workflows.active_elo.planning import freeze_gold
+from imarena.workflows.boards.weighted.arena import gold_set, read_arena
+from imarena.workflows.boards.weighted.boards import rerank
 from tests.command import Imarena
 from tests.web.people import Person, administrator, rater, served
 

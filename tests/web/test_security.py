@@ -13,7 +13,7 @@ from imarena.storage import init_workspace, open_workspace
 from imarena.storage.database import reading
 from imarena.storage.schema import invitations, sessions, tokens
 from imarena.web.app import create_app
-from imarena.workflows.serving import ServeSettings, is_loopback, with_secrets
+from imarena.workflows.serving.server import ServeSettings, is_loopback, with_secrets
 from tests.web.people import PASSWORD, Person, administrator, campaign, fill, rater, served, settings_of
 
 HOSTILE = (

@@ -10,9 +10,12 @@ import pytest
 
 from imarena.storage import open_workspace
 from imarena.web.arena import Arena
-from imarena.workflows import battle_index, exploring, monitoring, warming_view
-from imarena.workflows.looking import Looking
-from imarena.workflows.shelves import Shelves
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.server import battle_index
+from imarena.workflows.serving.server import explorer as exploring
+from imarena.workflows.serving.server import judge_monitor as monitoring
+from imarena.workflows.serving.server import page_prefetch as warming_view
 from imarena.workflows.views import View, view
 from tests.web.looked_at import looked_at
 from tests.web.people import administrator

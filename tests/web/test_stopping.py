@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 
 from imarena.storage import init_workspace
-from imarena.workflows.serving import ServeSettings
-from imarena.workflows.serving_address import FILE, announce, served_at
+from imarena.workflows.serving.server import ServeSettings
+from imarena.workflows.serving.server_address import FILE, announce, served_at
 from tests.web.browser.stage import start
 from tests.web.people import Person, fill, served
 

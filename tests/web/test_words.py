@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from imarena.core.records import Evidence, Item, Output
 from imarena.storage import open_workspace
-from imarena.workflows.scanning import READER, TEXT, flag
+from imarena.workflows.questions.text_scan import READER, TEXT, flag
 from tests.web.people import administrator, served
 
 

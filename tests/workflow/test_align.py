@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from imarena.agreement.columns import RatingColumns, ScoreColumns, VerdictColumns
+from imarena.agreement.judges import AlignOptions, align
+from imarena.agreement.verdicts import align_verdicts
 from imarena.core.errors import UserError
-from imarena.workflows.align import AlignOptions, align
-from imarena.workflows.align_verdicts import align_verdicts
-from imarena.workflows.columns import RatingColumns, ScoreColumns, VerdictColumns
 from tests.command import run
 
 RANDOM = np.random.default_rng(3)

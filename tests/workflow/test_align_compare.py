@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 from typer.testing import CliRunner
 
+from imarena.agreement.columns import RatingColumns, ScoreColumns
+from imarena.agreement.judges import Alignment, AlignOptions, align
 from imarena.cli.app import app
-from imarena.workflows.align import Alignment, AlignOptions, align
-from imarena.workflows.columns import RatingColumns, ScoreColumns
 
 N = 120
 

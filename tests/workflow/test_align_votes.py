@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from imarena.agreement.columns import VerdictColumns
+from imarena.agreement.majority import majority_of
 from imarena.core.records import Judgment, Order, Outcome, Output, Rater, Status, tie_is_unstated
 from imarena.judges.orders import score_gap
 from imarena.storage import Workspace
-from imarena.workflows.align_majority import majority_of
-from imarena.workflows.align_store import align_workspace
-from imarena.workflows.columns import VerdictColumns
-from imarena.workflows.health import health
+from imarena.workflows.studies.alignment import align_workspace
+from imarena.workflows.studies.health import health
 from tests.samples import item, judgment, output, vote
 
 

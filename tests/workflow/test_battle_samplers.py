@@ -14,8 +14,8 @@ from imarena.core.errors import UserError
 from imarena.core.records import ImageRef, Item, Order, Output, Ranking, Standing, Turn
 from imarena.storage import open_workspace
 from imarena.workflows.boards import Boards, every_board
-from imarena.workflows.cases import Board
-from imarena.workflows.sampling import (
+from imarena.workflows.questions.cases import Board
+from imarena.workflows.questions.sampling import (
     Sampler,
     battles_by_pair,
     cases_of,

@@ -5,15 +5,15 @@ from pathlib import Path
 from sqlalchemy import update
 
 from imarena.core.records import Output, Rater
+from imarena.routing.ballots import Answer
+from imarena.routing.campaign_plan import Plan
 from imarena.storage import init_workspace
 from imarena.storage.database import writing
 from imarena.storage.schema import votes
 from imarena.storage.upkeep import withdraw_image, withdrawn
-from imarena.workflows.ballots import Answer
-from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaign_quality import agreement
-from imarena.workflows.campaigns import create_campaign, plan_units
-from imarena.workflows.voting import Held, Voting
+from imarena.workflows.rating.campaigns import create_campaign, plan_units
+from imarena.workflows.rating.quality import agreement
+from imarena.workflows.rating.voting import Held, Voting
 from tests.web.people import fill
 
 

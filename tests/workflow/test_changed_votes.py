@@ -5,7 +5,7 @@ from pathlib import Path
 from imarena.core.records import Outcome, Vote
 from imarena.datasets.formats import READERS
 from imarena.storage import Workspace
-from imarena.workflows.importing import import_records
+from imarena.workflows.exchange.importing import import_records
 from tests import samples
 
 

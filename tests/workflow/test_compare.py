@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.workflows.comparing import elo_of, win_interval
+from imarena.workflows.studies.comparing import elo_of, win_interval
 from tests.command import Imarena
 from tests.small_arena import make_arena, write_folders
 

@@ -5,7 +5,7 @@ import asyncio
 from imarena.clients import Budget, BudgetSpent, Endpoint
 from imarena.core.protocols import ChatAnswer, ChatPrompt
 from imarena.core.records import Status
-from imarena.workflows.wiring import Door
+from imarena.workflows.wiring.judges import Door
 
 
 def test_nothing_is_held_once_every_request_is_settled() -> None:

@@ -7,12 +7,12 @@ from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Item, JsonDict, Mode, Output, Run, Status, Turn
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.boards import Boards
-from imarena.workflows.cases import load_board, pointwise_cases
-from imarena.workflows.judging import judge_cases
-from imarena.workflows.reporting import report
-from imarena.workflows.slots import NOT_TRIED, slots_of
-from imarena.workflows.status import status
+from imarena.workflows.questions.cases import load_board, pointwise_cases
+from imarena.workflows.questions.judging import judge_cases
+from imarena.workflows.reporting.report import report
+from imarena.workflows.upkeep.status import status
 from imarena.workflows.views import View
+from imarena.workflows.views.slots import NOT_TRIED, slots_of
 from tests.samples import item, kept, output
 
 

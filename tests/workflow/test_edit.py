@@ -8,7 +8,7 @@ from PIL import Image
 
 from imarena.core.records import Evidence, Item, Mode, Output, Status, Turn
 from imarena.storage import init_workspace, open_workspace
-from imarena.workflows.editor_wiring import wire_editors
+from imarena.workflows.wiring.editors import wire_editors
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 from tests.samples import kept

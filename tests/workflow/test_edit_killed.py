@@ -9,7 +9,7 @@ from pathlib import Path
 
 from imarena.core.records import Output, Status
 from imarena.storage import open_workspace
-from imarena.workflows.runs import alone
+from imarena.workflows.wiring.runs import alone
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 

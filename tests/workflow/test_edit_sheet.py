@@ -12,8 +12,8 @@ from pathlib import Path
 from PIL import Image
 
 from imarena.core.records import Item, Turn
+from imarena.reports.contact_sheet import Cell, Page, Row, page
 from imarena.storage import init_workspace
-from imarena.workflows.editing_sheet_page import Cell, Page, Row, page
 from tests.command import Imarena
 from tests.fake_pictures_server import filled
 from tests.samples import kept

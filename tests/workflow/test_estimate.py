@@ -10,10 +10,10 @@ from imarena.clients import Endpoint
 from imarena.core.records import Item, Judgment, Order, Outcome, Turn, Usage
 from imarena.judges import JUDGES
 from imarena.storage import init_workspace
-from imarena.workflows.cases import Case, load_board
-from imarena.workflows.estimating import COMPUTED_S, Estimate, Size, estimate, estimate_sizes
-from imarena.workflows.judging_plan import CaseWork, PlannedWork
-from imarena.workflows.wiring import Door, Wired
+from imarena.workflows.questions.cases import Case, load_board
+from imarena.workflows.questions.estimates import COMPUTED_S, Estimate, Size, estimate, estimate_sizes
+from imarena.workflows.questions.judging_plan import CaseWork, PlannedWork
+from imarena.workflows.wiring.judges import Door, Wired
 from tests import samples
 
 SIZE = Size(100, 100, 1)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from imarena.storage import init_workspace
-from imarena.workflows.routing import freeze_gold
-from imarena.workflows.routing_tables import gold_set
+from imarena.workflows.active_elo.planning import freeze_gold
+from imarena.workflows.boards.weighted.arena import gold_set
 from tests.samples import item, output
 
 

@@ -8,7 +8,7 @@ import pytest
 from imarena.core.ids import canonical_json
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.storage import init_workspace, open_workspace
-from imarena.workflows.health_data import Said
+from imarena.workflows.studies.health_data import Said
 from tests import samples
 from tests.command import Imarena
 from tests.small_arena import make_arena

@@ -15,7 +15,7 @@ from imarena.clients.fake_answers import Query
 from imarena.core.records import Evidence, Judgment
 from imarena.judges.injection import CONTROL, injections
 from imarena.storage import open_workspace
-from imarena.workflows.health_probe import KIND
+from imarena.workflows.studies.probe import KIND
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena

@@ -10,10 +10,10 @@ from imarena.core.errors import UserError
 from imarena.core.ids import content_id, sha256_hex
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Run, Status, Turn
 from imarena.storage import open_workspace
-from imarena.workflows.asking import plan_scores
 from imarena.workflows.boards import BoardQuery, Boards
+from imarena.workflows.questions.judging_runs import plan_scores
 from imarena.workflows.views import EARLIER, Kind, View
-from imarena.workflows.wiring import Words
+from imarena.workflows.wiring.judges import Words
 from tests import samples
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at

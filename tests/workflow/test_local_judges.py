@@ -10,7 +10,7 @@ transformers = pytest.importorskip("transformers", reason="needs the vision extr
 
 from imarena.core.errors import UserError  # noqa: E402
 from imarena.core.records import Judgment, Status  # noqa: E402
-from imarena.judges.local_model import model_folder, model_label  # noqa: E402
+from imarena.judges.local.model import model_folder, model_label  # noqa: E402
 from imarena.storage import open_workspace  # noqa: E402
 from tests.command import Imarena  # noqa: E402
 from tests.contract.clients import tiny_llava  # noqa: E402

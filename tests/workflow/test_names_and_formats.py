@@ -7,7 +7,7 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.records import Campaign, Item, Output, Turn
 from imarena.storage import init_workspace, open_workspace
-from imarena.workflows.campaigns import get_campaign
+from imarena.workflows.rating.campaigns import get_campaign
 from tests.command import Imarena
 from tests.samples import item, judgment, kept
 

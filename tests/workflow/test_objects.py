@@ -10,7 +10,7 @@ import pytest
 from imarena.clients.fake_answers import Query
 from imarena.core.records import Evidence, Item, Judgment, Mode, Output, Reply, Turn
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.objects import KIND, expected_objects, question_of
+from imarena.workflows.questions.expected_objects import KIND, expected_objects, question_of
 from tests import samples
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at

@@ -9,8 +9,8 @@ from imarena.core.records import Item, Judgment, Output, Rater, Record, Turn, Vo
 from imarena.judges import CARDS
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.boards import Boards, every_board
-from imarena.workflows.looking import Filters, Looking
-from imarena.workflows.shelves import Shelves
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.leaderboards import Filters, Looking
 from imarena.workflows.views import View
 from tests import samples
 from tests.command import Imarena

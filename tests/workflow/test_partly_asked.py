@@ -10,17 +10,17 @@ import pytest
 from imarena.core.errors import BudgetSpent
 from imarena.core.protocols import ChatAnswer, ChatPrompt
 from imarena.core.records import Judgment, Reply, Status, Usage
-from imarena.judges.chat_judge import ChatJudge
-from imarena.judges.viescore import make_edit
+from imarena.judges.chat.judge import ChatJudge
+from imarena.judges.chat.viescore import make_edit
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.cases import load_board, pointwise_cases
-from imarena.workflows.estimating import estimate
-from imarena.workflows.health_probe import judge_probes
-from imarena.workflows.health_probe_run import plan_probe, run_probe
-from imarena.workflows.judging import JudgeReport, judge_cases
-from imarena.workflows.judging_plan import plan_cases
-from imarena.workflows.runs import alone
-from imarena.workflows.wiring import Wired, Words, wire_judge
+from imarena.workflows.questions.cases import load_board, pointwise_cases
+from imarena.workflows.questions.estimates import estimate
+from imarena.workflows.questions.judging import JudgeReport, judge_cases
+from imarena.workflows.questions.judging_plan import plan_cases
+from imarena.workflows.studies.probe import judge_probes
+from imarena.workflows.studies.probe_run import plan_probe, run_probe
+from imarena.workflows.wiring.judges import Wired, Words, wire_judge
+from imarena.workflows.wiring.runs import alone
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena

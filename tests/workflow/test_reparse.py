@@ -10,11 +10,11 @@ import yaml
 
 from imarena.core.ids import content_id
 from imarena.core.records import Judgment, Reply, Status
-from imarena.judges.prompt import load_prompt
+from imarena.judges.chat.prompt import load_prompt
 from imarena.storage import open_workspace
-from imarena.workflows.looking import Looking
-from imarena.workflows.monitoring import judge_health
-from imarena.workflows.shelves import Shelves
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.judge_monitor import judge_health
+from imarena.workflows.serving.leaderboards import Looking
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena

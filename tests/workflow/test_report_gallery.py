@@ -7,12 +7,12 @@ import pytest
 from PIL import Image
 
 from imarena.core.records import Item, Judgment, Mode, Output, Status
-from imarena.editors.studio import studio_editor
+from imarena.editors.studio.editors import studio_editor
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.editing import EditSettings, edit_items
-from imarena.workflows.editing_plan import add_studio
-from imarena.workflows.report_gallery import gallery_section
-from imarena.workflows.reporting import report
+from imarena.workflows.editing.plan import add_studio
+from imarena.workflows.editing.run import EditSettings, edit_items
+from imarena.workflows.reporting.gallery import gallery_section
+from imarena.workflows.reporting.report import report
 
 KEYS = ("world-tie-cg", "world-srie-cg", "edival-03")
 HABITS = ("exact", "returns-input", "new-image")

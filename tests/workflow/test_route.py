@@ -24,9 +24,9 @@ from imarena.reports.page import markdown
 from imarena.storage import Workspace, init_workspace, leases, open_workspace
 from imarena.storage.database import writing
 from imarena.storage.upkeep import withdraw_image
-from imarena.workflows.routing import believe
-from imarena.workflows.routing_assign import Request, assign
-from imarena.workflows.routing_tables import read_arena
+from imarena.workflows.active_elo.assigning import Request, assign
+from imarena.workflows.active_elo.planning import believe
+from imarena.workflows.boards.weighted.arena import read_arena
 from tests.command import Imarena
 from tests.samples import kept, picture_of
 

@@ -9,10 +9,10 @@ from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Origin, Outcome, Output, Rater, Turn, Vote
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.routing import calibrate
-from imarena.workflows.routing_boards import placeable, setting_board
-from imarena.workflows.routing_curves import Fit, calibration_for, stale
-from imarena.workflows.routing_tables import Arena, read_arena
+from imarena.workflows.active_elo.planning import calibrate
+from imarena.workflows.boards.weighted.arena import Arena, read_arena
+from imarena.workflows.boards.weighted.boards import placeable, setting_board
+from imarena.workflows.boards.weighted.calibrations import Fit, calibration_for, stale
 
 
 def scored(workspace: Workspace, outputs: list[Output], score: float, version: str = "1") -> None:

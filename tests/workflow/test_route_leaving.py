@@ -7,7 +7,7 @@ import pytest
 
 from imarena.core.records import Assignment
 from imarena.storage import Workspace, init_workspace, open_workspace
-from imarena.workflows.routing_tables import read_arena
+from imarena.workflows.boards.weighted.arena import read_arena
 from tests.command import Imarena
 from tests.workflow.test_route import fill, vote_all
 

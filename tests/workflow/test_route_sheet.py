@@ -10,10 +10,10 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Judgment, Output, Turn, Vote
 from imarena.storage import Workspace
-from imarena.workflows.routing import Wish, plan
-from imarena.workflows.routing_assign import Request, assign
-from imarena.workflows.routing_ingest import ingest
-from imarena.workflows.routing_sheet import sheet
+from imarena.workflows.active_elo.assigning import Request, assign
+from imarena.workflows.active_elo.ingesting import ingest
+from imarena.workflows.active_elo.planning import Wish, plan
+from imarena.workflows.active_elo.sheets import sheet
 from tests.command import Imarena
 from tests.samples import picture_of, png
 

@@ -9,8 +9,8 @@ from imarena.core.ids import sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, Output, Status, Turn
 from imarena.judges.injection import draw_text
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.scanning import READER, TEXT, Words, flag, flags_of
-from imarena.workflows.scanning_findings import SOURCE, excuse_of, findings, item_findings
+from imarena.workflows.questions.text_findings import SOURCE, excuse_of, findings, item_findings
+from imarena.workflows.questions.text_scan import READER, TEXT, Words, flag, flags_of
 from tests import samples
 from tests.command import Imarena
 from tests.small_arena import make_arena

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from imarena.workflows.simulating_boards import board
-from imarena.workflows.simulating_runs import campaigns, default_gates, run
-from imarena.workflows.simulating_worlds import simulated_world
+from imarena.workflows.active_elo.simulation.boards import board
+from imarena.workflows.active_elo.simulation.campaigns import campaigns, default_gates, run
+from imarena.workflows.active_elo.simulation.worlds import simulated_world
 
 
 @pytest.mark.parametrize("votes", [12, 150])

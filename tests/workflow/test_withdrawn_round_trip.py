@@ -10,8 +10,8 @@ from imarena.datasets.formats import READERS, WRITERS
 from imarena.storage import Workspace, init_workspace
 from imarena.storage.upkeep import withdraw_image
 from imarena.storage.verify import verify
-from imarena.workflows.exporting import export_records
-from imarena.workflows.importing import WorkspaceIntake, import_records
+from imarena.workflows.exchange.exporting import export_records
+from imarena.workflows.exchange.importing import WorkspaceIntake, import_records
 from tests import samples
 
 

@@ -4,7 +4,6 @@ import ctypes
 import errno
 import sys
 from importlib import import_module
-from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,39 +17,39 @@ from imarena.core.version import VERSION
 _M_ARENA_MAX = -8
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
-COMMANDS: dict[str, str] = {
-    "demo": "The whole path on the bundled benchmark, offline.",
-    "compare": "Is NEW better than OLD? Two folders of outputs, one verdict.",
-    "init": "Make a workspace.",
-    "status": "Where a workspace stands.",
-    "import": "Bring items, outputs, judgments and votes in from a format.",
-    "export": "Write a workspace in a format.",
-    "verify": "Check every record, hash and link.",
-    "doctor": "Check the machine and the installation.",
-    "backup": "Copy a workspace into a backup folder.",
-    "restore": "Make a workspace from a backup.",
-    "upgrade": "Bring a workspace to the newest schema; makes a backup first.",
-    "gc": "Remove pictures that no record names.",
-    "withdraw": "Remove an image's bytes or a rater's personal data; a tombstone stays.",
-    "report": "A workspace as a folder that opens in a browser.",
-    "serve": "The web application: voting, rating, leaderboards, explorer.",
-    "campaign": "Rating campaigns: create, invite, status, export, close.",
-    "edit": "Run editors over the items: single, multi-turn, complex.",
-    "agent": "Edit one picture with CV-Agent and show every step.",
-    "scan": "Read the words in every picture and flag those that speak to a judge.",
-    "objects": "List the things that a correct output shows, for raters and judges.",
-    "judge": "Score outputs one by one with machine judges.",
-    "battle": "Compare outputs in pairs with machine judges, in both orders.",
-    "reparse": "Read stored replies again with the present parser.",
-    "rank": "Leaderboard from a workspace or a table of battles.",
-    "signature": "Explain the signature below a board.",
-    "agree": "Agreement among raters.",
-    "health": "How far each judge of a workspace can be trusted.",
-    "align": "A judge or a metric against people.",
-    "route": "Active Elo: calibrate, plan, assign, ingest, rerank.",
-    "simulate": "Compare routing policies at equal human budget.",
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("serving.demo", "The whole path on the bundled benchmark, offline."),
+    "compare": ("studies.compare", "Is NEW better than OLD? Two folders of outputs, one verdict."),
+    "init": ("upkeep.init", "Make a workspace."),
+    "status": ("upkeep.status", "Where a workspace stands."),
+    "import": ("exchange.import_", "Bring items, outputs, judgments and votes in from a format."),
+    "export": ("exchange.export", "Write a workspace in a format."),
+    "verify": ("upkeep.verify", "Check every record, hash and link."),
+    "doctor": ("upkeep.doctor", "Check the machine and the installation."),
+    "backup": ("upkeep.backup", "Copy a workspace into a backup folder."),
+    "restore": ("upkeep.restore", "Make a workspace from a backup."),
+    "upgrade": ("upkeep.upgrade", "Bring a workspace to the newest schema; makes a backup first."),
+    "gc": ("upkeep.gc", "Remove pictures that no record names."),
+    "withdraw": ("upkeep.withdraw", "Remove an image's bytes or a rater's personal data; a tombstone stays."),
+    "report": ("serving.report", "A workspace as a folder that opens in a browser."),
+    "serve": ("serving.serve", "The web application: voting, rating, leaderboards, explorer."),
+    "campaign": ("rating.campaign", "Rating campaigns: create, invite, status, export, close."),
+    "edit": ("editing.edit", "Run editors over the items: single, multi-turn, complex."),
+    "agent": ("editing.agent", "Edit one picture with CV-Agent and show every step."),
+    "scan": ("questions.scan", "Read the words in every picture and flag those that speak to a judge."),
+    "objects": ("questions.objects", "List the things that a correct output shows, for raters and judges."),
+    "judge": ("questions.judge", "Score outputs one by one with machine judges."),
+    "battle": ("questions.battle", "Compare outputs in pairs with machine judges, in both orders."),
+    "reparse": ("questions.reparse", "Read stored replies again with the present parser."),
+    "rank": ("boards.rank", "Leaderboard from a workspace or a table of battles."),
+    "signature": ("boards.signature", "Explain the signature below a board."),
+    "agree": ("studies.agree", "Agreement among raters."),
+    "health": ("studies.health", "How far each judge of a workspace can be trusted."),
+    "align": ("studies.align", "A judge or a metric against people."),
+    "route": ("active_elo.route", "Active Elo: calibrate, plan, assign, ingest, rerank."),
+    "simulate": ("active_elo.simulate", "Compare routing policies at equal human budget."),
 }
-"""Command name to its line of help. The command itself is `command` in ``imarena.cli.<name>``."""
+"""Command name to its module under ``imarena.cli`` (with a `command`, or an `app` of several) and its line of help."""
 
 
 class LazyGroup(TyperGroup):
@@ -62,20 +61,20 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        name = cmd_name.replace("-", "_")
-        module = import_module(f"imarena.cli.{name}_" if iskeyword(name) else f"imarena.cli.{name}")
+        path, summary = COMMANDS[cmd_name]
+        module = import_module(f"imarena.cli.{path}")
         app = getattr(module, "app", None)
         if app is None:
             app = typer.Typer(add_completion=False, rich_markup_mode=None)
             app.command(cmd_name, help=module.command.__doc__)(module.command)
         built = typer.main.get_command(app)
         built.name = cmd_name
-        built.short_help = COMMANDS[cmd_name]
+        built.short_help = summary
         return built
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
 app = typer.Typer(

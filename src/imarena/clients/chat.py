@@ -14,7 +14,7 @@ from yarl import URL
 
 from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
-from imarena.clients.line import Line, Price, Tries
+from imarena.clients.endpoint_client import Line, Price, Tries
 from imarena.clients.messages import ChatRequest, body_pieces
 from imarena.clients.replies import Answer, Failure, Kind
 from imarena.clients.routes import Route

@@ -14,8 +14,8 @@ from yarl import URL
 
 from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
+from imarena.clients.endpoint_client import Line, Price, Tries
 from imarena.clients.fetch import FetchRefused, fetch
-from imarena.clients.line import Line, Price, Tries
 from imarena.clients.replies import Answer, Failure, Kind, read_reply
 from imarena.clients.routes import Route
 from imarena.clients.secret import scrub

@@ -17,11 +17,11 @@ from imarena.core.errors import UserError
 from imarena.core.ids import canonical_json
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
+from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line, or_skip_file
 from imarena.datasets.options import check_options
-from imarena.datasets.shelf import Shelf
 
 SOURCE = "gedit_bench"
 UNRECORDED = "gedit-judge-not-recorded"

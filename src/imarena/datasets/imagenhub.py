@@ -18,10 +18,10 @@ from imarena.core.errors import UserError
 from imarena.core.plurals import counted
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
+from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_json, read_table
 from imarena.datasets.imported import check_storable, file_sha256
 from imarena.datasets.options import check_options
-from imarena.datasets.shelf import Shelf
 
 SOURCE = "imagenhub"
 LOOKUP = "dataset_lookup.json"

@@ -18,6 +18,7 @@ from imarena.core.errors import UserError
 from imarena.core.ids import canonical_json
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Reply, Status, Turn
+from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
@@ -29,7 +30,6 @@ from imarena.datasets.imported import (
     or_skip_file,
 )
 from imarena.datasets.options import check_options
-from imarena.datasets.shelf import Shelf
 
 SOURCE = "imgedit"
 UNRECORDED = "imgedit-judge-not-recorded"

@@ -16,6 +16,7 @@ from typing import Any
 from imarena.core.errors import UserError
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import ImageRef, Item, Judgment, Order, Origin, Outcome, Output, Rater, Status, Turn, Vote
+from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
@@ -27,7 +28,6 @@ from imarena.datasets.imported import (
     one_line,
 )
 from imarena.datasets.options import check_options
-from imarena.datasets.shelf import Shelf
 
 SOURCE = "mmrb2"
 LABEL = "mmrb2-label"

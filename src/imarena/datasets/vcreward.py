@@ -14,12 +14,12 @@ from typing import Any
 from imarena.core.errors import UserError
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vote
+from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_jsonl
-from imarena.datasets.geditv2_results import CONSISTENCY, is_result, judged, outcome_of
+from imarena.datasets.geditbench_v2.results import CONSISTENCY, is_result, judged, outcome_of
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line, or_skip_file
 from imarena.datasets.options import check_options
-from imarena.datasets.shelf import Shelf
 
 SOURCE = "vcreward"
 EXPERTS = "vcreward-experts"

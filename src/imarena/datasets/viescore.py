@@ -20,11 +20,11 @@ from imarena.core.directions import higher_is_better
 from imarena.core.errors import UserError
 from imarena.core.protocols import Importable, Intake, Skip
 from imarena.core.records import Judgment, Origin
+from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imagenhub import dataset_of, place, without_pixels
 from imarena.datasets.imported import check_storable, file_sha256, imported_work_id
 from imarena.datasets.options import check_options
-from imarena.datasets.shelf import Shelf
 
 SCALE = (0.0, 10.0)
 TASKS = {"Text-Guided_IG": "Text-To-Image"}

@@ -44,16 +44,25 @@ KINDS: Mapping[str, Kind] = {
     "command": Kind("imarena.editors.local:make_command", "trust", "A program: an argument list.", "argv"),
     "function": Kind("imarena.editors.local:make_function", "trust", "A Python function.", "function"),
     "openai-images": Kind(
-        "imarena.editors.openai_images:make", "endpoint", "OpenAI's images endpoints: edits and generations.", "model"
+        "imarena.editors.endpoints.openai_images:make",
+        "endpoint",
+        "OpenAI's images endpoints: edits and generations.",
+        "model",
     ),
     "gemini-images": Kind(
-        "imarena.editors.gemini_images:make", "endpoint", "Gemini models that return pictures.", "model"
+        "imarena.editors.endpoints.gemini_images:make", "endpoint", "Gemini models that return pictures.", "model"
     ),
     "chat-images": Kind(
-        "imarena.editors.chat_images:make", "endpoint", "Chat endpoints whose messages carry pictures.", "model"
+        "imarena.editors.endpoints.chat_images:make",
+        "endpoint",
+        "Chat endpoints whose messages carry pictures.",
+        "model",
     ),
     "http-queue": Kind(
-        "imarena.editors.http_queue:make", "endpoint", "Submit, poll, fetch: fal, Replicate and their like.", "model"
+        "imarena.editors.endpoints.http_queue:make",
+        "endpoint",
+        "Submit, poll, fetch: fal, Replicate and their like.",
+        "model",
     ),
     "diffusers": Kind(
         "imarena.editors.diffusers_pipeline:make", "vision", "Diffusion pipelines that run here.", "model"

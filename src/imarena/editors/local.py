@@ -10,14 +10,14 @@ from imarena.editors.catalog import Ports
 
 def make_studio(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> Editor:
     """One of the bundled benchmark's editors."""
-    from imarena.editors.studio import studio_editor
+    from imarena.editors.studio.editors import studio_editor
 
     return studio_editor(str(options.get("habit", "")), name)
 
 
 def make_classical(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> Editor:
     """Classical operations."""
-    from imarena.editors.classical import make
+    from imarena.editors.classical.editor import make
 
     return make(name, options)
 

@@ -41,11 +41,11 @@ BUILTIN_LIMITS = (
 )
 """What pixels and words do not show (docs/guide/builtin-judge.md)."""
 
-_GEDIT = "imarena.judges.geditbench_pairwise"
+_GEDIT = "imarena.judges.chat.geditbench_pairwise"
 
 CARDS: Mapping[str, Card] = {
     "builtin": Card(
-        "imarena.judges.builtin:make",
+        "imarena.judges.builtin.judge:make",
         "both",
         "nothing",
         (0, 1000),
@@ -53,27 +53,35 @@ CARDS: Mapping[str, Card] = {
         cannot_judge=BUILTIN_LIMITS,
     ),
     "cv-judge": Card(
-        "imarena.judges.cv_judge:make_edit", "pointwise", "chat", (0, 1000), "CV-Arena's four dimensions of an edit."
+        "imarena.judges.chat.cv_judge:make_edit",
+        "pointwise",
+        "chat",
+        (0, 1000),
+        "CV-Arena's four dimensions of an edit.",
     ),
     "cv-judge-generate": Card(
-        "imarena.judges.cv_judge:make_generate",
+        "imarena.judges.chat.cv_judge:make_generate",
         "pointwise",
         "chat",
         (0, 1000),
         "CV-Judge without a source.",
     ),
     "genarena": Card(
-        "imarena.judges.genarena_pairwise:make", "pairwise", "chat", None, "Forced choice, 1 to 6 (GenArena)."
+        "imarena.judges.chat.genarena_pairwise:make", "pairwise", "chat", None, "Forced choice, 1 to 6 (GenArena)."
     ),
-    "viescore": Card("imarena.judges.viescore:make_edit", "pointwise", "chat", (0, 10), "VIEScore of an edit."),
+    "viescore": Card("imarena.judges.chat.viescore:make_edit", "pointwise", "chat", (0, 10), "VIEScore of an edit."),
     "viescore-generate": Card(
-        "imarena.judges.viescore:make_generate", "pointwise", "chat", (0, 10), "VIEScore of a generated picture."
+        "imarena.judges.chat.viescore:make_generate", "pointwise", "chat", (0, 10), "VIEScore of a generated picture."
     ),
     "editscore": Card(
-        "imarena.judges.editscore:make", "pointwise", "chat", (0, 10), "VIEScore's questions on 0 to 25, several times."
+        "imarena.judges.chat.editscore:make",
+        "pointwise",
+        "chat",
+        (0, 10),
+        "VIEScore's questions on 0 to 25, several times.",
     ),
     "imagenworld": Card(
-        "imarena.judges.imagenworld:make", "pointwise", "chat", (0, 1), "ImagenWorld's four criteria, each 1 to 5."
+        "imarena.judges.chat.imagenworld:make", "pointwise", "chat", (0, 1), "ImagenWorld's four criteria, each 1 to 5."
     ),
     "geditbench-instruction-following": Card(
         f"{_GEDIT}:make_instruction_following",
@@ -100,20 +108,24 @@ CARDS: Mapping[str, Card] = {
         "visual_consistency",
     ),
     "unifiedreward": Card(
-        "imarena.judges.unifiedreward:make", "pointwise", "chat", (1, 5), "UnifiedReward's three scales of a picture."
+        "imarena.judges.chat.unifiedreward:make",
+        "pointwise",
+        "chat",
+        (1, 5),
+        "UnifiedReward's three scales of a picture.",
     ),
     "checklist": Card(
-        "imarena.judges.checklist:make", "pointwise", "chat", None, "Weighted yes-or-no questions from a file."
+        "imarena.judges.chat.checklist:make", "pointwise", "chat", None, "Weighted yes-or-no questions from a file."
     ),
     "visionreward": Card(
-        "imarena.judges.visionreward:make",
+        "imarena.judges.chat.visionreward:make",
         "pointwise",
         "chat",
         None,
         "VisionReward's questions and weights, from its files.",
     ),
     "clipscore": Card(
-        "imarena.judges.embeddings:make_clipscore",
+        "imarena.judges.local.embeddings:make_clipscore",
         "pointwise",
         "vision",
         None,
@@ -121,7 +133,7 @@ CARDS: Mapping[str, Card] = {
         "instruction_following",
     ),
     "clip-i": Card(
-        "imarena.judges.embeddings:make_clip_i",
+        "imarena.judges.local.embeddings:make_clip_i",
         "pointwise",
         "vision",
         (-1, 1),
@@ -129,7 +141,7 @@ CARDS: Mapping[str, Card] = {
         "visual_consistency",
     ),
     "dino": Card(
-        "imarena.judges.embeddings:make_dino",
+        "imarena.judges.local.embeddings:make_dino",
         "pointwise",
         "vision",
         (-1, 1),
@@ -137,10 +149,18 @@ CARDS: Mapping[str, Card] = {
         "visual_consistency",
     ),
     "editreward": Card(
-        "imarena.judges.reward_head:make_editreward", "pointwise", "vision", None, "Reward heads on source and output."
+        "imarena.judges.local.reward_head:make_editreward",
+        "pointwise",
+        "vision",
+        None,
+        "Reward heads on source and output.",
     ),
     "hpsv3": Card(
-        "imarena.judges.reward_head:make_hpsv3", "pointwise", "vision", None, "A reward head on output and caption."
+        "imarena.judges.local.reward_head:make_hpsv3",
+        "pointwise",
+        "vision",
+        None,
+        "A reward head on output and caption.",
     ),
     "recorded": Card(
         "imarena.judges.recorded:make", "both", "records", None, "Verdicts from a file, single or pairwise."

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
-from imarena.judges.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
+from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
 from imarena.language import READER_VERSION, Edit, EditKind, is_english, lexicon, read_instruction, things_in
 from imarena.language.clauses import split_clauses
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imarena.core.errors import UserError
 
 if TYPE_CHECKING:
-    from imarena.ranking.cells import Cells
+    from imarena.ranking.likelihood.pair_counts import Cells
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -87,7 +87,7 @@ class Battles:
     @cached_property
     def by_pair(self) -> "Cells":
         """Outcomes by pair of models, not weighted: all that records, win shares and a plain fit need."""
-        from imarena.ranking.cells import count
+        from imarena.ranking.likelihood.pair_counts import count
 
         return count(replace(self, weight=None))
 

@@ -22,7 +22,7 @@ def encode(
     covariates: Sequence[str] = (),
     scores_decide: bool = False,
 ) -> Battles:
-    """Read a table as `imarena.datasets.tables` gives it (text dictionary-encoded, numbers float64).
+    """Read a table as `imarena.tables.plain` gives it (text dictionary-encoded, numbers float64).
 
     `both_bad`: ``tie`` or ``exclude``. `missing`: where status_left or status_right says that a side has no output,
     ``exclude`` the battle or count a ``loss``. `scores_decide`: a judge's battle without a winner is read from its

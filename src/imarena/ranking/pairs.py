@@ -3,7 +3,7 @@
 import numpy as np
 
 from imarena.ranking.battles import Battles, FloatArray
-from imarena.ranking.likelihoods import sigmoid
+from imarena.ranking.likelihood.likelihoods import sigmoid
 
 TOP = 10
 FLAT = 1e-6

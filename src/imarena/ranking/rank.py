@@ -2,11 +2,11 @@
 
 from imarena.core.records import Ranking
 from imarena.ranking.battles import Battles, FloatArray
-from imarena.ranking.board import assemble
-from imarena.ranking.corrected_board import corrected_board
+from imarena.ranking.boards.board import assemble
+from imarena.ranking.boards.corrected import corrected_board
+from imarena.ranking.boards.maximum_likelihood import model_board
+from imarena.ranking.boards.online import online_board
 from imarena.ranking.elo import EMPTY, EloState
-from imarena.ranking.model_board import model_board
-from imarena.ranking.online_board import online_board
 from imarena.ranking.options import Options
 
 DEFAULTS = Options()

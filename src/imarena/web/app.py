@@ -12,11 +12,12 @@ from imarena.core.version import VERSION
 from imarena.web import problems
 from imarena.web.arena import Arena, open_arena
 from imarena.web.gate import Gate
-from imarena.web.pages import Below, read_pages, serve_pages
-from imarena.web.routes import ahead, explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
+from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
+from imarena.web.routes import prefetch as ahead
+from imarena.web.static_files import Below, read_pages, serve_pages
 from imarena.web.wire import Problem
-from imarena.workflows.readying import ready
-from imarena.workflows.serving import ServeSettings, settings_from_environment
+from imarena.workflows.serving.server import ServeSettings, settings_from_environment
+from imarena.workflows.serving.startup import ready
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "It cannot be done as asked."},

@@ -10,10 +10,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from imarena.core.errors import DatabaseFailed, DiskFull, ImarenaError, StoreError, UserError
+from imarena.routing.ballots import BadBallot
 from imarena.web.wire import Problem
-from imarena.workflows.ballots import BadBallot
-from imarena.workflows.exploring import Hidden, NotThere
-from imarena.workflows.voting import Refusal
+from imarena.workflows.rating.voting import Refusal
+from imarena.workflows.serving.explorer import Hidden, NotThere
 
 log = logging.getLogger("imarena.web")
 RETRY_AFTER_S = 2

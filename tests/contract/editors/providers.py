@@ -6,7 +6,7 @@ from imarena.clients import Budget
 from imarena.clients.fake_images import FakeImages
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.editors.catalog import EDITORS, Ports
-from imarena.editors.http_image import EndpointEditor
+from imarena.editors.endpoints.http_image import EndpointEditor
 
 KEY = "test-key-123456"
 QUICK: dict[str, JsonValue] = {

@@ -14,7 +14,7 @@ from imarena.core.ids import canonical_json
 from imarena.core.protocols import Editor, EditRequest, EditResult
 from imarena.core.records import Status
 from imarena.editors.catalog import EDITORS, Ports
-from imarena.editors.studio import studio_editor
+from imarena.editors.studio.editors import studio_editor
 from imarena.images import check
 from imarena.judges.catalog import JUDGES
 from imarena.studio import entry_of, picture

@@ -6,13 +6,13 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Vote
+from imarena.routing.campaign_plan import Plan
 from imarena.storage import Workspace
-from imarena.workflows.campaign_change import Changes, change_campaign, history
-from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaigns import create_campaign, offer_missing, progress
-from imarena.workflows.look_ahead import ahead
-from imarena.workflows.offering import Standing
-from imarena.workflows.voting import Held, Voting
+from imarena.workflows.rating.campaigns import create_campaign, offer_missing, progress
+from imarena.workflows.rating.changes import Changes, change_campaign, history
+from imarena.workflows.rating.offers import Standing
+from imarena.workflows.rating.prefetch import ahead
+from imarena.workflows.rating.voting import Held, Voting
 from tests.contract.web.test_voting import LEFT, desk, held, key
 from tests.web.people import fill
 

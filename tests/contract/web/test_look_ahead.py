@@ -4,14 +4,14 @@ import pytest
 from sqlalchemy import event
 
 from imarena.core.records import Assignment, Event, Rater, Vote
+from imarena.routing.campaign_plan import Plan, unit_of
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
-from imarena.workflows.campaign_plan import Plan, unit_of
-from imarena.workflows.campaigns import plan_units, progress
-from imarena.workflows.look_ahead import ahead, give_back
-from imarena.workflows.offering import Standing, chance
-from imarena.workflows.voting import Held, Refusal, Voting
+from imarena.workflows.rating.campaigns import plan_units, progress
+from imarena.workflows.rating.offers import Standing, chance
+from imarena.workflows.rating.prefetch import ahead, give_back
+from imarena.workflows.rating.voting import Held, Refusal, Voting
 from tests.contract.web.test_voting import LEFT, desk, expire, held, key
 from tests.web.people import fill
 
@@ -197,7 +197,7 @@ def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Wor
 def test_a_vote_with_its_next_and_its_look_ahead_is_eleven_queries(
     any_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("imarena.workflows.shelves._PLAN_S", 3600.0)
+    monkeypatch.setattr("imarena.workflows.rating.record_cache._PLAN_S", 3600.0)
     fill(any_workspace)
     voting, campaign, _ = desk(any_workspace)
     rater = "rater_0123456789abcdef"  # as those who come by a link are called

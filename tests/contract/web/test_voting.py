@@ -10,17 +10,17 @@ from sqlalchemy import update
 
 from imarena.core.records import Assignment, Campaign, Event, Rater, Vote, now
 from imarena.core.records.base import moment_text
+from imarena.routing.ballots import Answer
+from imarena.routing.campaign_plan import Known, Plan, unit_of
 from imarena.storage import Workspace
 from imarena.storage.database import writing
 from imarena.storage.leases import change_place
 from imarena.storage.schema import leases
-from imarena.workflows.ballots import Answer
-from imarena.workflows.campaign_change import Changes, change_campaign
-from imarena.workflows.campaign_plan import Known, Plan, unit_of
-from imarena.workflows.campaigns import create_campaign, offer_missing, plan_units, progress
-from imarena.workflows.offering import Standing
+from imarena.workflows.rating.campaigns import create_campaign, offer_missing, plan_units, progress
+from imarena.workflows.rating.changes import Changes, change_campaign
+from imarena.workflows.rating.offers import Standing
+from imarena.workflows.rating.voting import Held, Refusal, Voting
 from imarena.workflows.views import PREFERENCES, View
-from imarena.workflows.voting import Held, Refusal, Voting
 from tests.web.people import fill
 
 LEFT = Answer(preference="left")

@@ -11,8 +11,8 @@ from imarena.clients import Budget, BudgetSpent, read_endpoint
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Editor
 from imarena.core.records import ImageRef, Item, Mode
 from imarena.core.records.item import Turn
-from imarena.workflows.editing_asides import Place, asides
-from imarena.workflows.wiring import Door
+from imarena.workflows.editing.agent_costs import Place, asides
+from imarena.workflows.wiring.judges import Door
 from tests.unit.agent.parts import ScoreJudge, StepEditor
 
 SOURCE = ImageRef(sha256="a" * 64, size_bytes=1, media_type="image/png", width=280, height=280)

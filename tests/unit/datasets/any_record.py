@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from imarena.core.records import ImageRef, Judgment, Output, Record, Status, Vote
-from imarena.datasets.native_records import KINDS
+from imarena.datasets.native.records import KINDS
 from tests.unit.datasets.intake import MemoryIntake, picture
 
 PICTURES = MemoryIntake()

@@ -9,7 +9,8 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Evidence, Item, Judgment, Output, Rater, Vote
-from imarena.datasets import imagenworld, taxonomy
+from imarena.datasets import taxonomy
+from imarena.datasets.imagenworld.importer import importer as imagenworld
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
 from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 

@@ -14,15 +14,9 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.protocols import ReadFormat
 from imarena.core.records import Record
-from imarena.datasets import (
-    editreward_bench,
-    editscore_bench,
-    genai_bench,
-    imagenhub,
-    imagenworld,
-    native_jsonl,
-    viescore,
-)
+from imarena.datasets import editreward_bench, editscore_bench, genai_bench, imagenhub, viescore
+from imarena.datasets.imagenworld.importer import importer as imagenworld
+from imarena.datasets.native.folder import jsonl as native_jsonl
 from tests.unit.datasets.intake import import_all, picture
 from tests.unit.datasets.places import places, replaced
 from tests.unit.datasets.test_editreward_bench import pair

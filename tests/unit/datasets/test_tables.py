@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from imarena.core.errors import UserError
-from imarena.datasets.tables import as_table, read_table
+from imarena.tables.plain import as_table, read_table
 
 ROWS = {"left": ["007", "NA", "1e5"], "right": ["b,c", 'say "x"', "ü\nd"], "winner": ["left", None, "tie"]}
 NAMES = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), min_size=1, max_size=12)

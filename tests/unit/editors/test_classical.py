@@ -13,9 +13,9 @@ from PIL import Image, ImageDraw
 from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
-from imarena.editors.classical import OPERATIONS, make
-from imarena.editors.classical_seen import seen
-from imarena.editors.classical_things import shade
+from imarena.editors.classical.detected import seen
+from imarena.editors.classical.editor import OPERATIONS, make
+from imarena.editors.classical.things import shade
 from imarena.images import mask_to_png, media_type_of
 from imarena.studio import entry_of, picture, true_quality
 from imarena.vision import BASIC_COLOURS, basic_names
@@ -197,7 +197,7 @@ def test_colours_with_names_of_several_words(words: str, value: str) -> None:
 
 
 def test_the_sky_goes_on_between_towers() -> None:
-    from imarena.editors.classical_sky import sky_mask
+    from imarena.editors.classical.sky import sky_mask
 
     picture = photo("rocket")
     picture.thumbnail((400, 400))
@@ -304,7 +304,7 @@ def test_a_shade_is_the_shade_that_was_said() -> None:
 def test_recolouring_keeps_the_shading() -> None:
     import cv2
 
-    from imarena.editors.classical_things import recolour
+    from imarena.editors.classical.things import recolour
 
     good = np.asarray(photo("flower", 300), np.float32) / np.float32(255)
     mask = np.zeros(good.shape[:2], np.bool_)

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from imarena.editors.classical_fill import diffused, fill
-from imarena.editors.classical_find import subject_mask, target_mask
-from imarena.editors.classical_light import Floats
-from imarena.editors.classical_sky import sky_mask
-from imarena.editors.classical_things import remove
+from imarena.editors.classical.fill import diffused, fill
+from imarena.editors.classical.find import subject_mask, target_mask
+from imarena.editors.classical.light import Floats
+from imarena.editors.classical.sky import sky_mask
+from imarena.editors.classical.things import remove
 from imarena.language import read_instruction
 from imarena.studio import entry_of, picture, render
 from imarena.studio.photos import photo_bytes

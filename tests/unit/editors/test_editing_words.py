@@ -8,8 +8,8 @@ from PIL import Image, ImageDraw, ImageEnhance
 from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest
 from imarena.editors.catalog import EDITORS, KINDS
+from imarena.editors.endpoints.http_queue import presets
 from imarena.editors.failure_modes import against_reference, against_source
-from imarena.editors.http_queue import presets
 from imarena.editors.model_cards import card_of, model_cards
 from imarena.editors.task_words import task_type, wrapped
 from imarena.studio import photos

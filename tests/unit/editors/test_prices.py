@@ -13,7 +13,7 @@ from imarena.editors.catalog import KINDS
 from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards, read_cards
 from imarena.editors.prices import Price, Variant, age
 from imarena.storage import init_workspace
-from imarena.workflows.editor_wiring import EditorWiring, Wish
+from imarena.workflows.wiring.editors import EditorWiring, Wish
 
 DAY = date(2026, 6, 1)
 

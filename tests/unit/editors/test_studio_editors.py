@@ -11,10 +11,10 @@ from imarena.core.errors import UnknownName
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Mode, Status
 from imarena.core.settings import Settings
-from imarena.editors.studio import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
+from imarena.editors.studio.editors import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
 from imarena.studio import DEMO_KEYS, entry_of, picture, true_quality
 from imarena.studio.render import encoded
-from imarena.workflows.editor_wiring import editor_names
+from imarena.workflows.wiring.editors import editor_names
 
 KEYS = list(DEMO_KEYS)
 

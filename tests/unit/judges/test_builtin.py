@@ -15,7 +15,7 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Exhibit, Judge, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges import JUDGES
-from imarena.judges.builtin import BuiltinJudge, BuiltinSettings, make
+from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings, make
 from imarena.judges.cv_score import DIMENSIONS, combine
 from imarena.judges.orders import mirrored_scores
 from tests.unit.vision.pictures import mixed, scene, with_disc, with_text

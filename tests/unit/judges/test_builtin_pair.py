@@ -12,8 +12,8 @@ from PIL import Image, ImageDraw
 
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Outcome
-from imarena.judges.builtin import BuiltinJudge, BuiltinSettings
-from imarena.judges.builtin_pair import Change, change_of, duel
+from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
+from imarena.judges.builtin.pair import Change, change_of, duel
 from imarena.vision import compare, frame_of
 from tests.unit.judges.test_builtin import png
 from tests.unit.vision.pictures import mixed, scene, with_disc, with_text

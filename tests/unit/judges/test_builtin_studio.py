@@ -10,8 +10,8 @@ from scipy.stats import kendalltau
 
 from imarena.core.protocols import EditRequest, Exhibit
 from imarena.core.records import Outcome
-from imarena.editors.studio import QUALITY_ORDER, studio_editor
-from imarena.judges.builtin import BuiltinJudge
+from imarena.editors.studio.editors import QUALITY_ORDER, studio_editor
+from imarena.judges.builtin.judge import BuiltinJudge
 from imarena.studio import DEMO_KEYS, entries, entry_of, picture
 
 WON = {Outcome.LEFT: 1.0, Outcome.RIGHT: 0.0, Outcome.TIE: 0.5, Outcome.BOTH_BAD: 0.5}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageFilter
 
 from imarena.core.protocols import Exhibit, Verdict
-from imarena.judges.builtin import BuiltinJudge, BuiltinSettings
-from imarena.judges.builtin_things import appeared, hit, vanished
+from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
+from imarena.judges.builtin.things import appeared, hit, vanished
 from imarena.vision.nanodet import GRID, KINDS, things_seen
 from imarena.vision.nouns import kinds_named
 

@@ -12,7 +12,7 @@ from imarena.core.ids import canonical_json, sha256_hex
 from imarena.core.protocols import Exhibit, Judge, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, JUDGES, battle
-from imarena.judges.prompt import load_prompt
+from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.recorded import RecordedRow, from_rows
 from tests.unit.judges.chats import BLUE, RED, always, exhibit, picture
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Exhibit, Verdict
 from imarena.core.records import Judgment, Outcome, Status
-from imarena.judges import cv_judge, genarena_pairwise, viescore
-from imarena.judges.parse import Unreadable
+from imarena.judges.chat import cv_judge, genarena_pairwise, viescore
+from imarena.judges.replies.parse import Unreadable
 from tests.unit.judges.chats import BLUE, RED, ScriptedChat, always, exhibit, failing
 
 CV_REPLY = {

@@ -9,9 +9,9 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatPrompt
 from imarena.core.records import Status
-from imarena.judges import checklist, unifiedreward
-from imarena.judges.chat_judge import ChatJudge
-from imarena.judges.parse import Unreadable
+from imarena.judges.chat import checklist, unifiedreward
+from imarena.judges.chat.judge import ChatJudge
+from imarena.judges.replies.parse import Unreadable
 from tests.unit.judges.chats import ScriptedChat, always, exhibit
 
 FILE = """

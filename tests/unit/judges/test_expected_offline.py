@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Status
+from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons, objects_of
 from imarena.judges.expected_offline import OfflineLister, offline_objects
-from imarena.judges.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons, objects_of
 from imarena.language import things_in
 from imarena.studio import entries
 

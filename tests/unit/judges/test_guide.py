@@ -14,7 +14,7 @@ from imarena.clients.fake_server import FakeServer
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, battle
-from imarena.judges.checklist import Checklist
+from imarena.judges.chat.checklist import Checklist
 from tests.unit.judges.chats import BLUE, always, exhibit, picture
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guide"

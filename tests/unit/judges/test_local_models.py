@@ -17,8 +17,8 @@ from imarena.core.errors import UserError  # noqa: E402
 from imarena.core.protocols import Exhibit  # noqa: E402
 from imarena.core.records import Status  # noqa: E402
 from imarena.images import decode  # noqa: E402
-from imarena.judges.embeddings import clip_embedder, make_clip_i, make_clipscore, make_dino  # noqa: E402
-from imarena.judges.reward_head import make_editreward, make_hpsv3, read_heads  # noqa: E402
+from imarena.judges.local.embeddings import clip_embedder, make_clip_i, make_clipscore, make_dino  # noqa: E402
+from imarena.judges.local.reward_head import make_editreward, make_hpsv3, read_heads  # noqa: E402
 from tests.unit.judges.chats import GREEN, RED, exhibit, picture  # noqa: E402
 
 pytestmark = [

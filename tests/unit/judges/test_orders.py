@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatPrompt, Verdict
 from imarena.core.records import Order, Outcome, Status
-from imarena.judges import genarena_pairwise
+from imarena.judges.chat import genarena_pairwise
 from imarena.judges.orders import battle, combine_orders, compare_scores, mirrored_scores, orders_for, recorded, shown
 from tests.unit.judges.chats import BLUE, ScriptedChat, always, exhibit, failing
 

@@ -15,7 +15,7 @@ from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.judges import JUDGES, BattleVerdict, battle
-from imarena.judges.client_chat import chat_over, options_at
+from imarena.judges.chat.client_chat import chat_over, options_at
 from tests.unit.judges.chats import picture
 
 COLOURS = ["red", "green", "blue", "black", "white", "orange", "purple", "grey"]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.records import Outcome, Status
-from imarena.judges.parse import (
+from imarena.judges.replies.parse import (
     Unreadable,
     check_score_agrees,
     find_object,
@@ -20,8 +20,8 @@ from imarena.judges.parse import (
     read_number,
     read_object,
 )
-from imarena.judges.winner import side_named
-from imarena.judges.words import plain, words
+from imarena.judges.replies.winner import side_named
+from imarena.judges.replies.words import plain, words
 
 TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8"))
 

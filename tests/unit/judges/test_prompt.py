@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.core.protocols import Exhibit
-from imarena.judges.checklist import read_yes_no
-from imarena.judges.parse import Unreadable, find_object
-from imarena.judges.prompt import check_exhibit, guard, load_prompt, prompt_names, quoted, read_prompt, render
+from imarena.judges.chat.checklist import read_yes_no
+from imarena.judges.chat.prompt import check_exhibit, guard, load_prompt, prompt_names, quoted, read_prompt, render
+from imarena.judges.replies.parse import Unreadable, find_object
 from tests.unit.judges.chats import BLUE, GREEN, RED, picture
 
 INSTRUCTION = "Swap the zebra for a violin"

@@ -16,8 +16,9 @@ from imarena.clients.fake_server import FakeServer
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatPrompt
 from imarena.core.records import Status
-from imarena.judges import JUDGES, visionreward
-from imarena.judges.client_chat import chat_over, options_at
+from imarena.judges import JUDGES
+from imarena.judges.chat import visionreward
+from imarena.judges.chat.client_chat import chat_over, options_at
 from tests.unit.judges.chats import ScriptedChat, always, exhibit
 
 N = 30

@@ -76,9 +76,9 @@ def _by_item(
 
 def _marginal(truth: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """What Bradley-Terry converges to: the fit of the mean outcomes over very many items."""
-    from imarena.ranking.cells import count
-    from imarena.ranking.fit import fit
-    from imarena.ranking.likelihoods import BradleyTerry
+    from imarena.ranking.likelihood.fit import fit
+    from imarena.ranking.likelihood.likelihoods import BradleyTerry
+    from imarena.ranking.likelihood.pair_counts import count
 
     rng = np.random.default_rng(5)
     big = _by_item(truth, rng.normal(0, 1.0, (40_000, truth.size)), 10**6)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from imarena.core.records import Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
-from imarena.ranking.board import assemble
-from imarena.ranking.calibrated_board import calibrated_board
+from imarena.ranking.boards.board import assemble
+from imarena.ranking.boards.calibrated import calibrated_board
 from imarena.ranking.options import METHODS, MixtureOptions
-from imarena.workflows.rank import rank
+from imarena.workflows.boards.from_tables import rank
 
 MODELS = "abcd"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from imarena.ranking import Battles, Codes, EloState, Options, rank_battles
 from imarena.ranking.options import EloOptions
-from imarena.workflows.rank import rank
+from imarena.workflows.boards.from_tables import rank
 from tests.unit.ranking.simulated import battles as simulate
 
 STRENGTHS = np.linspace(0.8, -0.8, 6)

@@ -12,13 +12,13 @@ import statsmodels.api as sm
 from scipy.optimize import minimize
 
 from imarena.ranking import LEFT, TIE, Battles, Codes, Options, rank_battles
-from imarena.ranking.cells import count
-from imarena.ranking.fit import fit
-from imarena.ranking.likelihoods import NO_AUX, BradleyTerry, Davidson, Mixture
-from imarena.ranking.mixture import expectation_maximisation, reliability_groups
-from imarena.ranking.model_board import LIKELIHOODS
+from imarena.ranking.boards.maximum_likelihood import LIKELIHOODS
+from imarena.ranking.likelihood.fit import fit
+from imarena.ranking.likelihood.likelihoods import NO_AUX, BradleyTerry, Davidson, Mixture
+from imarena.ranking.likelihood.mixture import expectation_maximisation, reliability_groups
+from imarena.ranking.likelihood.pair_counts import count
+from imarena.ranking.likelihood.replicate import replicate
 from imarena.ranking.options import EloOptions, MixtureOptions
-from imarena.ranking.replicate import replicate
 from imarena.ranking.resample import battle_units
 from tests.unit.ranking.simulated import battles as simulate
 

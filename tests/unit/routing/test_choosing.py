@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
-from imarena.ranking.corrected import Ballot, correct
-from imarena.ranking.corrected_draws import boards
+from imarena.ranking.likelihood.corrected import Ballot, correct
+from imarena.ranking.likelihood.corrected_draws import boards
 from imarena.routing import (
     Belief,
     Gates,

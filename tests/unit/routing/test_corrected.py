@@ -5,11 +5,11 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.ranking import Battles, Codes, Options, rank_battles
-from imarena.ranking.board import Result
-from imarena.ranking.calibrated import fit_calibrated
-from imarena.ranking.corrected import Ballot, correct, refit
-from imarena.ranking.corrected_board import Scale, corrected_board
-from imarena.ranking.corrected_draws import boards
+from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.corrected import Scale, corrected_board
+from imarena.ranking.likelihood.calibrated import fit_calibrated
+from imarena.ranking.likelihood.corrected import Ballot, correct, refit
+from imarena.ranking.likelihood.corrected_draws import boards
 
 M = 6
 TRUE = np.linspace(1.2, -1.2, M)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from imarena.ranking import Battles, Options
-from imarena.ranking.calibrated_board import calibrated_board
+from imarena.ranking.boards.calibrated import calibrated_board
 from imarena.ranking.pairs import differences, ends
 
 TRUE = np.array([0.6, 0.2, -0.1, -0.7])

@@ -11,9 +11,9 @@ from imarena.ranking import ActiveEloOptions, Options
 from imarena.ranking.settings import known_settings, with_settings
 from imarena.routing import Gates, fit_curve, gates_for, reliability, reliability_points
 from imarena.stats import ScoreRange
-from imarena.workflows.rank import rank
-from imarena.workflows.simulating import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
-from imarena.workflows.simulating_worlds import simulated_world
+from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
+from imarena.workflows.active_elo.simulation.worlds import simulated_world
+from imarena.workflows.boards.from_tables import rank
 
 
 def battles(factor: float, n: int = 200) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.judges import CARDS
+from imarena.judges.score_ranges import range_of
 from imarena.stats import PAPER_RANGE, ScoreRange, observed_range, score_range_from
-from imarena.workflows.score_ranges import range_of
 
 
 @pytest.mark.parametrize(

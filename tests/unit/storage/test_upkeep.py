@@ -16,7 +16,7 @@ from imarena.storage.cache import Cache
 from imarena.storage.database import reading, writing
 from imarena.storage.upkeep import collect_garbage, withdraw_image, withdraw_rater
 from imarena.storage.verify import verify
-from imarena.workflows.importing import WorkspaceIntake
+from imarena.workflows.exchange.importing import WorkspaceIntake
 from tests import samples
 from tests.postgres import new_database
 

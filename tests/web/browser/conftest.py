@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from imarena.web.pages import STATIC
+from imarena.web.static_files import STATIC
 from tests.web.browser import gallery
 from tests.web.browser.desk import LONGEST_MS, become_lead, loaded, visitor
 from tests.web.browser.stage import Stage, fill, start

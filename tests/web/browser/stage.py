@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 from imarena.core.records import ImageRef, Item, Output, Turn
 from imarena.storage import open_workspace
-from imarena.workflows.importing import WorkspaceIntake
+from imarena.workflows.exchange.importing import WorkspaceIntake
 from tests.small_arena import battle_all, make_arena
 
 BIG = "big"

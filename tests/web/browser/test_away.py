@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from imarena.storage import init_workspace
-from imarena.web.pages import STATIC
+from imarena.web.static_files import STATIC
 from tests.postgres import machine, new_database
 from tests.web.browser.conftest import Shot
 from tests.web.browser.desk import join, next_task, ready, task_of

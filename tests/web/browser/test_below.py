@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from imarena.storage import init_workspace
 from imarena.web.keys import COOKIE
-from imarena.web.pages import STATIC
+from imarena.web.static_files import STATIC
 from tests.web.browser.desk import next_task, open_link, ready, task_of
 from tests.web.browser.stage import Stage, free_port, start
 from tests.web.people import fill

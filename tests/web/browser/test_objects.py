@@ -6,8 +6,8 @@ from pydantic import JsonValue
 
 from imarena.core.records import Evidence, Item, Mode, Output
 from imarena.storage import open_workspace
-from imarena.workflows.objects import KIND, expected_objects, question_of
-from imarena.workflows.scanning import READER, TEXT, flag
+from imarena.workflows.questions.expected_objects import KIND, expected_objects, question_of
+from imarena.workflows.questions.text_scan import READER, TEXT, flag
 from tests.web.browser.conftest import Shot
 from tests.web.browser.desk import join, ready
 from tests.web.browser.stage import Stage

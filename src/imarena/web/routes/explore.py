@@ -7,16 +7,17 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from imarena.core.records import ImageRef, Output
-from imarena.web import showing, showing_look
+from imarena.web import responses as showing
+from imarena.web import responses_look as showing_look
 from imarena.web.arena import Arena, arena_of
-from imarena.web.asking import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
 from imarena.web.callers import Caller, LookCaller
 from imarena.web.problems import Refused
+from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
 from imarena.web.routes.pictures import JPEG, PNG, Level, Place
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
-from imarena.workflows import exploring
-from imarena.workflows.looking import Filters
-from imarena.workflows.scanning_findings import Finding, item_findings
+from imarena.workflows.questions.text_findings import Finding, item_findings
+from imarena.workflows.serving.leaderboards import Filters
+from imarena.workflows.serving.server import explorer as exploring
 from imarena.workflows.views.reasons import CHECKS
 
 router = APIRouter(prefix="/api", tags=["explore"])

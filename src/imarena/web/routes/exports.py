@@ -9,22 +9,23 @@ from fastapi.responses import StreamingResponse
 
 from imarena.core.records import Output
 from imarena.storage import Workspace
-from imarena.web import showing, showing_look
+from imarena.web import responses as showing
+from imarena.web import responses_look as showing_look
 from imarena.web.arena import arena_of
-from imarena.web.asking import BattleQuery, BoardQuery, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
+from imarena.web.requests import BattleQuery, BoardQuery, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
+from imarena.web.responses_lead import rater_line
 from imarena.web.routes.explore import chosen_battles, chosen_items
-from imarena.web.showing_lead import rater_line
 from imarena.web.tables import TABLE, Form, table
 from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_lead import Agreement, RaterOut
 from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
-from imarena.workflows import exploring
 from imarena.workflows.boards import COLUMNS
-from imarena.workflows.campaign_quality import agreement, rater_work
-from imarena.workflows.issues_found import heat
-from imarena.workflows.monitoring import judge_health
-from imarena.workflows.voted import RATING_COLUMNS, VOTE_COLUMNS, rating_rows, vote_rows
+from imarena.workflows.rating.quality import agreement, rater_work
+from imarena.workflows.rating.vote_rows import RATING_COLUMNS, VOTE_COLUMNS, rating_rows, vote_rows
+from imarena.workflows.serving.issue_counts import heat
+from imarena.workflows.serving.judge_monitor import judge_health
+from imarena.workflows.serving.server import explorer as exploring
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 

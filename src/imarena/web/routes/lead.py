@@ -6,12 +6,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from imarena.core.notices import sentences
 from imarena.core.records import Campaign
+from imarena.routing.campaign_plan import Plan
+from imarena.routing.forms import forms
 from imarena.storage import leases
 from imarena.storage.database import writing
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
-from imarena.web.showing_lead import rater_line
+from imarena.web.responses_lead import rater_line
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
     Agreement,
@@ -31,14 +33,12 @@ from imarena.web.wire_lead import (
     SkipReason,
     SkipReport,
 )
-from imarena.workflows.campaign_change import change_campaign as change
-from imarena.workflows.campaign_change import history
-from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaign_quality import agreement, export_csv, rater_work, skip_reasons
-from imarena.workflows.campaigns import campaigns, progress, progress_json
-from imarena.workflows.campaigns import create_campaign as make_campaign
-from imarena.workflows.forms import forms
-from imarena.workflows.known_tasks import Proposal, from_table, from_votes
+from imarena.workflows.rating.campaigns import campaigns, progress, progress_json
+from imarena.workflows.rating.campaigns import create_campaign as make_campaign
+from imarena.workflows.rating.changes import change_campaign as change
+from imarena.workflows.rating.changes import history
+from imarena.workflows.rating.known_tasks import Proposal, from_table, from_votes
+from imarena.workflows.rating.quality import agreement, export_csv, rater_work, skip_reasons
 
 router = APIRouter(prefix="/api/lead", tags=["lead"])
 

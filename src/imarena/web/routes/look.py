@@ -4,12 +4,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from imarena.web import showing, showing_look
+from imarena.web import responses as showing
+from imarena.web import responses_look as showing_look
 from imarena.web.arena import arena_of
-from imarena.web.asking import BoardQuery, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
 from imarena.web.callers import InsideCaller, LookCaller
+from imarena.web.requests import BoardQuery, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
 from imarena.web.wire_look import Board, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
-from imarena.workflows.issues_found import heat
+from imarena.workflows.serving.issue_counts import heat
 
 router = APIRouter(prefix="/api", tags=["look"])
 

@@ -8,13 +8,15 @@ from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 
 from imarena.core.records import Campaign
+from imarena.routing.ballots import Answer, check_marks
+from imarena.routing.campaign_plan import RATERS_PER_UNIT
 from imarena.storage.database import reading
 from imarena.storage.schema import participants
 from imarena.web.arena import Arena, arena_of
-from imarena.web.asking import Cursor, Limit
 from imarena.web.callers import Caller, RaterCaller, the_rater
 from imarena.web.problems import Refused
-from imarena.web.showing import answer_of, nothing_left, rater_campaign, task, task_soon
+from imarena.web.requests import Cursor, Limit
+from imarena.web.responses import answer_of, nothing_left, rater_campaign, task, task_soon
 from imarena.web.wire import (
     NO_NUL,
     Ballot,
@@ -28,9 +30,7 @@ from imarena.web.wire import (
     Skip,
     Task,
 )
-from imarena.workflows.ballots import Answer, check_marks
-from imarena.workflows.campaign_plan import RATERS_PER_UNIT
-from imarena.workflows.voting import Held, told
+from imarena.workflows.rating.voting import Held, told
 
 router = APIRouter(prefix="/api", tags=["rating"])
 

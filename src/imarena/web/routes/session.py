@@ -10,7 +10,7 @@ from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import Anyone, Caller
 from imarena.web.keys import drop_cookie, set_cookie
 from imarena.web.problems import Refused
-from imarena.web.showing import me
+from imarena.web.responses import me
 from imarena.web.wire import Done, Invitation, Launch, Me, Password
 from imarena.workflows.views import read_marks
 

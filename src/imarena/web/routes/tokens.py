@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Query, Request
 
 from imarena.storage import access
 from imarena.web.arena import arena_of
-from imarena.web.asking import Cursor, Limit
 from imarena.web.callers import AdminCaller, Caller, LeadCaller
 from imarena.web.problems import Refused
+from imarena.web.requests import Cursor, Limit
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import SessionOut, SessionPage, TokenIn, TokenMade, TokenOut, TokenPage
 

@@ -19,10 +19,10 @@ from imarena.workflows.boards import findings
 from imarena.workflows.boards.choice import Chosen, Evidence, choose, judge_called, people
 from imarena.workflows.boards.coverage import Delivery, read_delivery
 from imarena.workflows.boards.empty import nothing_to_rank
+from imarena.workflows.boards.from_tables import rank_table
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.sources import judge_data
 from imarena.workflows.boards.table import battle_table
-from imarena.workflows.rank import rank_table
 from imarena.workflows.views import (
     EVERYTHING,
     LABELS,
@@ -199,8 +199,8 @@ class Boards:
         if not scored or (judge is not None and judge not in scored):
             return []
         _check_weighed(query)
-        from imarena.workflows.routing_boards import arena_boards
-        from imarena.workflows.routing_tables import read_arena
+        from imarena.workflows.boards.weighted.arena import read_arena
+        from imarena.workflows.boards.weighted.boards import arena_boards
 
         workspace = self.view.workspace
         arena = read_arena(workspace, judge, dimension=query.dimension or WHOLE, ratings=True)

@@ -15,8 +15,8 @@ from imarena.storage.database import reading
 from imarena.storage.schema import outputs
 from imarena.workflows.boards.choice import Chosen, Evidence
 from imarena.workflows.boards.coverage import Delivery
-from imarena.workflows.slots import UNNAMED, slots_of
 from imarena.workflows.views import BattleColumns, View, occurring
+from imarena.workflows.views.slots import UNNAMED, slots_of
 
 FEW_VOTES = 30
 """Below this number of votes a board of people's votes says little, whatever its intervals."""

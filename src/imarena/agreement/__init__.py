@@ -1,0 +1,1 @@
+"""Agreement among raters, and of judges with people: columns in, frozen results out."""

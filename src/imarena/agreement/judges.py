@@ -1,0 +1,398 @@
+"""A judge or a metric against people: scores and ratings in, one frozen `Alignment` out.
+
+Scores meet ratings by `unit` and, where both tables have them, `model`, `task` and `criterion`. People's value of a
+unit is the mean of its ratings, rounded to nine decimals.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from imarena.agreement.columns import Range, RatingColumns, ScoreColumns, check_groups
+from imarena.agreement.pair_order import pairs_document
+from imarena.agreement.paired_tests import compare_scores
+from imarena.agreement.raters import folds_document
+from imarena.core.errors import UserError
+from imarena.core.notices import Notice, notice_fields
+from imarena.core.resampling import ROUNDS, SEED
+from imarena.stats import Figure, Recipe, average, from_columns, judge_folds, kendall, pearson, rounded, spearman
+from imarena.stats.bootstrap import Interval, percentile_interval, resampled_correlations
+
+KEYS = ("model", "task", "criterion")
+
+
+@dataclass(frozen=True)
+class AlignOptions:
+    """What to compare and how; all of it is repeated in the result's settings."""
+
+    by: tuple[str, ...] = ()
+    average: Recipe = "fisher"
+    lower_is_better: frozenset[str] = frozenset()
+    """Judges whose low scores are good: their scores change sign before anything is computed."""
+    score_range: Mapping[str, Range] = field(default_factory=dict)
+    """The scale of each judge's scores; the key "" stands for every judge not named."""
+    rating_range: Range | None = None
+    rating_scales: Mapping[str, Range] = field(default_factory=dict)
+    """The scale of each criterion, where the source of the ratings states it and `rating_range` does not."""
+    leave_one_out: bool = False
+    pairs: bool = False
+    gaps: tuple[float, ...] = ()
+    compare: bool = False
+    """Test every two judges against each other."""
+    rounds: int = ROUNDS
+    seed: int = SEED
+
+
+@dataclass(frozen=True)
+class Match:
+    """One score beside the ratings of the same thing."""
+
+    judge: str
+    criterion: str | None
+    group: tuple[str, ...]
+    unit: str
+    key: tuple[str, ...]
+    score: float | None
+    """None: the judge gave none. Its sign is changed already where low is good."""
+    human: float
+    ratings: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Figures per judge, criterion and group, their averages, and what they rest on."""
+
+    settings: dict[str, Any]
+    n_scores: int
+    n_ratings: int
+    excluded: dict[str, int]
+    groups: tuple[dict[str, Any], ...]
+    averages: tuple[dict[str, Any], ...]
+    coverage: tuple[dict[str, Any], ...]
+    pairs: tuple[dict[str, Any], ...]
+    comparisons: tuple[dict[str, Any], ...]
+    notices: tuple[Notice, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "kind": "scores", "settings": self.settings, "n_scores": self.n_scores, "n_ratings": self.n_ratings,
+            "excluded": self.excluded, "groups": list(self.groups), "averages": list(self.averages),
+            "coverage": list(self.coverage), "pairs": list(self.pairs),
+            "comparisons": list(self.comparisons), **notice_fields(self.notices),
+        }  # fmt: skip
+
+
+def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | None = None) -> Alignment:
+    """Every judge in `scores` against the people in `ratings`, per criterion and group and averaged over groups."""
+    given = options or AlignOptions()
+    chosen = _with_scales(scores, ratings, given)
+    check_groups(scores.labels, chosen.by, scores.source)
+    _known_judges(scores, chosen)
+    keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
+    people = _people(ratings, keys)
+    matches, excluded = _matches(scores, people, keys, chosen)
+    if not any(match.score is not None for match in matches):
+        raise UserError(
+            f"No score in {scores.source} meets a rating in {ratings.source}.",
+            hint=f"They meet by {', '.join(['unit', *keys])}: check that the names are the same in both tables.",
+        )
+    limits = chosen.rating_range or _observed(people)
+    groups = [
+        _group(key, rows, chosen, chosen.rating_scales.get(key[1] or "", limits))
+        for key, rows in _by_group(matches).items()
+    ]
+    coverage = list(_coverage(matches, people))
+    # A group is one model at most where `model` is grouped by, and a pair needs two.
+    places = [place for place, name in enumerate(chosen.by) if name != "model"]
+    pairs = list(pairs_document(matches, places, chosen)) if chosen.pairs or chosen.gaps else []
+    return Alignment(
+        _settings(scores, ratings, keys, chosen),
+        len(scores),
+        len(ratings),
+        excluded,
+        tuple(groups),
+        tuple(_averages(groups, chosen)),
+        tuple(coverage),
+        tuple(pairs),
+        tuple(compare_scores(matches, rounds=chosen.rounds, seed=chosen.seed) if chosen.compare else ()),
+        tuple(_notices(groups, coverage)),
+    )
+
+
+def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions) -> AlignOptions:
+    """The options with what the sources state of scales and directions, where nobody said otherwise."""
+    return replace(
+        options,
+        by=tuple(name for name in options.by if name != "criterion"),  # a criterion always splits
+        lower_is_better=options.lower_is_better | scores.lower_is_better,
+        score_range=options.score_range if "" in options.score_range else {**scores.scales, **options.score_range},
+        rating_scales={} if options.rating_range else ratings.scales,
+    )
+
+
+People = dict[tuple[str | None, tuple[str, ...]], list[tuple[str, float]]]
+
+
+def _people(ratings: RatingColumns, keys: Sequence[str]) -> People:
+    """(criterion, key) to the ratings given; the key is `unit` and the shared columns but the criterion."""
+    criteria = ratings.labels.get("criterion")
+    shared = [ratings.labels[name] for name in keys if name != "criterion"]
+    people: People = {}
+    for row, value in enumerate(ratings.value):
+        if isinstance(value, str):
+            raise UserError(
+                f"{ratings.source}, row {row + 1}: '{value}' is not a number.",
+                hint="align needs numbers; for verdicts give two tables of battles.",
+            )
+        if value is None:
+            continue
+        key = (ratings.unit[row], *(column[row] for column in shared))
+        given = people.setdefault((criteria[row] if criteria else None, key), [])
+        if any(rater == ratings.rater[row] for rater, _ in given):
+            raise UserError(
+                f"{ratings.source}, row {row + 1}: rater '{ratings.rater[row]}' rated '{ratings.unit[row]}' twice.",
+                hint="Keep one rating for each unit and rater; a model, task or criterion column tells units apart.",
+            )
+        given.append((ratings.rater[row], value))
+    return people
+
+
+def _matches(
+    scores: ScoreColumns, people: People, keys: Sequence[str], options: AlignOptions
+) -> tuple[list[Match], dict[str, int]]:
+    shared = [scores.labels[name] for name in keys if name != "criterion"]
+    own = scores.labels.get("criterion")
+    criteria = sorted({criterion for criterion, _ in people}, key=str)
+    by = [scores.labels[name] for name in options.by]
+    matches: list[Match] = []
+    seen: dict[tuple[Any, ...], int] = {}
+    unrated = 0
+    for row, judge in enumerate(scores.judge):
+        key = (scores.unit[row], *(column[row] for column in shared))
+        place = (judge, own[row] if own else None, key)
+        if seen.setdefault(place, row) != row:
+            _refuse_repeat(scores, row, seen[place], keys)
+        met = False
+        for theirs in [own[row]] if own and "criterion" in keys else criteria:
+            given = people.get((theirs, key))
+            if given is None:
+                continue
+            met = True
+            criterion = theirs if theirs is not None else (own[row] if own else None)
+            group = tuple(column[row] for column in by)
+            human = float(rounded(np.mean(sorted(value for _, value in given))))
+            score = _signed(scores.score[row], judge, options)
+            matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(given)))
+        unrated += not met
+    # Sorted, so that the order of rows changes nothing, not even the last bit of a sum.
+    matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
+    return matches, {"scores_without_rating": unrated}
+
+
+def _signed(score: float | None, judge: str, options: AlignOptions) -> float | None:
+    return -score if score is not None and judge in options.lower_is_better else score
+
+
+def _refuse_repeat(scores: ScoreColumns, row: int, first: int, keys: Sequence[str]) -> None:
+    hint = "Keep one score for each unit, model and judge."
+    if "model" not in keys:
+        hint = "The ratings have no column 'model', so that they cannot say which model's output they rate."
+    raise UserError(
+        f"{scores.source}, row {row + 1}: judge '{scores.judge[row]}' scored '{scores.unit[row]}' already in row "
+        f"{first + 1}.",
+        hint=hint,
+    )
+
+
+def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
+    groups: dict[tuple[Any, ...], list[Match]] = {}
+    for match in matches:
+        groups.setdefault((match.judge, match.criterion, match.group), []).append(match)
+    return groups
+
+
+def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limits: Range) -> dict[str, Any]:
+    judge, criterion, group = key
+    given = [row for row in rows if row.score is not None]
+    score = rounded(np.array([row.score for row in given], dtype=np.float64))
+    human = rounded([row.human for row in given])
+    rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
+    ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
+    bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits)
+    reasons = {figure.name: _whose(figure) for figure in (rho, r, tau) if figure.value is None}
+    document = {
+        "judge": judge, "criterion": criterion, "group": dict(zip(options.by, group, strict=True)),
+        "spearman": rho.value, "pearson": r.value, "kendall": tau.value,
+        "kendall_accuracy": None if tau.value is None else (tau.value + 1) / 2,
+        "bias": bias, "bias_scale": scale, "bias_reason": bias_reason or None,
+        "n": len(given), "n_missing": len(rows) - len(given),
+        "interval": _intervals(score, human, [row.unit for row in given], rho, options),
+        "status": "undefined" if reasons else "ok",
+        "reason": "; ".join(dict.fromkeys(reasons.values())) or None,
+    }  # fmt: skip
+    if options.leave_one_out:
+        document["leave_one_out"] = _folds(given, options, ranges, scale)
+    return document
+
+
+def _whose(figure: Figure) -> str:
+    """The reason in this command's words: the first column is the judge's, the second people's."""
+    return figure.reason.replace("first column", "judge's scores").replace("second column", "human means").replace(
+        "scores is constant", "scores are constant"
+    ).replace("means is constant", "means are constant")  # fmt: skip
+
+
+Ranges = tuple[Range | None, Range | None]
+"""Of a judge's scores and of people's ratings; None where it is not known."""
+
+
+def _score_range(judge: str, options: AlignOptions) -> Range | None:
+    return options.score_range.get(judge, options.score_range.get(""))
+
+
+def _bias(
+    score: Any, human: Any, judge: str, options: AlignOptions, ranges: Ranges, limits: Range
+) -> tuple[float | None, str | None, str]:
+    """Mean of judge less people, and on which scale: 0 to 1 where both ranges are known, else the ratings' own."""
+    if not len(score):
+        return None, None, "no score meets a rating"
+    if judge in options.lower_is_better:
+        return None, None, "low scores are good, so that their distance from ratings means nothing"
+    own, theirs = ranges
+    if own and theirs:
+        low, high = theirs
+        if score.min() < own[0] or score.max() > own[1]:
+            return (
+                None,
+                None,
+                f"scores reach from {score.min():g} to {score.max():g}, beyond --score-range {own[0]:g},{own[1]:g}",
+            )
+        bias = ((score - own[0]) / (own[1] - own[0]) - (human - low) / (high - low)).mean()
+        return float(bias), "0 to 1, after mapping both ranges", ""
+    low, high = limits
+    if score.min() < low or score.max() > high:
+        return None, None, (
+            f"scores reach from {score.min():g} to {score.max():g} and ratings from {low:g} to {high:g}: "
+            "name both scales to compare them (--score-range, --rating-range)"
+        )  # fmt: skip
+    return float((score - human).mean()), f"ratings as given, {low:g} to {high:g}", ""
+
+
+def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: AlignOptions) -> dict[str, Any] | None:
+    if rho.value is None or not options.rounds:
+        return None
+    groups = np.unique(np.array(units), return_inverse=True)[1].astype(np.int64)
+    found: dict[str, Interval] = {}
+    for name, ranked in (("spearman", True), ("pearson", False)):
+        draws = resampled_correlations(score, human, groups, ranked=ranked, rounds=options.rounds, seed=options.seed)
+        found[name] = percentile_interval(draws, 0.95, what="units")
+    return {
+        name: {"low": interval.low, "high": interval.high, "reason": interval.reason or None}
+        for name, interval in found.items()
+    }
+
+
+def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str | None) -> dict[str, Any] | None:
+    """Leave-one-out folds, with the bias on the same scale as the group's, or without one where that has none."""
+    flat = [(row.key, rater, value) for row in rows for rater, value in row.ratings]
+    if not flat:
+        return None
+    units, names, values = zip(*flat, strict=True)
+    ratings, unit_names, raters = from_columns(units, names, np.array(values))
+    own = {row.key: row.score for row in rows}
+    scores = np.array([own[key] for key in unit_names], dtype=np.float64)
+    own_range, theirs = ranges
+    if own_range and theirs:  # both to 0 .. 1: ranks stay as they are
+        scores = (scores - own_range[0]) / (own_range[1] - own_range[0])
+        low, high = theirs
+        ratings = replace(ratings, value=(ratings.value - low) / (high - low))
+    folds = judge_folds(scores, ratings, recipe=options.average)
+    return folds_document(folds, [str(name) for name in raters], bias_scale=scale)
+
+
+def _averages(groups: Sequence[dict[str, Any]], options: AlignOptions) -> Iterable[dict[str, Any]]:
+    for judge, criterion in dict.fromkeys((group["judge"], group["criterion"]) for group in groups):
+        rows = [group for group in groups if (group["judge"], group["criterion"]) == (judge, criterion)]
+        found = {
+            name: average([row[name] for row in rows], recipe=options.average)
+            for name in ("spearman", "pearson", "kendall")
+        }
+        tau = found["kendall"].value
+        biases = [row["bias"] for row in rows if row["bias"] is not None]
+        reasons = dict.fromkeys(figure.reason for figure in found.values() if figure.reason)
+        line: dict[str, Any] = {
+            "judge": judge, "criterion": criterion, "recipe": options.average, "recipe_words": found["spearman"].method,
+            **{name: figure.value for name, figure in found.items()},
+            "kendall_accuracy": None if tau is None else (tau + 1) / 2,
+            "bias": float(np.mean(biases)) if len(biases) == len(rows) else None,
+            "n": sum(row["n"] for row in rows), "n_groups": len(rows),
+            "n_groups_undefined": sum(row["status"] != "ok" for row in rows),
+            "reason": "; ".join(reasons) or None,
+        }  # fmt: skip
+        if options.leave_one_out:
+            folds = [row["leave_one_out"]["spearman"] if row["leave_one_out"] else None for row in rows]
+            line["leave_one_out"] = {"spearman": average(folds, recipe=options.average).value}
+        yield line
+
+
+def _coverage(matches: Sequence[Match], people: People) -> Iterable[dict[str, Any]]:
+    """How many of the rated things each judge scored."""
+    rated: dict[str | None, int] = {}
+    for criterion, _ in people:
+        rated[criterion] = rated.get(criterion, 0) + 1
+    total = sum(rated.values())
+    for judge, criterion in dict.fromkeys((match.judge, match.criterion) for match in matches):
+        given = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
+        n = rated.get(criterion, total)
+        yield {"judge": judge, "criterion": criterion, "n_rated": n, "n_scored": given, "n_unscored": n - given}
+
+
+def _observed(people: People) -> Range:
+    values = [value for given in people.values() for _, value in given]
+    return (min(values), max(values)) if values else (0.0, 0.0)
+
+
+def _known_judges(scores: ScoreColumns, options: AlignOptions) -> None:
+    known = set(scores.judge)
+    for name in (*options.lower_is_better, *(judge for judge in options.score_range if judge)):
+        if name not in known:
+            raise UserError(f"{scores.source} has no judge '{name}'.", hint=f"It has: {', '.join(sorted(known))}.")
+
+
+def _settings(
+    scores: ScoreColumns, ratings: RatingColumns, keys: Sequence[str], options: AlignOptions
+) -> dict[str, Any]:
+    return {
+        "source": scores.source, "against": ratings.source, "by": list(options.by), "matched_by": ["unit", *keys],
+        "average": options.average, "human_value": "mean of the unit's ratings", "round_decimals": 9,
+        "lower_is_better": sorted(options.lower_is_better),
+        "score_range": {judge or "*": list(ends) for judge, ends in options.score_range.items()},
+        "rating_range": list(options.rating_range) if options.rating_range else None,
+        "rating_scales": {criterion or "*": list(ends) for criterion, ends in options.rating_scales.items()},
+        "overall": ratings.rule or None,
+        "kendall": "tau-b", "kendall_accuracy": "(tau-b + 1) / 2",
+        "interval": "percentile bootstrap over units, 95%" if options.rounds else None,
+        "rounds": options.rounds, "seed": options.seed,
+    }  # fmt: skip
+
+
+def _notices(groups: Sequence[dict[str, Any]], coverage: Sequence[dict[str, Any]]) -> Iterable[Notice]:
+    for line in coverage:
+        if line["n_unscored"]:
+            counts = {"scored": line["n_scored"], "rated": line["n_rated"]}
+            values = {"judge": line["judge"], "criterion": line["criterion"], **counts}
+            yield Notice(code="outputs_not_scored", values=values)
+    for group in groups:
+        if group["status"] != "ok":
+            values = {"judge": group["judge"], "group": _name(group), "reason": group["reason"]}
+            yield Notice(code="alignment_undefined", values=values)
+    biases = [(group["judge"], group["bias_reason"]) for group in groups if group["bias_reason"]]
+    for judge, reason in dict(biases).items():
+        yield Notice(code="bias_undefined", values={"judge": judge, "reason": reason})
+
+
+def _name(group: Mapping[str, Any]) -> str:
+    return ", ".join([*([group["criterion"]] if group["criterion"] else []), *group["group"].values()]) or "all units"

@@ -1,0 +1,246 @@
+"""A judge's verdicts on battles against people's votes on the same battles.
+
+A battle is an item and two sides (models in a table, outputs in a workspace); a judge that saw the sides the other way
+round is mirrored. Every vote meets every verdict of the judge on the same battle, or is missing with a reason.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from imarena.agreement.columns import VerdictColumns, check_groups
+from imarena.agreement.majority import RULE, majority_of
+from imarena.agreement.paired_tests import compare_verdicts
+from imarena.core.errors import UserError
+from imarena.stats import calibrate_ties
+from imarena.stats.pairs import Pairs
+from imarena.stats.verdicts import EQUAL, MIRROR, OUTCOMES, Missing, matches, verdict_figures
+
+HUMAN_WORDS = OUTCOMES
+JUDGE_WORDS = (*OUTCOMES, EQUAL)
+SHARED = ("task", "dimension")
+RATER = "rater"
+"""Votes can be grouped by who cast them, beside their labels."""
+NO_VERDICT = "no verdict on the battle"
+NO_SCORES = "the judge does not score both sides"
+
+Battle = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class VerdictAlignment:
+    """Accuracies per judge and group, and what they rest on."""
+
+    settings: dict[str, Any]
+    n_verdicts: int
+    n_votes: int
+    excluded: dict[str, int]
+    groups: tuple[dict[str, Any], ...]
+    majority: dict[str, Any] | None = None
+    """The same against the majority of the votes on each battle, where one has two votes or more."""
+    comparisons: tuple[dict[str, Any], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "kind": "verdicts", "settings": self.settings, "n_verdicts": self.n_verdicts, "n_votes": self.n_votes,
+            "excluded": self.excluded, "groups": list(self.groups), "majority": self.majority,
+            "comparisons": list(self.comparisons),
+        }  # fmt: skip
+
+
+@dataclass
+class _Answers:
+    """What one judge said, with the sides in each battle's own order."""
+
+    said: dict[Battle, list[str | None]] = field(default_factory=dict)
+    gaps: dict[Battle, list[float | None]] = field(default_factory=dict)
+    reasons: dict[Battle, str] = field(default_factory=dict)
+    covers: frozenset[str] | None = None
+    """Dimensions of the votes that it is compared with; None: all."""
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """One vote beside one verdict, both with the sides as the voter saw them."""
+
+    vote: str
+    verdict: str | None
+    gap: float | None
+    reason: str
+
+
+def align_verdicts(
+    verdicts: VerdictColumns,
+    votes: VerdictColumns,
+    *,
+    by: Sequence[str] = (),
+    missing: Missing = "exclude",
+    compare: bool = False,
+) -> VerdictAlignment:
+    """Each judge in `verdicts` against the people in `votes`, per group of columns of the votes (or per `rater`).
+
+    With `compare` every two judges are tested against each other, over all votes.
+    """
+    check_groups({**votes.labels, RATER: votes.rater}, by, votes.source)
+    keys = [name for name in SHARED if name in verdicts.labels and name in votes.labels]
+    if verdicts.covers:  # dimensions meet by `covers`
+        keys = [name for name in keys if name != "dimension"]
+    judges = _answers(verdicts, keys)
+    meets = {key for answers in judges.values() for key in answers.said}
+    cast = [row for row, winner in enumerate(votes.winner) if winner is not None]
+    if not any(_battle(votes, row, keys)[0] in meets for row in cast):
+        raise UserError(
+            f"No verdict in {verdicts.source} is on a battle in {votes.source}.",
+            hint="They meet by item and the two models: check that the names are the same in both tables.",
+        )
+    groups = _documents(votes, judges, keys, by, missing)
+    whole = majority_of(votes, keys)
+    settings = {
+        "source": verdicts.source, "against": votes.source, "by": list(by), "missing": missing,
+        "matched_by": ["item", "left", "right", *keys], "equal": "right for tie and for both_bad",
+    }  # fmt: skip
+    majority = None
+    if whole is not None:
+        rest = [name for name in by if name != RATER]
+        lines = _documents(whole, judges, keys, rest, missing)
+        majority = {"rule": RULE, "n_battles": len(whole), "by": rest, "groups": lines}
+    compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), matches) if compare else []
+    excluded = {"votes_without_winner": len(votes) - len(cast)}
+    given = sum(winner is not None for winner in verdicts.winner)
+    return VerdictAlignment(settings, given, len(votes), excluded, tuple(groups), majority, tuple(compared))
+
+
+def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answers]:
+    judges: dict[str, _Answers] = {}
+    for row, judge in enumerate(verdicts.rater):
+        key, flipped = _battle(verdicts, row, keys)
+        found = judges.setdefault(judge, _Answers(covers=verdicts.covers.get(judge)))
+        gap = verdicts.gap[row] if verdicts.gap else None
+        found.said.setdefault(key, []).append(_turned(verdicts.winner[row], flipped))
+        found.gaps.setdefault(key, []).append(-gap if gap is not None and flipped else gap)
+        if verdicts.reason and verdicts.reason[row]:
+            found.reasons[key] = verdicts.reason[row]
+    return judges
+
+
+def _documents(
+    votes: VerdictColumns, judges: Mapping[str, _Answers], keys: Sequence[str], by: Sequence[str], missing: Missing
+) -> list[dict[str, Any]]:
+    """One document per judge and group of votes."""
+    labels = {**votes.labels, RATER: votes.rater}
+    dimension = votes.labels.get("dimension")
+    documents = []
+    for judge, answers in sorted(judges.items()):
+        groups: dict[tuple[str, ...], list[int]] = {}
+        elsewhere: Counter[tuple[str, ...]] = Counter()
+        for row, winner in enumerate(votes.winner):
+            group = tuple(labels[name][row] for name in by)
+            if winner is None:
+                continue
+            if dimension is not None and answers.covers is not None and dimension[row] not in answers.covers:
+                elsewhere[group] += 1
+            else:
+                groups.setdefault(group, []).append(row)
+        for group, rows in sorted(groups.items()):
+            named = dict(zip(by, group, strict=True))
+            document = _document(judge, named, _meetings(votes, rows, answers, keys), missing)
+            documents.append({**document, "n_votes": len(rows), "n_votes_other_dimensions": elsewhere[group]})
+    return documents
+
+
+def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]]:
+    """Every vote's battle and dimension, and its outcome, with the sides in the battle's own order."""
+    dimension = votes.labels.get("dimension", [""] * len(votes))
+    found = []
+    for row in range(len(votes.winner)):
+        key, flipped = _battle(votes, row, keys)
+        outcome = _turned(votes.winner[row], flipped)
+        if outcome is not None:
+            found.append(((*key, dimension[row]), outcome))
+    return found
+
+
+def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str, dict[Battle, list[str | None]]]:
+    """Each judge's verdicts by battle and by the dimension of the votes that they are compared with."""
+    asked = frozenset(votes.labels.get("dimension", [""]))
+    return {
+        judge: {
+            (*battle, dimension): said
+            for battle, said in answers.said.items()
+            for dimension in (asked if answers.covers is None else answers.covers)
+        }
+        for judge, answers in judges.items()
+    }
+
+
+def _battle(columns: VerdictColumns, row: int, keys: Sequence[str]) -> tuple[Battle, bool]:
+    """The battle's name, the same whichever side a model stands on, and whether the sides were turned for it."""
+    left, right = columns.left[row], columns.right[row]
+    flipped = left > right
+    first, second = (right, left) if flipped else (left, right)
+    return (columns.item[row], first, second, *(columns.labels[name][row] for name in keys)), flipped
+
+
+def _turned(winner: str | None, flipped: bool) -> str | None:
+    return MIRROR[winner] if winner is not None and flipped else winner
+
+
+def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, keys: Sequence[str]) -> list[_Meeting]:
+    """Every vote beside every verdict on its battle, or beside the reason why there is none."""
+    found: list[_Meeting] = []
+    for row in rows:
+        key, flipped = _battle(votes, row, keys)
+        vote = votes.winner[row]
+        if vote is None:
+            continue
+        reason = answers.reasons.get(key, NO_VERDICT)
+        gaps = answers.gaps.get(key, [None])
+        for verdict, gap in zip(answers.said.get(key, [None]), gaps, strict=True):
+            turned = -gap if gap is not None and flipped else gap
+            found.append(_Meeting(vote, _turned(verdict, flipped), turned, "" if verdict is not None else reason))
+    return found
+
+
+def _document(judge: str, group: dict[str, str], met: Sequence[_Meeting], missing: Missing) -> dict[str, Any]:
+    people, machine = [one.vote for one in met], [one.verdict for one in met]
+    found = verdict_figures(people, machine, missing=missing)
+    every = verdict_figures(people, machine, missing="wrong").four_way_accuracy
+    figures = (
+        found.four_way_accuracy, found.three_way_accuracy, found.decisive_accuracy, found.both_decisive_accuracy,
+        found.macro_f1,
+    )  # fmt: skip
+    reasons = {figure.name: figure.reason for figure in figures if figure.value is None}
+    return {
+        "judge": judge, "group": group, **{figure.name: figure.value for figure in figures},
+        "four_way_accuracy_all_votes": every.value, **_tie_calibrated(met),
+        "f1": {outcome: figure.value for outcome, figure in found.f1.items()},
+        "n": found.n, "n_missing": found.n_missing, "n_decisive": found.decisive_accuracy.n,
+        "missing": dict(sorted(Counter(one.reason for one in met if one.verdict is None).items())),
+        "confusion": found.confusion,
+        "methods": {
+            **{figure.name: figure.method for figure in figures}, "four_way_accuracy_all_votes": every.method,
+        },
+        "status": "ok" if found.four_way_accuracy.value is not None else "undefined",
+        "reason": "; ".join(dict.fromkeys(reasons.values())) or None,
+    }  # fmt: skip
+
+
+def _tie_calibrated(met: Sequence[_Meeting]) -> dict[str, Any]:
+    """Accuracy with the judge's own tie threshold replaced by the best one; both kinds of tie count as one."""
+    side = {"left": 1.0, "right": -1.0}
+    gaps = [(side.get(one.vote, 0.0), one.gap) for one in met if one.verdict is not None and one.gap is not None]
+    if not gaps:
+        return {
+            "tie_calibrated_accuracy": None, "tie_threshold": None, "n_tie_calibrated": 0,
+            "tie_calibrated_reason": NO_SCORES,
+        }  # fmt: skip
+    human, judge = (np.array(column, np.float64) for column in zip(*gaps, strict=True))
+    found = calibrate_ties(Pairs(human, judge, np.arange(len(gaps))))
+    return {
+        "tie_calibrated_accuracy": found.accuracy.value, "tie_threshold": found.threshold,
+        "n_tie_calibrated": len(gaps), "tie_calibrated_reason": found.accuracy.reason or None,
+    }  # fmt: skip

@@ -1,0 +1,386 @@
+"""``imarena route``: calibrate, gold, plan, assign, sheet, ingest, rerank, report."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.console import Exit, emit, print_tables, session, warn
+from imarena.cli.options import ScoreRangeText, read_range
+from imarena.core.errors import UserError
+from imarena.core.notices import sentences
+from imarena.core.plurals import counted
+from imarena.reports.tables import Cell, Column, Number, Table
+from imarena.reports.tables.table import columns
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Active Elo: calibrate a judge, plan and assign votes, take them in, rank again.",
+)
+
+Judge = Annotated[str | None, typer.Option("--judge", help="Whose scores; needed where several judges gave some.")]
+Tau = Annotated[float | None, typer.Option("--tau", help="Quality gate: least score of both sides.")]
+Delta = Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")]
+Deferral = Annotated[float, typer.Option("--deferral", help="Share of pairs that pass, without --tau and --delta.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="A method's setting, such as alpha=0.25; as `rank --set`.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed.")]
+TOLD = 50
+"""How many refused rows are told one by one."""
+
+
+@app.command()
+def calibrate(
+    context: typer.Context,
+    judge: Judge = None,
+    method: Annotated[
+        str, typer.Option("--method", help="isotonic, piecewise (the paper's step function) or logistic.")
+    ] = "isotonic",
+    ridge: Annotated[
+        float, typer.Option("--ridge", help="logistic: pull on both coefficients; the paper's is 0.")
+    ] = 0.25,
+    edges: Annotated[str, typer.Option("--edges", help="Edges of the table by score gap, such as 0.5,1,2.")] = "",
+    score_range: ScoreRangeText = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Bootstrap rounds.")] = 1000,
+    seed: Seed = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Save the reliability diagram as PNG here.")] = None,
+) -> None:
+    """How far a judge agrees with people, by score gap; stored with its data."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.active_elo import planning as routing
+    from imarena.workflows.boards.weighted.calibrations import Fit
+
+    fit = Fit(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
+    with open_workspace(session(context).workspace) as workspace:
+        document = routing.calibrate(workspace, judge, fit)
+    if plot is not None:
+        from imarena.reports.active_plots import save_reliability
+
+        save_reliability(document["judge"], document["curves"], plot)
+    _warn_all(context, document["warnings"])
+    rows = tuple(_band(row) for row in document["table"])
+    ends = document["score_range"]
+    title = (
+        f"Agreement of {document['judge']} with people by score gap, {document['n_pairs']} decided pairs; "
+        f"scores from {ends['low']:g} to {ends['high']:g}"
+    )
+    head = columns("gap", Column("agreement", ".3f", "undefined"), "pairs", Column("fraction", ".3f", "undefined"))
+    emit(context, document, lambda console: print_tables(console, [Table(head, rows, title)]))
+
+
+@app.command()
+def gold(
+    context: typer.Context,
+    share: Annotated[float, typer.Option("--share", help="Share of the items to set aside.")] = 0.1,
+    seed: Seed = 0,
+) -> None:
+    """Freeze a gold set: items that neither calibration nor routing ever sees."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.active_elo.planning import freeze_gold
+
+    with open_workspace(session(context).workspace) as workspace:
+        document = freeze_gold(workspace, share=share, seed=seed)
+    told = "frozen" if document["new"] else "frozen earlier, unchanged"
+    emit(context, document, lambda console: console.print(f"gold set of {document['gold_items']} items, {told}"))
+
+
+@app.command()
+def plan(
+    context: typer.Context,
+    judge: Judge = None,
+    target: Annotated[float, typer.Option("--target", help="Half-width of intervals, in rating points.")] = 25.0,
+    level: Annotated[float, typer.Option("--level", help="Level of the intervals.")] = 0.95,
+    top: Annotated[int, typer.Option("--top", min=1, help="How many of the best must be in order.")] = 3,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure that order must be.")] = 0.95,
+    cost_vote: Annotated[float, typer.Option("--cost-vote", min=0, help="Cost of a vote.")] = 0.1,
+    raters: Annotated[int, typer.Option("--raters", min=1, help="How many raters share the work.")] = 1,
+    tau: Tau = None,
+    delta: Delta = None,
+    deferral: Deferral = 0.337,
+) -> None:
+    """How many votes, from whom, at what cost, to reach which interval."""
+    from imarena.routing import Gates
+    from imarena.storage import open_workspace
+    from imarena.workflows.active_elo import planning as routing
+
+    wish = routing.Wish(target, level, top, confidence, cost_vote, raters)
+    gates = None if tau is None and delta is None else Gates(tau, delta)
+    with open_workspace(session(context).workspace) as workspace:
+        document = routing.plan(workspace, judge, wish, gates, deferral)
+    _warn_all(context, document["warnings"])
+    rows: tuple[tuple[Cell, ...], ...] = (
+        (
+            "votes so far; repeats and gold beside them",
+            f"{document['votes_so_far']:,}; {document['controls_so_far']:,}",
+        ),
+        (f"widest interval now, +- points at {level:.0%}", Number(document["half_width_now"], ".0f")),
+        (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(document["votes_needed"])),
+        ("likely between", " and ".join(_number(votes) for votes in document["votes_likely"])),
+        ("votes a rater", _number(document["votes_per_rater"])),
+        (f"cost, at {cost_vote:g} a vote", None if document["cost"] is None else Number(document["cost"], ",.2f")),
+        ("battles here; votes that can still be had", f"{document['battles']:,}; {document['votes_left']:,}"),
+        (f"chance that the best {len(document['top'])} are in order", Number(document["top_confidence"], ".3f")),
+        (f"stop asking (that chance is {confidence:g} or more)", "yes" if document["stop"] else "no"),
+    )
+    models: tuple[tuple[Cell, ...], ...] = tuple(
+        (line["model"], line["rating"], line["half_width_now"], _number(line["votes_needed"]))
+        for line in document["by_model"]
+    )
+    families: tuple[tuple[Cell, ...], ...] = tuple(
+        (line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]) for line in document["deferral"]
+    )
+    tables = [
+        Table(columns("what", "value"), rows, "Plan"),
+        Table(
+            columns("model", Column("rating", ".0f"), Column("now +-", ".0f"), "votes"),
+            models,
+            f"By model: votes on the whole board, asked evenly, until this one is within +-{target:g}",
+        ),
+        Table(columns("family", "pairs", "routed", Column("rate", ".3f", "–")), families, "Deferral by family"),
+    ]
+    emit(context, document, lambda console: print_tables(console, tables))
+
+
+@app.command()
+def assign(
+    context: typer.Context,
+    budget: Annotated[int, typer.Option("--budget", help="How many votes to ask for.")],
+    judge: Judge = None,
+    policy: Annotated[
+        str, typer.Option("--policy", help="information, two-gate, quality, ambiguity, per-cost, random; or gold.")
+    ] = "information",
+    raters: Annotated[str, typer.Option("--raters", help="Comma-separated names; none: whoever comes.")] = "",
+    votes: Annotated[int, typer.Option("--votes", min=1, help="Votes a battle, from different raters.")] = 1,
+    repeats: Annotated[float, typer.Option("--repeats", min=0, max=1, help="Share shown again to the rater.")] = 0.05,
+    gold_share: Annotated[float, typer.Option("--gold", min=0, max=1, help="Share from the gold set.")] = 0.05,
+    tau: Tau = None,
+    delta: Delta = None,
+    deferral: Deferral = 0.337,
+    place: Annotated[str, typer.Option("--place", help="New models: ask only about them; comma-separated.")] = "",
+    stop_top: Annotated[int, typer.Option("--stop-top", min=0, help="Stop when the best K are in order.")] = 0,
+    confidence: Annotated[float, typer.Option("--confidence", help="How sure --stop-top must be.")] = 0.95,
+    cost_vote: Annotated[float, typer.Option("--cost-vote", help="per-cost: of a vote.")] = 0.1,
+    cost_judgment: Annotated[float, typer.Option("--cost-judgment", help="per-cost: of a judgment.")] = 0.01,
+    paper_compat: Annotated[bool, typer.Option("--paper-compat", help="per-cost: equation 20 as printed.")] = False,
+    name: Annotated[str, typer.Option("--campaign", help="Name of the campaign.")] = "active elo",
+    out: Annotated[Path | None, typer.Option("--out", help="Also write a CSV for other rating tools.")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Draw battles and write assignments: the web application serves them, or any tool that reads the CSV."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.active_elo.assigning import Request
+    from imarena.workflows.active_elo.assigning import assign as make
+
+    request = Request(
+        budget, policy, _names(raters), votes, repeats, gold_share, tau, delta, deferral, _names(place), stop_top,
+        confidence, cost_vote, cost_judgment, paper_compat, name, seed,
+    )  # fmt: skip
+    with open_workspace(session(context).workspace) as workspace:
+        document = make(workspace, judge, request, out)
+    _warn_all(context, document["warnings"])
+    if document["stopped"]:
+        told = f"nothing assigned: the best {stop_top} are in order with {document['top_confidence']:.3f}"
+    else:
+        told = (
+            f"{document['assignments']} assignments by '{policy}': {document['battles']} battles, "
+            f"{document['repeats']} repeats, {document['gold']} gold"
+        )
+        if document["for_named_raters"] and out is None:
+            told += (
+                f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
+                f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
+            )
+        if out is not None:
+            told += f"\nThe sheet: {out}; its pictures: {out.with_name(out.stem + '-images')}"
+    emit(context, document, lambda console: console.print(told, markup=False))
+
+
+@app.command()
+def sheet(
+    context: typer.Context,
+    out: Annotated[Path, typer.Argument(help="Where the CSV goes.")],
+    name: Annotated[str, typer.Option("--campaign", help="Name or id of the campaign.")] = "active elo",
+    raters: Annotated[str, typer.Option("--raters", help="Only theirs; comma-separated.")] = "",
+) -> None:
+    """Write the sheet of what a campaign still waits for, once more."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.active_elo.sheets import sheet as write
+
+    with open_workspace(session(context).workspace) as workspace:
+        document = write(workspace, name, out, _names(raters))
+    told = f"{document['assignments']} assignments: {document['file']}"
+    emit(context, document, lambda console: console.print(told, markup=False))
+
+
+@app.command()
+def ingest(
+    context: typer.Context, path: Annotated[Path, typer.Argument(help="CSV: assignment, rater, winner.")]
+) -> None:
+    """Take votes in. Rows that cannot be taken are told one by one; the others are stored."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.active_elo.ingesting import ingest as take
+
+    with open_workspace(session(context).workspace) as workspace:
+        document = take(workspace, path)
+    for row in document["refused"][:TOLD]:
+        warn(f"row {row['row']}, {row['assignment']}: {row['reason']}")
+    if (more := len(document["refused"]) - TOLD) > 0:
+        warn(f"and {counted(more, 'row')} more that were refused; --json names them all")
+    told = f"{counted(document['new'], 'new vote')}, {document['same']} known, {document['waiting']} not voted yet, "
+    told += f"{len(document['refused'])} refused"
+    emit(context, document, lambda console: console.print(told, markup=False))
+    if document["refused"]:
+        raise typer.Exit(int(Exit.PARTIAL if document["new"] or document["same"] else Exit.USER))
+
+
+@app.command()
+def rerank(
+    context: typer.Context,
+    judge: Judge = None,
+    settings: Annotated[
+        str,
+        typer.Option("--settings", help="Some of corrected, active-elo, mixture, human, judge, gold; or all."),
+    ] = "corrected",
+    reward: Annotated[str | None, typer.Option("--reward", help="Another judge, on its own.")] = None,
+    by_family: Annotated[bool, typer.Option("--by-family", help="One board a task family.")] = False,
+    weigh_routing: Annotated[
+        bool, typer.Option("--weigh-routing", help="Weigh votes by 1 / probability of having been routed.")
+    ] = False,
+    paper_compat: Annotated[
+        bool, typer.Option("--paper-compat", help="active-elo as printed: q = a, piecewise constant.")
+    ] = False,
+    changed: Set = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
+    seed: Seed = 0,
+) -> None:
+    """Rank again with all votes so far; boards are stored."""
+    from imarena.ranking import Options
+    from imarena.ranking.settings import with_settings
+    from imarena.storage import open_workspace
+    from imarena.workflows.boards.weighted.boards import SETTINGS
+    from imarena.workflows.boards.weighted.boards import rerank as run
+
+    chosen = SETTINGS if settings == "all" else _names(settings)
+    options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
+    left_out: list[str] = []
+    with open_workspace(session(context).workspace) as workspace:
+        made = run(
+            workspace, judge, settings=chosen, reward=reward, by_family=by_family, weigh_routing=weigh_routing,
+            options=options, paper_compat=paper_compat,
+            left_out=left_out if settings == "all" else None,
+        )  # fmt: skip
+    if not made:
+        raise UserError("No board can be made yet.", hint=" ".join(left_out))
+    document = {"boards": [{"setting": name, **_board(ranking)} for name, ranking in made], "left_out": left_out}
+    tables = [table for name, ranking in made for table in _board_tables(name, ranking)]
+    _warn_all(context, [*left_out, *sentences(notice for _, ranking in made for notice in ranking.notices)])
+    emit(context, document, lambda console: print_tables(console, tables))
+
+
+@app.command()
+def report(
+    context: typer.Context,
+    judge: Judge = None,
+    tau: Tau = None,
+    delta: Delta = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the page here: a folder with index.html, report.md and plots.")
+    ] = None,
+    reward: Annotated[str, typer.Option("--reward", help="Judges shown on their own as well; comma-separated.")] = "",
+    groups: Annotated[
+        bool, typer.Option("--groups/--no-groups", help="Boards by family, task, topic, track and dimension.")
+    ] = True,
+    seeds: Annotated[
+        int, typer.Option("--seeds", min=0, help="How often policies are tried on the votes so far; 0: not at all.")
+    ] = 100,
+    changed: Set = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=20, help="Bootstrap rounds.")] = 1000,
+    seed: Seed = 0,
+) -> None:
+    """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
+    from imarena.cli.progress import progress
+    from imarena.ranking import Options
+    from imarena.ranking.settings import with_settings
+    from imarena.reports.active_page import active_page
+    from imarena.reports.page import markdown
+    from imarena.routing import Gates
+    from imarena.storage import open_workspace
+    from imarena.workflows.active_elo.report import active_report, write_report
+    from imarena.workflows.active_elo.trials import Trial
+
+    gates = None if tau is None and delta is None else Gates(tau, delta)
+    options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
+    trial = Trial(max(seeds, 2), seed=seed) if seeds else None
+    with open_workspace(session(context).workspace) as workspace, progress("report") as told:
+        document = active_report(
+            workspace,
+            judge,
+            gates=gates,
+            options=options,
+            rewards=_names(reward),
+            trial=trial,
+            groups=groups,
+            told=told,
+        )
+    if out is not None:
+        document["file"] = str(write_report(document, out))
+        emit(context, document, lambda console: console.print(f"report: {document['file']}", markup=False))
+        return
+    emit(
+        context, document, lambda console: console.print(markdown(active_page(document)), markup=False, soft_wrap=True)
+    )
+
+
+def _number(votes: int | None) -> str:
+    return "over a million" if votes is None else f"{votes:,}"
+
+
+def _warn_all(context: typer.Context, texts: list[str]) -> None:
+    """Each once; with --json they stand in the document."""
+    if not session(context).json:
+        for text in dict.fromkeys(texts):
+            warn(text)
+
+
+def _board(ranking: Any) -> dict[str, Any]:
+    return dict(ranking.model_dump(mode="json", exclude={"covariance"}))
+
+
+def _board_tables(name: str, ranking: Any) -> list[Table]:
+    from imarena.reports.rank_tables import board_tables
+
+    standings, *others = board_tables(ranking)
+    gold = ranking.details.get("gold")
+    told = f"; orders {gold['accuracy']:.3f} of {gold['votes']} gold votes" if isinstance(gold, dict) else ""
+    scope = "".join(f", {key} {value}" for key, value in ranking.scope.items())
+    level = f", {ranking.settings['level']:.0%} intervals" if "level" in ranking.settings else ""
+    title = f"{name}{scope}: {counted(ranking.n_battles, 'battle')}{level}{told}"
+    return [replace(standings, title=title), *others]
+
+
+def _band(row: dict[str, Any]) -> tuple[Cell, ...]:
+    end = f"below {row['high']:g}" if row["high"] is not None else "and more"
+    return f"{row['low']:g}, {end}", row["agreement"], row["n"], row["fraction"]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _method(text: str) -> Any:
+    from imarena.routing.calibration import METHODS
+
+    if text not in METHODS:
+        raise UserError(f"No calibration method '{text}'.", hint=f"Known: {', '.join(METHODS)}.")
+    return text
+
+
+def _edges(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in _names(text))
+    except ValueError:
+        raise UserError(f"'{text}' is not a list of score gaps.", hint="Such as --edges 0.5,1,2.") from None

@@ -1,0 +1,123 @@
+"""``imarena simulate``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.console import emit, print_tables, session, stderr
+from imarena.cli.options import ScoreRangeText, read_range
+from imarena.core.errors import UserError
+from imarena.reports.tables import Cell, Column, Table, write_csv
+from imarena.reports.tables.table import columns, interval
+
+
+def command(
+    context: typer.Context,
+    from_file: Annotated[
+        Path | None, typer.Option("--from", help="A judge's scores (unit, model, judge, score). None: simulated data.")
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="People's ratings of the same outputs (unit, model, rater, value).")
+    ] = None,
+    judge: Annotated[str | None, typer.Option("--judge", help="Which judge, where the file holds several.")] = None,
+    score_range: ScoreRangeText = None,
+    budgets: Annotated[str, typer.Option("--budgets", help="Numbers of votes to compare.")] = "50,100,200,400",
+    seeds: Annotated[int, typer.Option("--seeds", help="How often the campaign is repeated on a new split.")] = 200,
+    policies: Annotated[
+        str, typer.Option("--policies", help="A list; or paper (default), all, sensitivity.")
+    ] = "paper",
+    tau: Annotated[float | None, typer.Option("--tau", help="Quality gate: least score of both sides.")] = None,
+    delta: Annotated[float | None, typer.Option("--delta", help="Ambiguity gate: score gap below this.")] = None,
+    deferral: Annotated[
+        float, typer.Option("--deferral", help="Share of pairs the gates let through, where no threshold is given.")
+    ] = 0.337,
+    models: Annotated[int, typer.Option("--models", min=2, help="Simulated data: how many models.")] = 21,
+    items: Annotated[int, typer.Option("--items", min=8, help="Simulated data: how many items.")] = 400,
+    bias: Annotated[
+        float, typer.Option("--bias", min=0, help="Simulated data: spread of the judge's bias per model, in quality.")
+    ] = 0.3,
+    rounds: Annotated[int, typer.Option("--rounds", min=2, help="Bootstrap rounds in each seed.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed.")] = 0,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table to this file.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
+) -> None:
+    """Compare routing policies at equal human budget, on recorded or simulated judges and raters."""
+    from imarena.routing import Gates
+    from imarena.workflows.active_elo.simulation.compare import Plan, simulate
+    from imarena.workflows.active_elo.simulation.worlds import recorded_world, simulated_world
+
+    if score_range is not None and from_file is None:
+        raise UserError("Simulated scores are of 0 to 1000.", hint="--range goes with --from.")
+    if (from_file is None) != (against is None):
+        raise UserError("Recorded data need two tables.", hint="Give --from scores.csv and --against ratings.csv.")
+    if from_file is not None and against is not None:
+        world = recorded_world(from_file, against, judge, read_range(score_range))
+    else:
+        world = simulated_world(n_models=models, n_items=items, bias=bias, seed=seed)
+    plan = Plan(
+        budgets=_numbers(budgets),
+        seeds=seeds,
+        policies=_policies(policies),
+        rounds=rounds,
+        deferral=deferral,
+        gates=None if tau is None and delta is None else Gates(tau, delta),
+        seed=seed,
+    )
+    quiet = session(context).json
+    told = None if quiet else lambda name: stderr().print(f"done: {name}")
+    document = simulate(world, plan, told)
+    table = _table(document)
+    if csv is not None:
+        write_csv(table, csv)
+    emit(context, document, lambda console: print_tables(console, [table], markdown=markdown, latex=latex))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(sorted({int(part) for part in text.split(",") if part.strip()}))
+    except ValueError as error:
+        raise UserError(f"'{text}' is not a list of whole numbers.", hint="Such as --budgets 50,100,200.") from error
+
+
+SEPARATOR = ";"
+"""Between policies, some of whose names hold commas; a comma serves where none does."""
+
+
+def _policies(text: str) -> tuple[str, ...]:
+    from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY
+
+    if text == "paper":
+        return tuple(POLICIES)
+    if text == "sensitivity":
+        return tuple(SENSITIVITY)
+    if text == "all":
+        return (*POLICIES, *EXTRA_POLICIES)
+    whole = [part.strip() for part in text.split(SEPARATOR) if part.strip()]
+    if len(whole) == 1 and whole[0] not in {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}:
+        whole = [part.strip() for part in text.split(",") if part.strip()]
+    return tuple(whole)
+
+
+FIGURES = (("Acc_H", "accuracy"), ("Spearman", "spearman"), ("RankStd", "rank_std"))
+
+
+def _table(document: dict[str, Any]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for line in document["policies"]:
+        figures: list[Cell] = []
+        for _, key in FIGURES:
+            found = line[key]
+            figures += [found["mean"], interval(found["low"], found["high"])]
+        rows.append((line["policy"], line["aggregation"], line["budget"], *figures))
+    settings = document["settings"]
+    title = (
+        f"Acc_H on held-out pairs, {settings['seeds']} seeds; deferral {settings['deferral']:.1%} "
+        f"(tau {settings['tau']}, delta {settings['delta']}); the order of all votes gives "
+        f"{document['true_order_accuracy']:.4f}"
+    )
+    head: list[str | Column] = ["policy", "aggregation", "votes"]
+    for name, _ in FIGURES:
+        head += [Column(name, ".4f", "undefined"), Column("95 %", ".4f", key=f"{name} 95 %")]
+    return Table(columns(*head), tuple(rows), title)

@@ -1,0 +1,1 @@
+"""`rank` and `signature`."""

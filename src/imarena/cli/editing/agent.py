@@ -1,0 +1,158 @@
+"""``imarena agent``."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import Exit, emit, session
+from imarena.cli.options import pairs
+
+if TYPE_CHECKING:
+    from imarena.workflows.editing.agent_run import AgentRun
+
+
+def command(
+    context: typer.Context,
+    instruction: Annotated[str, typer.Argument(help="What shall be done.")],
+    source: Annotated[
+        list[str] | None, typer.Argument(help="The picture; more are references. It may stand first, too.")
+    ] = None,
+    editor: Annotated[str, typer.Option("--editor", "-e", help="The editor that the agent wraps.")] = "classical",
+    output: Annotated[Path, typer.Option("--output", "-O", help="Where the picture goes.")] = Path("agent-output.png"),
+    judge: Annotated[str, typer.Option("--judge", "-j", help="The judge that drives the loop.")] = "builtin",
+    stages: Annotated[str, typer.Option("--stages", help="none, understand, plan or full (table 11).")] = "full",
+    steps: Annotated[int, typer.Option("--steps", min=1, max=32, help="T: edits at most.")] = 4,
+    best_of: Annotated[int, typer.Option("--best-of", min=0, max=999, help="The baseline: best of so many.")] = 0,
+    mind: Annotated[str, typer.Option("--mind", help="builtin, or an endpoint of imarena.toml.")] = "builtin",
+    seed: Annotated[int, typer.Option("--seed", help="-1 sends none.")] = 42,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="key=value, for the agent or its editor.")
+    ] = None,
+    trust: Annotated[bool, typer.Option("--trust", help="Run commands that imarena.toml names.")] = False,
+) -> None:
+    """Edit one picture with CV-Agent: understand, plan, edit in a closed loop. Shows every step.
+
+    Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the pictures are kept.
+    """
+    from imarena.core.records import Status
+    from imarena.workflows.editing.agent_run import run_agent, workspace_for
+    from imarena.workflows.wiring.editors import Wish
+    from imarena.workflows.wiring.judges import read_values
+
+    kind = {"full": "agent", "plan": "agent-plan", "understand": "agent-understand", "none": "agent-none"}
+    if stages not in kind:
+        from imarena.core.errors import UserError
+
+        raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(kind)}.")
+    wrapped = f"best-of-{best_of}:{editor}" if best_of else f"{kind[stages]}:{editor}"
+    said: dict[str, Any] = {"judge": judge, **({"mind": mind} if mind != "builtin" else {})}
+    if not best_of:
+        said["steps"] = steps
+    wish = Wish({**said, **read_values(pairs(option))}, trust)
+    words, pictures = _sorted_out(instruction, source or [])
+    with workspace_for(session(context).workspace) as workspace:
+        done = run_agent(workspace, wrapped, pictures, words, output, wish, None if seed < 0 else seed)
+    result = done.result
+    document = {
+        "status": result.status.value,
+        "error": result.error,
+        "output": str(done.output) if done.output else None,
+        "cost_usd": result.cost_usd,
+        "latency_s": result.latency_s,
+        "steps": list(result.steps),
+    }
+
+    def show(console: Console) -> None:
+        for step in result.steps:
+            told = {**step, "error": ""} if step.get("error") == result.error else step  # that one stands at the end
+            console.print(_line(told, result.steps), markup=False)
+        for line in _end(done, bool(pictures)):
+            console.print(line, markup=False)
+
+    emit(context, document, show)
+    if result.status is not Status.OK:
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _sorted_out(instruction: str, source: list[str]) -> tuple[str, list[Path]]:
+    """The words and the pictures; where a picture was named first, the one that names none is the words."""
+    words = [text for text in source if not _names_picture(text)]
+    if _names_picture(instruction) and len(words) == 1:
+        return words[0], [Path(text) for text in (instruction, *source) if text != words[0]]
+    return instruction, [Path(text) for text in source]
+
+
+def _names_picture(text: str) -> bool:
+    from imarena.images import SUFFIXES
+
+    if text.lower().endswith((*SUFFIXES.values(), ".jpeg", ".tif")):
+        return True
+    try:
+        return Path(text).is_file()
+    except OSError:  # words that are too long for a name
+        return False
+
+
+def _end(done: "AgentRun", shown: bool) -> Iterator[str]:
+    result, folder = done.result, done.steps[0].parent if done.steps else None
+    if done.output is None:
+        yield f"{result.status.value}: {result.error}"
+        if not shown:
+            yield "No picture was named: it stands behind the words."
+        return
+    chosen = _chosen(result.steps)
+    if chosen is not None and chosen.get("success") is False:
+        missing = "; ".join(chosen.get("missing") or ())
+        yield "The judge does not call it a success" + (f": not done yet: {missing}." if missing else ".")
+    yield f"ok: {done.output}" + (f" (each step's picture: {folder}{os.sep})" if folder else "")
+
+
+def _chosen(steps: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The edit whose picture is the answer."""
+    last = next((step for step in steps if step["stage"] == "choose"), {})
+    made = [step for step in steps if step["stage"] == "edit" and step.get("image_sha256")]
+    return next((step for step in made if step["image_sha256"] == last.get("image_sha256")), None)
+
+
+def _line(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
+    stage = step["stage"]
+    if stage == "understand":
+        return f"understood: {step['instruction']}\n  changes: {'; '.join(step['changes']) or 'none read'}"
+    if stage == "plan":
+        orders = "".join(f"\n  {number + 1}. {words}" for number, words in enumerate(step["steps"]))
+        first = ", the whole order first" if step.get("tentative") else ""
+        count = len(step["steps"])
+        return f"planned: {count} step{'s' * (count != 1)}, at most {step['budget']} edits{first}{orders}"
+    if stage == "judge":
+        return f"the {step['of']} itself: {_score(step)}"
+    if stage == "edit":
+        return _edited(step)
+    return _choice(step, steps) if stage == "choose" else str(stage)
+
+
+def _edited(step: Mapping[str, Any]) -> str:
+    said = "" if step["status"] == "ok" else str(step.get("error") or "")
+    success = {"True": "success", "False": "no success yet"}.get(str(step.get("success")), "")
+    score = "" if step.get("score") is None else _score(step)
+    dropped = "no better: dropped" if step.get("dropped") else ""
+    told = ", ".join(filter(None, (str(step["status"]), said, score, success, step.get("feedback"), dropped)))
+    stopped = f"\n  stopped: {step['stopped']}" if step.get("stopped") else ""
+    return f"edit {step['step']}: {told}\n  asked: {step['instruction']}{stopped}"
+
+
+def _choice(step: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> str:
+    edit = _chosen(steps)
+    if edit is None:
+        return "chosen: none of the edits"
+    scores = [one["score"] for one in steps if one["stage"] == "edit" and one.get("score") is not None]
+    higher = step.get("score") is not None and any(score > step["score"] for score in scores)
+    why = "; another has a higher score, but less of the order begun" if higher else ""
+    return f"chosen: the picture of edit {edit['step']}, {_score(step)}{why}"
+
+
+def _score(step: Mapping[str, Any]) -> str:
+    return "no score" if step.get("score") is None else f"score {step['score']:.0f}"

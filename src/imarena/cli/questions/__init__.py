@@ -1,0 +1,1 @@
+"""Commands that ask judges and other tools: `judge`, `battle`, `objects`, `scan`, `reparse`."""

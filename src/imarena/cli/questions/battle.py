@@ -1,0 +1,48 @@
+"""``imarena battle``."""
+
+from typing import Annotated, Any
+
+import typer
+
+from imarena.cli.questions import judging_options as asking
+
+Orders = Annotated[
+    str, typer.Option("--orders", help="both; single (left first); paper-compat (one order, by a fair coin).")
+]
+SamplerOption = Annotated[
+    str,
+    typer.Option(
+        "--sampler", help="full; voted (pairs with votes); per-pair:N; adaptive (with --width); new-model:NAME."
+    ),
+]
+Width = Annotated[float | None, typer.Option("--width", help="Adaptive: the widest interval wanted, in Elo points.")]
+Until = Annotated[str, typer.Option("--until", help="Adaptive: intervals of 'pairs' or of 'models'.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the sampler and of the paper-compat coin.")]
+
+
+@asking.with_shared_options
+def command(
+    context: typer.Context,
+    asked: asking.Asked,
+    orders: Orders = "both",
+    sampler: SamplerOption = "full",
+    width: Width = None,
+    until: Until = "pairs",
+    seed: Seed = 0,
+) -> None:
+    """Compare outputs in pairs, each pair in both orders. Resumes: only what is missing is asked."""
+    from imarena.workflows.questions.judging_runs import plan_battles
+    from imarena.workflows.questions.sampling import parse_orders, parse_sampler
+
+    def plan(workspace: Any, words: Any, budget: Any) -> list[Any]:
+        return plan_battles(
+            workspace,
+            asked.judge or ["builtin"],
+            words,
+            budget,
+            sampler=parse_sampler(sampler, width=width, until=until, seed=seed),
+            orders=parse_orders(orders),
+            **asked.what,
+        )
+
+    asking.run(context, asked, plan, rounds=True)

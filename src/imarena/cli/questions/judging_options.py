@@ -1,0 +1,282 @@
+"""What `judge` and `battle` share: their options, the estimate before, the bar during, the tally after."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
+
+from imarena.cli.console import Exit, emit, session, show_names, stderr
+from imarena.cli.options import pairs
+from imarena.core.plurals import counted
+
+Judges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        "-j",
+        help="A judge of --list or of imarena.toml, or function:MODULE:NAME; repeatable. Without it: builtin.",
+    ),
+]
+Listing = Annotated[bool, typer.Option("--list", help="Show the judges and stop.")]
+EndpointName = Annotated[str, typer.Option("--endpoint", help="An endpoint of imarena.toml.")]
+BaseUrl = Annotated[list[str] | None, typer.Option("--base-url", help="An endpoint's address, up to /v1; repeatable.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model", help="The model, as the endpoint calls it; for a judge that runs here its folder or hub id."
+    ),
+]
+ApiKeyEnv = Annotated[list[str] | None, typer.Option("--api-key-env", help="The variable that holds the key.")]
+Editors = Annotated[list[str] | None, typer.Option("--editors", "-e", help="Only these editors; repeatable.")]
+Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these data sets; repeatable.")]
+Tasks = Annotated[list[str] | None, typer.Option("--tasks", "-t", help="Only these tasks; repeatable.")]
+Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Ask so often; for self-consistency.")]
+Concurrency = Annotated[int | None, typer.Option("--concurrency", min=1, help="Questions at once.")]
+MaxCost = Annotated[float | None, typer.Option("--max-cost-usd", min=0, help="Stop before this is passed.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before money is spent.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Plan and estimate only.")]
+Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the judge.")]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The options that both commands have."""
+
+    endpoint: str
+    base_url: list[str] | None
+    model: str
+    api_key_env: list[str] | None
+    concurrency: int | None
+    max_cost_usd: float | None
+    option: list[str] | None
+    yes: bool
+    dry_run: bool
+
+    def words(self) -> Any:
+        """For `wire_judge`."""
+        from imarena.workflows.wiring.judges import Words, read_values
+
+        return Words(
+            self.endpoint,
+            tuple(self.base_url or ()),
+            self.model,
+            tuple(self.api_key_env or ()),
+            self.concurrency,
+            read_values(pairs(self.option)),
+        )
+
+    def budget(self) -> Any:
+        """A cost limit that all judges of the command share, or None."""
+        from imarena.clients import Budget
+
+        return None if self.max_cost_usd is None else Budget(self.max_cost_usd)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options that `judge` and `battle` share, in the order in which their help shows them."""
+
+    judge: Judges = None
+    endpoint: EndpointName = ""
+    base_url: BaseUrl = None
+    model: Model = ""
+    api_key_env: ApiKeyEnv = None
+    editors: Editors = None
+    datasets: Datasets = None
+    tasks: Tasks = None
+    repeats: Repeats = 1
+    concurrency: Concurrency = None
+    max_cost_usd: MaxCost = None
+    option: Option = None
+    yes: Yes = False
+    dry_run: DryRun = False
+    listing: Listing = False
+
+    @property
+    def chosen(self) -> Chosen:
+        """Those that are about the endpoint and the money."""
+        return Chosen(**{part.name: getattr(self, part.name) for part in fields(Chosen)})
+
+    @property
+    def what(self) -> dict[str, Any]:
+        """Those that are about what to show, for `plan_scores` and `plan_battles`."""
+        return {name: getattr(self, name) for name in ("datasets", "editors", "tasks", "repeats")}
+
+
+def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as typer sees it: its own options, then those of `Asked`, which it gets as one argument."""
+    context, _, *own = signature(command).parameters.values()
+    shared = [
+        Parameter(part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=part.type)
+        for part in fields(Asked)
+    ]
+    own = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own]
+
+    def wrapped(context: typer.Context, **given: Any) -> None:
+        together = Asked(**{part.name: given.pop(part.name) for part in fields(Asked)})
+        command(context, together, **given)
+
+    parameters = [context, *shared[:1], *own, *shared[1:]]
+    vars(wrapped)["__signature__"] = Signature(parameters)
+    wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    wrapped.__doc__ = command.__doc__
+    return wrapped
+
+
+def run(context: typer.Context, asked: Asked, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool) -> None:
+    """Plan (workspace, words, budget in; jobs out), estimate, ask, and print what was done."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.questions.judging_runs import ask
+
+    if asked.listing:
+        list_judges(context)
+        return
+    with open_workspace(session(context).workspace) as workspace:
+        jobs = plan(workspace, asked.chosen.words(), asked.chosen.budget())
+        estimates = [job.estimate for job in jobs]
+        reports = []
+        if go_on(context, asked.chosen, estimates):
+            with watching() as watch:
+                reports = ask(workspace, jobs, watch=watch)
+    document = {
+        "dry_run": asked.dry_run,
+        "estimates": [found.to_json() for found in estimates],
+        "reports": [report.to_json() for report in reports],
+    }
+    if rounds:
+        document["rounds"] = [job.rounds for job in jobs]
+    finish(context, document, reports, asked.dry_run)
+
+
+USES = {"pointwise": "judge", "pairwise": "battle", "both": "judge, battle"}
+NEEDS = {"nothing": "nothing", "chat": "an endpoint", "vision": "the vision extra and --model", "records": "a file"}
+
+
+def list_judges(context: typer.Context) -> None:
+    """The catalog: what each judge is, which command takes it and what it needs."""
+    from imarena.judges import CARDS, JUDGES
+
+    known = dict.fromkeys(JUDGES.names(), "of an installed package")
+    for name, card in CARDS.items():
+        only = "" if card.dimension == "overall" else f"about {card.dimension} only; "
+        known[name] = f"{card.about} ({only}{USES[card.shape]}; needs {NEEDS[card.needs]})"
+    known["function:MODULE:NAME"] = "A judge of your own: see docs/guide/write-your-own-judge.md"
+    emit(context, known, lambda console: show_names(console, known))
+
+
+def go_on(context: typer.Context, chosen: Chosen, estimates: list[Any]) -> bool:
+    """Print the estimate on stderr and, where money may be spent, ask. False: not now."""
+    console = stderr()
+    for found in estimates:
+        show_estimate(console, found)
+    if chosen.dry_run:
+        return False
+    if not any(found.spends for found in estimates) or chosen.yes or session(context).json or not sys.stdin.isatty():
+        return True
+    return typer.confirm("Go on?", err=True)
+
+
+def show_estimate(console: Console, found: Any) -> None:
+    """One judge's plan in a few lines."""
+    most = "at most " if found.at_most else ""
+    asked = counted(found.new, "question")
+    console.print(f"[bold]{escape(found.judge)}[/]: {most}{asked} to ask, {found.done_before:,} done before")
+    for reason, number in found.unfit.items():
+        console.print(f"  [yellow]{number:,} left out:[/] {escape(reason)}")
+    if not found.new:
+        return
+    parts = []
+    if found.input_tokens is not None:
+        parts.append(f"{found.input_tokens:,} tokens in, {found.output_tokens:,} out")
+        parts.append("cost not known" if found.cost_usd is None else f"about {found.cost_usd:,.4f} USD")
+    if found.seconds is not None:
+        parts.append("under a second" if found.seconds < 0.5 else f"about {duration(found.seconds)}")
+    for line, style in ((", ".join(parts), ""), ("; ".join(found.basis), "dim")):
+        console.print(Padding(Text(line, style=style), (0, 0, 0, 2), expand=False))
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words of fitting size."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[Any, int, int], None]]:
+    """A bar on stderr with rate, cost and failures; where stderr is no terminal, a line now and then."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from imarena.cli.progress import lines
+
+    console, line = stderr(), lines()
+    bars = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[told]}", markup=False),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    import time
+
+    started = time.monotonic()
+    tasks: dict[int, Any] = {}
+    with bars:
+
+        def watch(report: Any, done: int, total: int) -> None:
+            if id(report) not in tasks:
+                tasks[id(report)] = bars.add_task(report.judge, total=total, told="")
+            failed = done - report.judgments["ok"]
+            rate = done / max(time.monotonic() - started, 1e-6)
+            cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
+            told = f"{rate:.1f}/s{cost}" + (f", {failed} failed" if failed else "")
+            bars.update(tasks[id(report)], completed=done, total=total, told=told)
+            line(f"{report.judge}: {done:,} of {total:,}, {told}")
+
+        yield watch
+
+
+def finish(
+    context: typer.Context,
+    document: dict[str, Any],
+    reports: list[Any],
+    dry_run: bool,
+    more: Callable[[Console], None] | None = None,
+) -> None:
+    """Print what was done, and `more`; exit code 3 where something is missing."""
+
+    def show(console: Console) -> None:
+        _show(console, reports, dry_run)
+        if more:
+            more(console)
+
+    emit(context, document, show)
+    if any(report.missing for report in reports):
+        if not session(context).json:
+            stderr().print("Some verdicts are missing: run the same command again; `imarena status` lists them.")
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _show(console: Console, reports: list[Any], dry_run: bool) -> None:
+    if dry_run:
+        console.print("Nothing was asked.")
+    for report in reports:
+        counts = ", ".join(f"{number:,} {status}" for status, number in sorted(report.judgments.items())) or "none new"
+        cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
+        took = f"; {duration(report.seconds)}" if report.seconds >= 1 else ""
+        again = f" ({report.shared:,} more by the same pixels)" if report.shared else ""
+        console.print(f"{report.judge}: {counts}{again}; {report.done_before:,} done before{cost}{took}", markup=False)
+        for error, number in report.errors.most_common(3):
+            console.print(f"  {number:,} x {error}", markup=False, highlight=False)
+        if report.stopped:
+            console.print(f"  stopped: {report.stopped}", markup=False)

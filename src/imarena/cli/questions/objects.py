@@ -1,0 +1,61 @@
+"""``imarena objects``."""
+
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from imarena.cli.console import session
+from imarena.cli.questions import judging_options as asking
+
+SHOWN = 5
+
+
+def command(
+    context: typer.Context,
+    endpoint: asking.EndpointName = "",
+    base_url: asking.BaseUrl = None,
+    model: asking.Model = "",
+    api_key_env: asking.ApiKeyEnv = None,
+    datasets: asking.Datasets = None,
+    tasks: asking.Tasks = None,
+    concurrency: asking.Concurrency = None,
+    max_cost_usd: asking.MaxCost = None,
+    option: asking.Option = None,
+    yes: asking.Yes = False,
+    dry_run: asking.DryRun = False,
+) -> None:
+    """List the things that a correct output shows, for raters to tick and judges to see.
+
+    With --endpoint (or --base-url and --model) a model is asked; without, the built-in reader lists what the
+    instruction names. Resumes: what was listed is not asked again; failures are.
+    """
+    from imarena.storage import open_workspace
+    from imarena.workflows.questions.expected_objects import lists
+    from imarena.workflows.questions.expected_objects_run import list_objects, plan_objects
+    from imarena.workflows.wiring.judges import wire_lister
+
+    chosen = asking.Chosen(endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run)
+    with open_workspace(session(context).workspace) as workspace:
+        wired = wire_lister(workspace.settings, chosen.words(), chosen.budget())
+        job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
+        reports = []
+        if asking.go_on(context, chosen, [job.estimate]):
+            with asking.watching() as watch:
+                reports = [list_objects(workspace, job, watch=watch)]
+        found = lists(workspace, datasets=datasets, tasks=tasks)
+    document = {
+        "dry_run": dry_run,
+        "estimates": [job.estimate.to_json()],
+        "reports": [report.to_json() for report in reports],
+        "lists": found,
+    }
+    asking.finish(context, document, reports, dry_run, more=lambda console: _show(console, found))
+
+
+def _show(console: Console, found: list[dict[str, Any]]) -> None:
+    for one in found[:SHOWN]:
+        console.print(f"  [bold]{escape(one['key'])}[/]: {escape(', '.join(one['objects']) or '(nothing is listed)')}")
+    if len(found) > SHOWN:
+        console.print(f"  ... and {len(found) - SHOWN:,} more items (--json lists them all)")

@@ -1,0 +1,43 @@
+"""``imarena reparse``."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, session
+from imarena.cli.options import pairs
+from imarena.cli.progress import progress
+from imarena.core.plurals import counted
+
+
+def command(
+    context: typer.Context,
+    judge: Annotated[
+        list[str] | None, typer.Option("--judge", "-j", help="Only this judge, as `status` names it; repeatable.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", help="key=value, for judges that need a file, such as questions=list.yaml."),
+    ] = None,
+) -> None:
+    """Read stored replies again with the present parser: nothing is asked, nothing is paid, old readings stay."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.questions.reparsing import reread
+    from imarena.workflows.wiring.judges import read_values
+
+    with open_workspace(session(context).workspace) as workspace, progress("reparse") as tell:
+        report = reread(workspace, judge, options=read_values(pairs(option)), progress=tell)
+
+    def show(console: Console) -> None:
+        console.print(
+            f"{counted(report.read, 'reply')} read again, {report.current:,} read by the present parser already"
+        )
+        for change, number in sorted(report.changed.items()):
+            console.print(f"  {change}: {number:,}", markup=False)
+        for reason, number in sorted(report.skipped.items()):
+            console.print(f"  not read again: {number:,}, {reason}", markup=False)
+        for status, number in sorted(report.without_answer.items()):
+            console.print(f"  no answer to read: {number:,} {status}; the next run asks again", markup=False)
+
+    emit(context, report.to_json(), show)

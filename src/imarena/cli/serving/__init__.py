@@ -1,0 +1,1 @@
+"""`serve`, `report` and `demo`."""

@@ -1,0 +1,93 @@
+"""``imarena demo``."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, stderr
+from imarena.cli.progress import progress
+
+if TYPE_CHECKING:
+    from imarena.storage import Workspace
+    from imarena.workflows.demo import Demo
+
+
+def command(
+    context: typer.Context,
+    directory: Annotated[Path, typer.Argument(help="Where the demo's workspace goes.")] = Path("imarena-demo"),
+    full: Annotated[bool, typer.Option(help="All of the bundled benchmark instead of a fixed sample.")] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Serve it too: vote and look in a browser, from the first outputs on.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --serve: the port.")] = 8000,
+) -> None:
+    """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
+    from imarena.workflows.demo import demo, next_steps
+    from imarena.workflows.serving.background_server import serving_beside
+    from imarena.workflows.serving.server import first_campaign, need_port, need_web
+
+    if serve:
+        need_web()  # before the work, not after it
+        need_port("127.0.0.1", port)
+        signal.signal(signal.SIGTERM, _end)  # the server must not outlive us
+    with ExitStack() as stack:
+        servers: list[subprocess.Popen[str]] = []
+        said: list[str] = []
+
+        def say(line: str) -> None:
+            said.append(line)
+            _say(line)
+            if line.startswith("Open "):
+                _say("Vote there at once: boards fill while the judge is at work, and Runs shows how far it is.")
+
+        def ready(workspace: "Workspace") -> None:
+            first_campaign(workspace)
+            servers.append(stack.enter_context(serving_beside(directory, port=port, say=say)))
+
+        with progress("demo") as tell:
+            done = demo(directory, full=full, progress=tell, ready=ready if serve else None)
+        _tell(context, done, next_steps(directory, _program()))
+        for server in servers:
+            _say("\n" + said[0] if said else "")
+            with suppress(KeyboardInterrupt):
+                raise typer.Exit(server.wait())
+
+
+def _say(line: str) -> None:
+    stderr().print(line, markup=False, soft_wrap=True)
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+def _tell(context: typer.Context, done: "Demo", steps: tuple[str, ...]) -> None:
+    document = {**done.__dict__, "workspace": str(done.workspace), "report": str(done.report)}
+
+    def show(console: Console) -> None:
+        console.print(
+            f"{done.items} of {done.of_items} items, {done.outputs} outputs by eight editors,"
+            f" {done.judgments} scores and {done.battles} battles by the builtin judge."
+        )
+        for title, value in done.tau.items():
+            console.print(f"Kendall's tau of the board '{title}' with the known order: {value:.2f} (1: the same)")
+        if done.tau:
+            console.print("studio-flaky is left out of it: its place depends on how its missing outputs count.")
+        console.print(f"\nThe report: {done.report.resolve()}\n\nTry next:", markup=False)
+        for line in steps:
+            console.print(f"  {line}", markup=False)
+
+    emit(context, document, show)
+
+
+def _program() -> str:
+    """How to call this program from here: by its name where that is on the path, else as it was called."""
+    return "imarena" if shutil.which("imarena") else sys.argv[0]

@@ -1,0 +1,25 @@
+"""``imarena report``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imarena.cli.console import emit, session
+from imarena.cli.progress import progress
+
+
+def command(
+    context: typer.Context,
+    directory: Annotated[Path | None, typer.Argument(help="Where it goes; 'report' in the workspace.")] = None,
+    title: Annotated[str, typer.Option(help="The report's title.")] = "",
+    gallery: Annotated[int, typer.Option(help="How many items to show with all their outputs.")] = 12,
+) -> None:
+    """A folder that opens in any browser: boards with intervals, failures, a gallery; and the same as Markdown."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.reporting.report import report
+
+    root = session(context).workspace
+    with open_workspace(root) as workspace, progress("report") as tell:
+        path = report(workspace, directory or root / "report", title=title, gallery=gallery, progress=tell)
+    emit(context, {"report": str(path)}, lambda console: console.print(f"Wrote {path}.", markup=False))

@@ -1,0 +1,40 @@
+"""``imarena serve``."""
+
+from typing import Annotated
+
+import typer
+
+from imarena.cli.console import session, stderr
+
+
+def command(
+    context: typer.Context,
+    host: Annotated[str, typer.Option(help="Address to listen on; wider than this machine needs a password.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
+    public: Annotated[bool, typer.Option("--public", help="Anybody may look at boards, battles and items.")] = False,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+    trusted_proxy: Annotated[
+        list[str] | None, typer.Option(help="Address or network of a proxy whose X-Forwarded headers are believed.")
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None, typer.Option(help="A name under which browsers reach the server; repeatable.")
+    ] = None,
+    root_path: Annotated[str, typer.Option(help="Path of the host below which a proxy has it, such as /arena.")] = "",
+) -> None:
+    """Serve a workspace's web application: voting, rating, leaderboards, explorer."""
+    from imarena.workflows.serving.server import serve
+
+    console = stderr()
+    serve(
+        session(context).workspace,
+        host=host,
+        port=port,
+        public=public,
+        open_browser=open_browser,
+        trusted_proxies=tuple(trusted_proxy or ()),
+        allowed_hosts=tuple(allowed_host or ()),
+        root_path=root_path,
+        say=lambda address: console.print(f"Open {address}   (stop with Ctrl-C)", markup=False, soft_wrap=True),
+    )

@@ -1,0 +1,1 @@
+"""Commands that measure raters, judges and models: `agree`, `align`, `health`, `compare`."""

@@ -1,0 +1,1 @@
+"""Commands that keep a workspace: `init`, `status`, `verify`, `backup` and others."""

@@ -1,0 +1,114 @@
+"""``imarena status``."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from imarena.cli.console import emit, print_tables, session
+from imarena.reports.tables import Cell, Column, Table
+from imarena.reports.tables.table import columns
+from imarena.workflows.upkeep.status import WorkspaceStatus, status
+
+LISTED = 40
+"""How many names of one kind are listed one by one."""
+
+
+def command(
+    context: typer.Context,
+    items: Annotated[
+        bool, typer.Option("--items", help="Instead: the items, and the file names that `edit -e folder:PATH` takes.")
+    ] = False,
+) -> None:
+    """Counts by stage, status and editor; what a resume would still do."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.editing.expected_files import item_files
+
+    with open_workspace(session(context).workspace) as workspace:
+        if items:
+            files = list(item_files(workspace))
+            emit(context, {"files": [one.to_json() for one in files]}, lambda console: _show_files(console, files))
+            return
+        found = status(workspace)
+    emit(context, found.to_json(), lambda console: _show(console, found))
+
+
+def _show_files(console: Console, files: list[Any]) -> None:
+    """One line for every output that the items ask for."""
+    if not files:
+        console.print("There are no items: `imarena import FORMAT PATH` brings them.")
+        return
+    head = columns(Column("file", wrap=True), "mode", Column("instruction", wrap=True))
+    rows = tuple((one.file, one.mode, " ".join(one.instruction.split())) for one in files)
+    print_tables(console, [Table(head, rows)])
+    console.print("`imarena export table DIR` writes items of one turn with their sources, `export native DIR` all.")
+
+
+def _show(console: Console, found: WorkspaceStatus) -> None:
+    where = f"{found.name}  {found.root}  ({found.database}, schema {found.schema})"
+    console.print(where, style="bold", markup=False, soft_wrap=True)
+    print_tables(console, _tables(found))
+    if found.words:
+        flagged, read = found.words["flagged"], found.words["read"]
+        told = f"{flagged:,} of {read:,} pictures read hold words that address a judge"
+        console.print(f"{told}: see `imarena health`" if flagged else told, style="yellow" if flagged else "")
+    for line in found.unfinished:
+        console.print(f"unfinished: {line}; run the same command again", style="yellow", markup=False)
+    for line in found.interrupted:
+        console.print(f"running or interrupted: {line}; run the same command again to finish it", style="yellow")
+
+
+def _tables(found: WorkspaceStatus) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [(name, number, "") for name, number in found.totals.items() if number]
+    rows.append(("different images", found.images, f"{found.image_bytes / 1e6:,.1f} MB"))
+    tables = [Table(columns("records", Column("count", ","), ""), tuple(rows))]
+    if found.items:
+        tables.append(_counts("items by data set", found.items))
+    if found.outputs:
+        tables.append(_outputs(found))
+    if found.judgments:
+        tables.append(_nested("judgments by judge", found.judgments))
+    if found.votes:
+        tables.append(_counts("votes by rater", found.votes))
+    if found.missing:
+        tables.append(_counts("not ok: retried when the same command runs again", found.missing))
+    return tables
+
+
+def _counts(title: str, counts: dict[str, int]) -> Table:
+    shown = list(counts.items())
+    rows = shown[:LISTED]
+    if len(shown) > LISTED:
+        rows.append((f"... and {len(shown) - LISTED} more", sum(number for _, number in shown[LISTED:])))
+    return Table(columns(title, Column("count", ",")), tuple(rows))
+
+
+def _outputs(found: WorkspaceStatus) -> Table:
+    """What each editor was asked for and gave; coverage is over all items of its data sets, as on boards.
+
+    Text comes last: it folds where a terminal is narrow.
+    """
+    without = found.outputs_without_pixels
+    head = columns(
+        Column("outputs by editor", wrap=True),
+        Column("ok", ","),
+        Column("asked for", ","),
+        Column("coverage", ".0%"),
+        Column("attempts", ","),
+        Column("no pixels", ","),
+        Column("without one", wrap=True),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, row in found.outputs.items():
+        made, asked = row.get("ok", 0), sum(row.values())
+        failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
+        pixels = without.get(name, 0) if without else None
+        share = found.coverage.get(name, made / asked)
+        rows.append((name, made, asked, share, found.attempts[name], pixels, failed))
+    return Table(head, tuple(rows))
+
+
+def _nested(title: str, counts: dict[str, dict[str, int]]) -> Table:
+    states = sorted({state for row in counts.values() for state in row}, key=lambda state: (state != "ok", state))
+    rows = tuple((name, *(row.get(state) for state in states)) for name, row in counts.items())
+    return Table(columns(title, *(Column(state, ",") for state in states)), rows)

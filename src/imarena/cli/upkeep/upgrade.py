@@ -1,0 +1,26 @@
+"""``imarena upgrade``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from imarena.cli.console import emit, session
+from imarena.cli.progress import progress
+
+
+def command(
+    context: typer.Context,
+    backup_to: Annotated[Path | None, typer.Option(help="Where the backup goes; beside the workspace.")] = None,
+) -> None:
+    """Bring a workspace to the newest schema. A backup is made first; a newer schema is refused."""
+    from imarena.workflows.upkeep.upgrade import upgrade
+
+    with progress("upgrade") as tell:
+        done = upgrade(session(context).workspace, backup_to, tell)
+    text = (
+        f"The workspace has the newest schema ({done['to']})."
+        if done["from"] == done["to"]
+        else f"Upgraded from schema {done['from']} to {done['to']}; the backup is in {done['backup']}."
+    )
+    emit(context, done, lambda console: console.print(text, markup=False))

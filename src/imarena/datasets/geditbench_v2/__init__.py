@@ -1,0 +1,1 @@
+"""GEditBench v2: benchmark, outputs and pair results."""

@@ -1,0 +1,1 @@
+"""GenArena: benchmark, outputs, battle logs; read and written."""

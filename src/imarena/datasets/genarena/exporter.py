@@ -1,0 +1,224 @@
+"""Writing a GenArena folder: `data/<subset>/` for the benchmark, `arena/<subset>/` for outputs and logs.
+
+GenArena knows one instruction an item, one verdict a pair and no failures. What it cannot say is left out and counted,
+never bent into a tie. A battle with a failed call keeps its audit line (with no winner) and gets no battle line, so
+GenArena itself will run it again.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import ImarenaError, UserError
+from imarena.core.protocols import Archive, Skip
+from imarena.core.records import Item, Mode, Output, Status, Vote, now
+from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, Place
+from imarena.datasets.native.records import new_directory
+from imarena.datasets.options import check_options
+from imarena.datasets.safe_names import safe_name
+
+NAMES_FILE = "model_names.json"
+"""Beside the model folders of an experiment, where a folder could not be called as its model: folder -> model."""
+NO_VOTES = ("votes", "GenArena has no place for votes of people")
+NO_PLACE = frozenset({NO_VOTES, ("judgments", NO_SCORES)})
+"""Whole kinds of record that the format has no place for."""
+_ROWS = 16
+_SUFFIX = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp"}
+_EXPERIMENT = re.compile(r".+_\d{8}")
+_IN_TREE = re.compile(r"(?:^|/)models/([^/]+)/[^/]+/[^/]+$")
+
+
+def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
+    """Export one data set. Options: dataset (needed where there are several), experiment (ends in _yyyymmdd)."""
+    check_options("genarena", options, dataset=None, experiment=None)
+    experiment = options.get("experiment") or f"imarena_export_{now():%Y%m%d}"
+    if not _EXPERIMENT.fullmatch(experiment) or safe_name(experiment) != experiment:
+        raise UserError(
+            f"'{experiment}' is no name for a GenArena experiment.",
+            hint="It must end in _yyyymmdd, like lab_run_20260131.",
+        )
+    dataset = _dataset(archive, options.get("dataset"))
+    new_directory(directory)
+    left_out: Counter[tuple[str, str]] = Counter()
+    places: dict[str, tuple[str, int]] = {}
+    yield from _write_items(directory / "data", archive, dataset, places)
+    outputs: dict[str, Place] = {}
+    yield from _write_outputs(directory / "arena", archive, places, experiment, outputs, left_out)
+    battles = BattleWriter(directory / "arena", experiment, outputs, left_out)
+    battles.write(archive)
+    for vote in archive.records(Vote):
+        if vote.item_id in places:
+            left_out[NO_VOTES] += 1
+    for (what, why), count in sorted(left_out.items()):
+        yield Skip(what, "", f"{count} left out: {why}", by_format=(what, why) in NO_PLACE)
+
+
+def _dataset(archive: Archive, wanted: str | None) -> str:
+    names = sorted({item.dataset for item in archive.records(Item)})
+    if wanted is not None and wanted not in names:
+        raise UserError(f"There is no data set '{wanted}'.", hint=f"There are: {', '.join(names) or 'none'}.")
+    if wanted is None and len(names) != 1:
+        raise UserError(
+            "A GenArena folder holds one data set." if names else "There are no items to export.",
+            hint=f"Choose one with the option dataset=NAME: {', '.join(names)}." if names else "",
+        )
+    return wanted if wanted is not None else names[0]
+
+
+def _write_items(root: Path, archive: Archive, dataset: str, places: dict[str, tuple[str, int]]) -> Iterator[Skip]:
+    """One Parquet file a subset; `places` learns where each item went."""
+    taken: dict[str, set[int]] = {}
+    tables: dict[str, Any] = {}
+    try:
+        for item in _numbered_first(archive, dataset):
+            subset = safe_name(item.track or dataset)
+            index = _index(item, taken.setdefault(subset, set()))
+            taken[subset].add(index)
+            places[item.item_id] = (subset, index)
+            if item.absent:
+                continue  # known from logs only: the logs bring it back
+            if len(item.turns) > 1 or item.masks or item.turns[0].masks:
+                yield Skip("items", item.key, "GenArena items have one instruction and no masks")
+                continue
+            if subset not in tables:
+                tables[subset] = _Table(root / subset / "data-00000-of-00001.parquet")
+            try:
+                tables[subset].add(item, index, archive)
+            except (ImarenaError, OSError) as error:
+                yield Skip("items", item.key, " ".join(str(error).split()))
+    finally:
+        for table in tables.values():
+            table.close()
+
+
+def _numbered_first(archive: Archive, dataset: str) -> Iterator[Item]:
+    """Items that have a number in their key come first, so that no other item takes it."""
+    for numbered in (True, False):
+        for item in archive.records(Item):
+            if item.dataset == dataset and (_number(item) is not None) == numbered:
+                yield item
+
+
+def _number(item: Item) -> int | None:
+    track, _, digits = item.key.rpartition("/")
+    return int(digits) if track == (item.track or "") and digits.isascii() and digits.isdigit() else None
+
+
+def _index(item: Item, taken: set[int]) -> int:
+    number = _number(item)
+    if number is not None and number not in taken:
+        return number
+    return max(taken, default=-1) + 1
+
+
+class _Table:
+    """A benchmark file that grows by small row groups."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        picture = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+        self._schema = pa.schema(
+            [
+                ("index", pa.int64()),
+                ("task_type", pa.string()),
+                ("instruction", pa.string()),
+                ("input_images", pa.list_(picture)),
+                ("prompt_source", pa.string()),
+                ("original_metadata", pa.string()),
+            ]
+        )
+        self._writer = pq.ParquetWriter(path, self._schema)
+        self._rows: list[dict[str, Any]] = []
+
+    def add(self, item: Item, index: int, archive: Archive) -> None:
+        images = (*item.sources, *item.references, *item.turns[0].references)
+        metadata = item.provenance.get("original_metadata")
+        source = item.provenance.get("prompt_source")
+        self._rows.append(
+            {
+                "index": index,
+                "task_type": item.task or "edit",
+                "instruction": item.instruction,
+                "input_images": [{"bytes": archive.load(image), "path": None} for image in images],
+                "prompt_source": source if isinstance(source, str) else None,
+                "original_metadata": metadata
+                if metadata is None or isinstance(metadata, str)
+                else json.dumps(metadata),
+            }
+        )
+        if len(self._rows) == _ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+        self._rows = []
+
+    def close(self) -> None:
+        if self._rows:
+            self._flush()
+        self._writer.close()
+
+
+def _write_outputs(
+    root: Path,
+    archive: Archive,
+    places: Mapping[str, tuple[str, int]],
+    experiment: str,
+    outputs: dict[str, Place],
+    left_out: Counter[tuple[str, str]],
+) -> Iterator[Skip]:
+    """Pictures under the model's (safe) name; `outputs` learns whose they are."""
+    names: dict[Path, dict[str, str]] = {}
+    homes: dict[tuple[str, str], str] = {}
+    for output in archive.records(Output):
+        if output.item_id not in places:
+            continue
+        reason = _cannot(output)
+        if output.editor is None or reason:
+            left_out["outputs", reason] += 1
+            continue
+        subset, index = places[output.item_id]
+        outputs[output.output_id] = Place(subset, index, output.editor)
+        if output.image is None:
+            continue  # imported without pixels: its battles name it
+        suffix = _SUFFIX.get(output.image.media_type)
+        if suffix is None:
+            left_out["outputs", f"GenArena does not read {output.image.media_type}"] += 1
+            continue
+        home = homes.setdefault((subset, output.editor), _experiment_of(output) or experiment)
+        folder = root / subset / "models" / home / safe_name(output.editor)
+        folder.mkdir(parents=True, exist_ok=True)
+        if folder.name != output.editor:
+            names.setdefault(folder.parent, {})[folder.name] = output.editor
+        try:
+            (folder / f"{index:06d}{suffix}").write_bytes(archive.load(output.image))
+        except (ImarenaError, OSError) as error:
+            yield Skip("outputs", output.output_id, " ".join(str(error).split()))
+    for parent, known in names.items():
+        (parent / NAMES_FILE).write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def _cannot(output: Output) -> str:
+    if output.editor is None:
+        return "the model is not named"
+    if output.status is not Status.OK:
+        return "the attempt failed"
+    if output.mode is not Mode.SINGLE or output.turn or output.sample:
+        return "GenArena has one picture a model and item"
+    return ""
+
+
+def _experiment_of(output: Output) -> str | None:
+    """The experiment that an imported output came from."""
+    if output.origin is None or output.origin.source != "genarena":
+        return None
+    found = _IN_TREE.search(output.origin.file)
+    return found[1] if found and safe_name(found[1]) == found[1] else None

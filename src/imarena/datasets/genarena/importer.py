@@ -1,0 +1,245 @@
+"""GenArena: benchmark Parquet, model outputs, battle logs and audit logs.
+
+    <subset>/data-*.parquet                            index, task_type, instruction, input_images, ...
+    <subset>/models/<experiment>/<model>/<index>.png   one picture a model and entry
+    <subset>/pk_logs/<experiment>/<a>_vs_<b>.jsonl     one verdict a line, both orders combined
+    <subset>/pk_logs/<experiment>/raw_outputs/...      the same battles with both raw replies
+
+The benchmark and the arena may lie in one folder or in two folders below it. A subset becomes a track, and an item's
+key is `<subset>/<index>`. Model names come from the folders and the JSON lines, never from a log's file name.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import Item, JsonDict, Origin, Output, Turn
+from imarena.datasets.contents import Shelf
+from imarena.datasets.folder import Folder, read_json
+from imarena.datasets.genarena.exporter import NAMES_FILE, write
+from imarena.datasets.genarena.logs import SOURCE, placeholder, read_experiment
+from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
+from imarena.datasets.imported import BAD_ROW, file_sha256, json_facts, keep_file, one_line, or_skip_file
+from imarena.datasets.options import check_options
+
+__all__ = ["read", "write"]
+
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")  # in order of preference: the source takes .png where both are there
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass
+class Subset:
+    """What was found of one subset."""
+
+    name: str
+    tables: list[Path] = field(default_factory=list)
+    strange: list[Path] = field(default_factory=list)
+    models: list[Path] = field(default_factory=list)
+    logs: list[Path] = field(default_factory=list)
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Import what is there of a GenArena folder. Options: dataset, subset (only this one), judge, licence."""
+    check_options("genarena", options, dataset=None, subset=None, judge=None, licence=None)
+    folder = Folder(path)
+    shelf = Shelf(intake, options.get("dataset", SOURCE))
+    subsets = find_subsets(folder, options.get("subset"))
+    if not subsets:
+        raise UserError(
+            f"{path} holds no GenArena files.",
+            hint="Expected <subset>/data-*.parquet, <subset>/models/ or <subset>/pk_logs/.",
+        )
+    for subset in subsets:
+        for table in subset.strange:
+            yield Skip(folder.name(table), "", "GenArena reads only files called data-*.parquet")
+        for table in subset.tables:
+            items = _read_table(table, subset.name, folder, shelf, intake, options.get("licence"))
+            yield from or_skip_file(folder, folder.name(table), items)
+        for root in subset.models:
+            yield from or_skip_file(folder, folder.name(root), _read_models(root, subset.name, folder, shelf, intake))
+        for experiment in subset.logs:
+            battles = read_experiment(experiment, subset.name, folder, shelf, options.get("judge"))
+            yield from or_skip_file(folder, folder.name(experiment), battles)
+
+
+def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
+    """The subsets below a folder (at most two levels down), by name."""
+    found: dict[str, Subset] = {}
+    if inside := _inside(folder.root, wanted):
+        return inside
+    for place in (folder.root, *sorted(folder.root.glob("*")), *sorted(folder.root.glob("*/*"))):
+        if not place.is_dir() or not place.resolve().is_relative_to(folder.base):
+            continue
+        if place.parent.name in ("models", "pk_logs") or place.name in ("models", "pk_logs"):
+            continue
+        tables = sorted(place.glob("data-*.parquet"))
+        models, logs = place / "models", place / "pk_logs"
+        if not (tables or models.is_dir() or logs.is_dir()):
+            continue
+        name = wanted if wanted and place == folder.root else place.name
+        if wanted and name != wanted:
+            continue
+        subset = found.setdefault(name, Subset(name))
+        subset.tables += tables
+        subset.strange += sorted(set(place.glob("*.parquet")) - set(tables))
+        if models.is_dir():
+            subset.models.append(models)
+        if logs.is_dir():
+            subset.logs += [entry for entry in sorted(logs.iterdir()) if entry.is_dir()]
+    return [found[name] for name in sorted(found)]
+
+
+def _inside(path: Path, wanted: str | None) -> list[Subset]:
+    """A single file, or a folder from within a subset: `pk_logs`, one of its experiments, or `models`."""
+    names = [path.name, *(parent.name for parent in path.parents)]
+    if path.is_file() and path.suffix == ".parquet":
+        return [Subset(wanted or names[1], tables=[path])]
+    depth = names.index("pk_logs") if "pk_logs" in names[:4] else 0
+    if path.is_file():
+        log = path.suffix == ".jsonl"
+        return [Subset(wanted or names[depth + 1], logs=[path])] if log else []
+    if names[0] == "models":
+        return [Subset(wanted or names[1], models=[path])]
+    if names[0] == "pk_logs":
+        return [Subset(wanted or names[1], logs=[entry for entry in sorted(path.iterdir()) if entry.is_dir()])]
+    if names[1] == "pk_logs" and any(path.glob("*.jsonl")):
+        return [Subset(wanted or names[2], logs=[path])]
+    return []
+
+
+def _read_table(
+    path: Path, subset: str, folder: Folder, shelf: Shelf, intake: Intake, licence: str | None
+) -> Iterator[Importable]:
+    name, sha256 = folder.name(path), file_sha256(folder.file(folder.name(path)))
+    rows = parquet_rows(
+        path, name, ("index", "instruction", "input_images"), ("task_type", "prompt_source", "original_metadata")
+    )
+    for number, values in rows:
+        row = f"row {number}"
+        index, instruction = values["index"], values["instruction"]
+        if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+            yield Skip(name, row, f"index is {index!r}, not a number from 0 on")
+            continue
+        if not isinstance(instruction, str) or not instruction.strip():
+            yield Skip(name, row, "the instruction is empty")
+            continue
+        try:
+            pictures = [picture_bytes(cell, folder) for cell in values["input_images"] or ()]
+            sources = tuple(intake.keep(data, name=f"{name} {row}") for data in pictures)
+        except BAD_ROW as error:
+            yield Skip(name, row, one_line(error))
+            continue
+        item = Item(
+            dataset=shelf.dataset,
+            key=f"{subset}/{index}",
+            turns=(Turn(instruction=instruction),),
+            sources=sources,
+            taxonomy="genarena",
+            task=values.get("task_type") or "edit",
+            track=subset,
+            licence=licence,
+            provenance=_provenance(values),
+            origin=Origin(source=SOURCE, file=name, file_sha256=sha256, row=f"index {index}"),
+        )
+        yield shelf.place_item(item, name, row)
+
+
+def _provenance(values: Mapping[str, Any]) -> JsonDict:
+    """Source benchmark and metadata as JSON, whatever type the file gives them."""
+    kept: JsonDict = {}
+    if values.get("prompt_source"):
+        kept["prompt_source"] = str(values["prompt_source"])
+    metadata = values.get("original_metadata")
+    if isinstance(metadata, str):
+        try:
+            loaded = json.loads(metadata)
+        except ValueError:
+            loaded = None
+        metadata = loaded if isinstance(loaded, dict | list) else metadata
+    if metadata:
+        kept["original_metadata"] = json_facts(metadata)
+    return kept
+
+
+def _read_models(root: Path, subset: str, folder: Folder, shelf: Shelf, intake: Intake) -> Iterator[Importable]:
+    seen: dict[str, str] = {}
+    for experiment in sorted(root.iterdir()):
+        if not experiment.is_dir():
+            continue
+        names = _model_names(experiment, folder)
+        for place in sorted(experiment.iterdir()):
+            if not place.is_dir():
+                continue
+            model = names.get(place.name, place.name)
+            if model in seen:
+                yield Skip(folder.name(place), "", f"the model '{model}' is in {seen[model]} already")
+                continue
+            seen[model] = folder.name(experiment)
+            yield from _read_model(place, model, subset, folder, shelf, intake)
+
+
+def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
+    path = experiment / NAMES_FILE
+    if not path.is_file():
+        return {}
+    try:
+        names = read_json(folder.file(folder.name(path)))
+    except UserError as error:
+        raise UserError(f"{folder.name(path)}: {error}") from error
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise UserError(f"{folder.name(path)}: expected an object of folder names and model names.")
+    return names
+
+
+def _read_model(
+    place: Path, model: str, subset: str, folder: Folder, shelf: Shelf, intake: Intake
+) -> Iterator[Importable]:
+    chosen: dict[int, Path] = {}
+    for path in sorted(place.iterdir(), key=_preference):
+        digits = _DIGITS.match(path.name)
+        name = folder.name(path)
+        if path.suffix.lower() not in _SUFFIXES or digits is None:
+            yield Skip(name, "", "not a picture named by its index")
+        elif int(digits[0]) in chosen:
+            yield Skip(name, "", f"{chosen[int(digits[0])].name} is the picture for index {int(digits[0])}")
+        else:
+            chosen[int(digits[0])] = path
+    described = shelf.is_described(f"{subset}/")
+    for index, path in sorted(chosen.items()):
+        name, key = folder.name(path), f"{subset}/{index}"
+        item_id = shelf.item_id(key)
+        if item_id is None:
+            if described:
+                yield Skip(name, "", f"there is no item '{key}'")
+                continue
+            item = placeholder(key, subset, name, shelf.dataset)
+            item_id = item.item_id
+            yield shelf.place_item(item, name, "")
+        try:
+            image = keep_file(intake, folder, path)
+            output = Output(
+                item_id=item_id,
+                editor=model,
+                image=image,
+                origin=Origin(source=SOURCE, file=name, row=_key(key, model)),
+            )
+        except BAD_ROW as error:
+            yield Skip(name, "", one_line(error))
+            continue
+        yield shelf.place_output(key, output, name, "")
+
+
+def _preference(path: Path) -> tuple[int, str]:
+    suffix = path.suffix.lower()
+    return (_SUFFIXES.index(suffix) if suffix in _SUFFIXES else len(_SUFFIXES), path.name)
+
+
+def _key(key: str, model: str) -> str:
+    return canonical_json([key, model])

@@ -1,0 +1,317 @@
+"""GenArena's battle logs: one combined verdict a line, and the audit logs that keep both raw replies.
+
+A log grows line by line, so a row's identity is its content (subset, experiment, models, sample, how often that was
+seen before in the file), not the hash of its file. Where an audit line exists it replaces the combined verdict by
+two judgments with their replies: the source writes a failed call down as a tie, the audit line knows better.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json
+from imarena.core.protocols import Importable, Skip
+from imarena.core.records import (
+    Item,
+    JsonDict,
+    Judgment,
+    Moment,
+    Order,
+    Origin,
+    Outcome,
+    Output,
+    Reply,
+    Status,
+    Turn,
+    now,
+)
+from imarena.datasets.contents import Shelf
+from imarena.datasets.folder import Folder, read_json, read_jsonl
+from imarena.datasets.genarena.replies import PARSER, call_status, strict_preference
+from imarena.datasets.imported import imported_work_id, one_line
+
+SOURCE = "genarena"
+AUDIT = "raw_outputs"
+UNRECORDED = "genarena-judge-not-recorded"
+_FIELDS = ("model_a", "model_b", "sample_index", "final_winner")
+
+BattleKey = tuple[str, str, int, int]
+
+
+@dataclass
+class Log:
+    """One experiment's folder, while it is read."""
+
+    subset: str
+    experiment: str
+    shelf: Shelf
+    judge: str
+    prompt: str
+    stamp: Moment
+    strict: bool
+    """The benchmark is there, so a sample that is not in it is a mistake."""
+    homes: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Which file holds a pair's battles."""
+
+
+@dataclass(frozen=True)
+class Battle:
+    """One line, checked."""
+
+    left: str
+    right: str
+    index: int
+    outcome: Outcome | None
+    """None where an audit line gives no winner, because a call failed."""
+    consistent: bool | None
+    repeat: int
+    timestamp: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """One of the two calls of a battle: the raw reply, or why there is none."""
+
+    raw: str
+    error: str
+
+
+@dataclass(frozen=True)
+class _Place:
+    key: str
+    file: str
+    row: str
+
+
+def read_experiment(place: Path, subset: str, folder: Folder, shelf: Shelf, judge: str | None) -> Iterator[Importable]:
+    """Judgments of one experiment (a folder of `pk_logs`, or a single log file)."""
+    battles: dict[str, Path] = {}
+    audits: dict[str, Path] = {}
+    if place.is_file() and place.parent.name == AUDIT:
+        home, audits = place.parent.parent, {place.name: place}
+    else:
+        home = place.parent if place.is_file() else place
+        battles = {path.name: path for path in ([place] if place.is_file() else sorted(home.glob("*.jsonl")))}
+        beside = {path.name: path for path in sorted((home / AUDIT).glob("*.jsonl"))}
+        audits = {name: path for name, path in beside.items() if place.is_dir() or name in battles}
+    config = _config(home, folder)
+    log = Log(
+        subset=subset,
+        experiment=home.name,
+        shelf=shelf,
+        judge=judge or str(config.get("judge_model") or UNRECORDED),
+        prompt=str(config.get("prompt") or ""),
+        stamp=now(),
+        strict=shelf.is_described(f"{subset}/"),
+    )
+    for name in sorted({*battles, *audits}):
+        covered: set[BattleKey] = set()
+        for path, audit in ((audits.get(name), True), (battles.get(name), False)):
+            if path is None:
+                continue
+            try:
+                folder.file(folder.name(path))
+            except UserError as error:
+                yield Skip(folder.name(path), "", str(error))
+            else:
+                yield from _read_file(path, folder, log, covered, audit=audit)
+
+
+def _config(home: Path, folder: Folder) -> Mapping[str, Any]:
+    path = home / "config.json"
+    if not path.is_file() or not path.resolve().is_relative_to(folder.base):
+        return {}
+    try:
+        config = read_json(folder.file(folder.name(path)))
+    except UserError as error:
+        raise UserError(f"{folder.name(path)}: {error}") from error
+    return config if isinstance(config, dict) else {}
+
+
+def _read_file(path: Path, folder: Folder, log: Log, covered: set[BattleKey], *, audit: bool) -> Iterator[Importable]:
+    name = folder.name(path)
+    counts: Counter[tuple[str, str, int]] = Counter()
+    for entry in read_jsonl(path, name):
+        if isinstance(entry, Skip):
+            yield entry
+            continue
+        number, values = entry
+        row = f"line {number}"
+        try:
+            battle = _check(values, counts, audit=audit)
+            calls = _calls(values) if audit else None
+        except UserError as error:
+            yield Skip(name, row, str(error))
+            continue
+        key = (battle.left, battle.right, battle.index, battle.repeat)
+        if calls is not None:
+            covered.add(key)
+        elif key in covered:
+            continue
+        try:
+            yield from _record(battle, calls, name, row, log)
+        except ValidationError as error:
+            yield Skip(name, row, one_line(error))
+
+
+def _record(battle: Battle, calls: tuple[Call, Call] | None, file: str, row: str, log: Log) -> Iterator[Importable]:
+    """The records of one battle, with what they refer to; or why there are none."""
+    here = file.rpartition("/")[2]
+    home = log.homes.setdefault((battle.left, battle.right), here)
+    key = f"{log.subset}/{battle.index}"
+    if home != here:
+        yield Skip(file, row, f"the battles of '{battle.left}' and '{battle.right}' are in {home} already")
+    elif log.strict and log.shelf.item_id(key) is None:
+        yield Skip(file, row, f"there is no item '{key}'")
+    else:
+        yield from _placeholders(battle, key, file, log)
+        if calls is None:
+            facts = _facts(battle, key, file, log, Order.BOTH)
+            yield Judgment(**facts, preference=battle.outcome, consistent=battle.consistent)
+        else:
+            yield from _audited(battle, calls, _Place(key, file, row), log)
+
+
+def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, audit: bool) -> Battle:
+    """The line as a battle; raises `UserError` with what is wrong."""
+    for name in _FIELDS:
+        if name not in values:
+            raise UserError(f"the field {name} is missing")
+    left, right, index = values["model_a"], values["model_b"], values["sample_index"]
+    if not _is_name(left) or not _is_name(right):
+        raise UserError("a model's name is not a text")
+    if left == right:
+        raise UserError(f"'{left}' cannot battle itself")
+    _check_count("sample_index", index)
+    no_winner = audit and values["final_winner"] is None
+    outcome = None if no_winner else _outcome(left, right, values["final_winner"])
+    consistent = values.get("is_consistent")
+    if consistent is not None and not isinstance(consistent, bool):
+        raise UserError(f"is_consistent is {consistent!r}, not true or false")
+    repeat = values.get("imarena_repeat", counts[left, right, index])
+    _check_count("imarena_repeat", repeat)
+    counts[left, right, index] = repeat + 1
+    timestamp = values.get("timestamp") or ""
+    if not _is_text(timestamp):
+        raise UserError("timestamp is not a text")
+    return Battle(left, right, index, outcome, consistent, repeat, timestamp)
+
+
+def _check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UserError(f"{name} is {value!r}, not a number from 0 on")
+
+
+def _outcome(left: str, right: str, winner: Any) -> Outcome:
+    if winner == "tie":
+        if "tie" in (left, right):
+            raise UserError("final_winner 'tie' may be a tie or the model of that name")
+        return Outcome.TIE
+    if winner not in (left, right):
+        raise UserError(f"unknown outcome {winner!r}: expected '{left}', '{right}' or 'tie'")
+    return Outcome.LEFT if winner == left else Outcome.RIGHT
+
+
+def _calls(values: Mapping[str, Any]) -> tuple[Call, Call]:
+    found: list[Call] = []
+    for name in ("original_call", "swapped_call"):
+        call = values.get(name)
+        if not isinstance(call, dict):
+            raise UserError(f"the field {name} is missing")
+        raw = call.get("raw_response") or ""
+        error = call.get("parse_error") or "no reply"
+        if not _is_text(raw) or not _is_text(error):
+            raise UserError(f"{name}: raw_response or parse_error is not a text")
+        found.append(Call(raw, error))
+    return found[0], found[1]
+
+
+def _is_name(value: Any) -> bool:
+    return _is_text(value) and bool(value.strip())
+
+
+def _is_text(value: Any) -> bool:
+    """A text that can be stored: JSON can spell half of a character pair, UTF-8 cannot."""
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or not any(0xD800 <= ord(letter) <= 0xDFFF for letter in value)
+
+
+def placeholder(key: str, subset: str, file: str, dataset: str) -> Item:
+    """An item that is known by its number only: its words and pictures did not come along."""
+    return Item(
+        dataset=dataset,
+        key=key,
+        turns=(Turn(instruction=""),),
+        absent=(f"the pictures and the instruction of {key}",),
+        taxonomy="genarena",
+        track=subset,
+        origin=Origin(source=SOURCE, file=file, row=key),
+    )
+
+
+def _placeholders(battle: Battle, key: str, file: str, log: Log) -> Iterator[Importable]:
+    """The item and outputs that a battle names but that came without words and pixels."""
+    shelf = log.shelf
+    item_id = shelf.item_id(key)
+    if item_id is None:
+        item = placeholder(key, log.subset, file, shelf.dataset)
+        item_id = item.item_id
+        yield shelf.place_item(item, file, key)
+    for editor in (battle.left, battle.right):
+        if shelf.output_id(key, editor) is None:
+            origin = Origin(source=SOURCE, file=file, row=canonical_json([key, editor]))
+            yield shelf.place_output(key, Output(item_id=item_id, editor=editor, origin=origin), file, key)
+
+
+def _audited(battle: Battle, calls: tuple[Call, Call], place: _Place, log: Log) -> Iterator[Importable]:
+    """Two judgments with their replies. The first call shows `model_a` first, the second one `model_b`."""
+    found: list[Importable] = []
+    said: list[Outcome | None] = []
+    for call, order in zip(calls, (Order.LEFT_FIRST, Order.RIGHT_FIRST), strict=True):
+        facts = _facts(battle, place.key, place.file, log, order)
+        verdict, error = strict_preference(call.raw) if call.raw else (None, call.error)
+        if verdict is not None and order is Order.RIGHT_FIRST:
+            verdict = verdict.mirrored()
+        said.append(verdict)
+        if call.raw:
+            reply = Reply(created_at=log.stamp, work_id=facts["work_id"], raw=call.raw)
+            found.append(reply)
+            facts.update(reply_id=reply.reply_id, parser_version=PARSER)
+        if verdict is not None:
+            found.append(Judgment(**facts, preference=verdict))
+        else:
+            status = Status.UNPARSABLE if call.raw else call_status(error)
+            found.append(Judgment(**facts, status=status, error=error))
+    if battle.outcome in (Outcome.LEFT, Outcome.RIGHT) and None not in said and battle.outcome not in said:
+        yield Skip(place.file, place.row, "final_winner contradicts both raw replies")
+    else:
+        yield from found
+
+
+def _facts(battle: Battle, key: str, file: str, log: Log, order: Order) -> dict[str, Any]:
+    shelf = log.shelf
+    row = canonical_json([log.subset, log.experiment, battle.left, battle.right, battle.index, battle.repeat])
+    origin = Origin(source=SOURCE, file=file, row=row)
+    left_id, right_id = shelf.output_id(key, battle.left) or "", shelf.output_id(key, battle.right) or ""
+    params: JsonDict = {"experiment": log.experiment}
+    if battle.timestamp:
+        params["timestamp"] = battle.timestamp
+    return {
+        "created_at": log.stamp,
+        "work_id": imported_work_id(origin, log.judge, left_id, right_id, order, "overall"),
+        "judge": log.judge,
+        "prompt_id": log.prompt,
+        "params": params,
+        "item_id": shelf.item_id(key) or "",
+        "left_id": left_id,
+        "right_id": right_id,
+        "order": order,
+        "repeat": battle.repeat,
+        "origin": origin,
+    }

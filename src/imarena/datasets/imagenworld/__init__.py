@@ -1,0 +1,1 @@
+"""ImagenWorld: items, outputs, ratings, segment masks."""

@@ -1,0 +1,272 @@
+"""ImagenWorld: one folder an item, with its outputs, scores, ratings and segment masks.
+
+    <TASK>/<TASK>_<TOPIC>_<nnnnnn>/metadata.json       prompt, prompt_refined, task, cond_images: [names]
+                                   <cond image>, ...
+                                   model_output/<editor>.png
+                                   gemini_result.json   {judge: {editor: {four criteria, 1 to 5}}}
+                                   human_result.json    {rater: {editor: {four criteria, objects, segments}}}
+                                   SoM/<editor>/*.npz   segment masks
+
+The item keeps the refined prompt as its instruction and the written one beside it. In the three editing tasks the
+first condition image is the source; all others are references. The overall score is the mean of the four criteria,
+rescaled to 0 .. 1. The project's human_eval.json is not published in a readable form; human_result.json (or
+human_eval.json) in an item's folder, shaped as above, is this importer's own convention.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core.records import ImageRef, Issue, Item, JsonDict, Judgment, Origin, Output, Rater, Turn, Vote
+from imarena.datasets.contents import Shelf
+from imarena.datasets.folder import Folder, read_json
+from imarena.datasets.imagenworld.masks import segments
+from imarena.datasets.imported import check_storable, imported_work_id
+from imarena.datasets.options import check_options
+
+DATASET = "imagenworld"
+CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
+SCALE = (1.0, 5.0)
+HUMAN_FILES = ("human_result.json", "human_eval.json")
+_KEY = re.compile(r"(TIG|TIE|SRIG|SRIE|MRIG|MRIE)_(I|A|S|CG|P|T)_([0-9]+)")
+_POINTER = b"version https://git-lfs"
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Items and outputs, folder by folder, with what judges and people said. Option `dataset` names the data set."""
+    check_options("imagenworld", options, dataset=None)
+    folder = Folder(path)
+    entries = [file.parent for file in folder.walk("metadata.json")]
+    if not entries:
+        raise UserError(f"{path} holds no metadata.json.", hint="Name the folder that holds the tasks' folders.")
+    yield from folder.strays("*.json")
+    shelf = Shelf(intake, options.get("dataset", DATASET))
+    for file in folder.walk("human_eval.json"):
+        if file.parent not in entries:
+            reason = _unreadable(file) or "one file for all items is not read; put one into each item's folder"
+            yield Skip(folder.name(file), "", reason)
+    raters: set[str] = set()
+    for entry in entries:
+        yield from _Entry(folder, entry, intake, shelf).read(raters)
+
+
+class _Entry:
+    """One item's folder."""
+
+    def __init__(self, folder: Folder, directory: Path, intake: Intake, shelf: Shelf) -> None:
+        self._folder = folder
+        self._directory = directory
+        self._intake = intake
+        self._shelf = shelf
+        self._key = directory.name
+        self._item_id = ""
+        self._images: dict[str, ImageRef] = {}
+
+    def read(self, raters: set[str]) -> Iterator[Importable]:
+        name = self._folder.name(self._directory / "metadata.json")
+        try:
+            item = self._item()
+        except UserError as error:
+            yield Skip(name, "", str(error).splitlines()[0])
+            return
+        placed = self._shelf.place_item(item, name, "")
+        yield placed
+        if isinstance(placed, Skip):
+            return
+        self._item_id = item.item_id
+        yield from self._outputs()
+        yield from self._judgments()
+        yield from self._votes(raters)
+        yield from segments(self._folder, self._directory / "SoM", self._images)
+
+    def _item(self) -> Item:
+        match = _KEY.fullmatch(self._key)
+        if match is None:
+            raise UserError(f"the folder '{self._key}' is not named <TASK>_<TOPIC>_<number>")
+        metadata = read_json(self._directory / "metadata.json")
+        if not isinstance(metadata, dict):
+            raise UserError("expected an object")
+        check_storable(metadata)
+        written, refined = metadata.get("prompt"), metadata.get("prompt_refined")
+        instruction = refined or written
+        if not isinstance(instruction, str) or not instruction.strip():
+            raise UserError("there is no prompt")
+        task, topic, _ = match.groups()
+        names = metadata.get("cond_images") or []
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise UserError("cond_images is not a list of names")
+        images = [self._keep(name) for name in names]
+        edits = task.endswith("IE")
+        if edits and not images:
+            raise UserError("an editing task needs a condition image")
+        known = {"prompt", "prompt_refined", "cond_images"}
+        return Item(
+            dataset=self._shelf.dataset,
+            key=self._key,
+            turns=(Turn(instruction=instruction, original_instruction=_before(written, instruction)),),
+            sources=tuple(images[:1] if edits else ()),
+            references=tuple(images[1:] if edits else images),
+            taxonomy="imagenworld",
+            task=task,
+            family="editing" if edits else "generation",
+            topic=topic,
+            provenance={name: value for name, value in metadata.items() if name not in known},
+        )
+
+    def _keep(self, name: str) -> ImageRef:
+        relative = f"{self._folder.name(self._directory)}/{name}" if self._directory != self._folder.root else name
+        try:
+            return self._intake.keep(self._folder.read_bytes(relative), name=relative)
+        except UserError as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(reason if name in reason else f"{name}: {reason}") from error
+
+    def _outputs(self) -> Iterator[Output | Skip]:
+        directory = self._directory / "model_output"
+        for path in self._folder.images(directory) if directory.is_dir() else ():
+            name = self._folder.name(path)
+            try:
+                image = self._intake.keep(self._folder.read_bytes(name), name=name)
+            except UserError as error:
+                yield Skip(name, "", str(error).splitlines()[0])
+                continue
+            output = Output(item_id=self._item_id, editor=path.stem, image=image)
+            placed = self._shelf.place_output(self._key, output, name, "")
+            if isinstance(placed, Output):
+                self._images[path.stem] = image
+            yield placed
+
+    def _output_id(self, editor: str) -> Iterator[Output]:
+        """The output that a score is about, where its picture is not there: without pixels."""
+        if self._shelf.output_id(self._key, editor) is None:
+            origin = Origin(source=self._shelf.dataset, row=f"{self._key}/{editor}")
+            placed = self._shelf.place_output(
+                self._key, Output(item_id=self._item_id, editor=editor, origin=origin), "", ""
+            )
+            if isinstance(placed, Output):
+                yield placed
+
+    def _rows(self, name: str) -> Iterator[tuple[str, str, Mapping[str, Any]] | Skip]:
+        """(judge or rater, editor, what they gave) of a result file."""
+        path = self._directory / name
+        where = self._folder.name(path)
+        if not path.is_file():
+            return
+        try:
+            reason = _unreadable(path)
+            content = None if reason else read_json(self._folder.file(where))
+        except UserError as error:
+            reason, content = str(error).splitlines()[0], None
+        if reason or not isinstance(content, dict):
+            yield Skip(where, "", reason or "expected an object")
+            return
+        for who, editors in content.items():
+            for editor, given in editors.items() if isinstance(editors, dict) else ((None, None),):
+                try:
+                    check_storable([who, editor, given])
+                except UserError as error:
+                    yield Skip(where, ascii(f"{who}/{editor}"), str(error))
+                    continue
+                if editor is None or not isinstance(given, dict):
+                    yield Skip(where, f"{who}/{editor}" if editor else who, "expected an object")
+                else:
+                    yield who, editor, given
+
+    def _judgments(self) -> Iterator[Importable]:
+        name = self._folder.name(self._directory / "gemini_result.json")
+        for row in self._rows("gemini_result.json"):
+            if isinstance(row, Skip):
+                yield row
+                continue
+            judge, editor, given = row
+            try:
+                scores = ratings_of(given)
+            except UserError as error:
+                yield Skip(name, f"{judge}/{editor}", str(error))
+                continue
+            yield from self._output_id(editor)
+            output_id = self._shelf.output_id(self._key, editor) or ""
+            # the file grows editor by editor, so its hash is no identity; the row's own content is
+            mark = "/".join([self._key, editor, *(f"{scores[criterion]:g}" for criterion in CRITERIA)])
+            origin = Origin(source=self._shelf.dataset, file=name, row=mark)
+            params: JsonDict = {"scale": list(SCALE)}
+            yield Judgment(
+                work_id=imported_work_id(origin, judge, output_id, None, None, "overall"),
+                judge=judge,
+                prompt_id="imagenworld",
+                params=params,
+                item_id=self._item_id,
+                left_id=output_id,
+                score=overall(scores),
+                scores=scores,
+                origin=origin,
+            )
+
+    def _votes(self, raters: set[str]) -> Iterator[Importable]:
+        for file in HUMAN_FILES:
+            name = self._folder.name(self._directory / file)
+            for row in self._rows(file):
+                if isinstance(row, Skip):
+                    yield row
+                    continue
+                who, editor, given = row
+                try:
+                    ratings, issues = ratings_of(given), issues_of(given)
+                except UserError as error:
+                    yield Skip(name, f"{who}/{editor}", str(error))
+                    continue
+                rater_id = f"{self._shelf.dataset}/{who}"
+                if rater_id not in raters:
+                    raters.add(rater_id)
+                    yield Rater(rater_id=rater_id, origin=Origin(source=self._shelf.dataset, row=who))
+                yield from self._output_id(editor)
+                yield Vote(
+                    rater_id=rater_id,
+                    item_id=self._item_id,
+                    left_id=self._shelf.output_id(self._key, editor) or "",
+                    ratings=ratings,
+                    scale=SCALE,
+                    issues=issues,
+                    origin=Origin(source=self._shelf.dataset, file=name, row=f"{self._key}/{editor}/{who}"),
+                )
+
+
+def ratings_of(given: Mapping[str, Any]) -> dict[str, float]:
+    """The four criteria, 1 to 5. Raises `UserError` where one is missing or out of scale."""
+    ratings: dict[str, float] = {}
+    for criterion in CRITERIA:
+        value = given.get(criterion)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not SCALE[0] <= value <= SCALE[1]:
+            raise UserError(f"{criterion} is {value!r}, not a number from 1 to 5")
+        ratings[criterion] = float(value)
+    return ratings
+
+
+def overall(scores: Mapping[str, float]) -> float:
+    """Mean of the four criteria, rescaled from 1 .. 5 to 0 .. 1."""
+    low, high = SCALE
+    return sum((scores[criterion] - low) / (high - low) for criterion in CRITERIA) / len(CRITERIA)
+
+
+def issues_of(given: Mapping[str, Any]) -> tuple[Issue, ...]:
+    """Objects by name and segments by number that a rater marked."""
+    objects, marked = given.get("objects") or [], given.get("segments") or []
+    if not isinstance(objects, list) or not all(isinstance(name, str) for name in objects):
+        raise UserError("objects is not a list of names")
+    if not isinstance(marked, list) or not all(isinstance(n, int) and not isinstance(n, bool) for n in marked):
+        raise UserError("segments is not a list of numbers")
+    named = [Issue(kind="object", label=name) for name in objects]
+    return (*named, *(Issue(kind="segment", segment=number) for number in marked))
+
+
+def _before(written: object, instruction: str) -> str | None:
+    return written if isinstance(written, str) and written != instruction else None
+
+
+def _unreadable(path: Path) -> str:
+    with path.open("rb") as file:
+        pointer = file.read(len(_POINTER)) == _POINTER
+    return "this is a Git LFS pointer, not the data; fetch it with 'git lfs pull'" if pointer else ""

@@ -1,0 +1,1 @@
+"""The native formats: a folder, JSON Lines, Parquet."""

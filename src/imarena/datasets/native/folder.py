@@ -1,0 +1,151 @@
+"""The native folder: a manifest, one JSON Lines file per kind of record, pictures under their hash.
+
+    manifest.json            {"format": "imarena", "version": 1, "counts": {"item": 3, ...}}
+    records/item.jsonl       {"kind": "item", "id": "item_...", "record": {...}}
+    blobs/ab/cd/abcd...      the original bytes of a picture, under their SHA-256
+
+The manifest is written last: a folder without one was not written to its end.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.plurals import counted
+from imarena.core.protocols import Archive, Importable, Intake, Skip
+from imarena.core.records import ImageRef, Record
+from imarena.core.version import VERSION as SOFTWARE
+from imarena.datasets.folder import Folder, read_json, read_jsonl
+from imarena.datasets.imported import check_storable
+from imarena.datasets.native.records import (
+    FORMAT,
+    KINDS,
+    VERSION,
+    Admission,
+    BlobsBeside,
+    blob_path,
+    new_directory,
+    parse_record,
+    record_id,
+)
+from imarena.datasets.options import check_options
+
+
+def line_of(kind: str, record: Record) -> str:
+    """One record as one line of JSON, its id beside it so that links can be followed without this package."""
+    return f'{{"kind":{json.dumps(kind)},"id":{json.dumps(record_id(kind, record))},"record":{record.to_json()}}}\n'
+
+
+def record_of(value: Mapping[str, Any]) -> Importable:
+    """The record on a line that `line_of` wrote. Raises `UserError` with the reason."""
+    if "record" not in value:
+        raise UserError("the field record is missing")
+    check_storable(value["record"])
+    return parse_record(value.get("kind"), value["record"], value.get("id"))
+
+
+def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
+    """Export everything. Yields the pictures that the workspace no longer holds."""
+    check_options("native", options)
+    new_directory(directory)
+    (directory / "records").mkdir()
+    blobs = BlobsBeside(directory, archive)
+    counts: dict[str, int] = {}
+    for kind, model in KINDS.items():
+        count = 0
+        with (directory / "records" / f"{kind}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
+            for record in archive.records(model):
+                yield from blobs.write(kind, record)
+                file.write(line_of(kind, record))
+                count += 1
+        counts[kind] = count
+    write_manifest(directory, counts)
+
+
+def write_manifest(directory: Path, counts: Mapping[str, int]) -> None:
+    """The last file of an export."""
+    manifest = {"format": FORMAT, "version": VERSION, "software": SOFTWARE, "counts": dict(counts)}
+    (directory / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+
+class NewerVersion(UserError):
+    """The export was written by a later version of the format."""
+
+
+def check_version(manifest: Mapping[str, Any]) -> None:
+    """Refuse what this software does not know how to read."""
+    version = manifest.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise NewerVersion(
+            f"The export has version {version!r}; this software reads up to {VERSION}.", hint="Upgrade imarena."
+        )
+
+
+def read_manifest(folder: Folder) -> dict[str, int]:
+    """How many records of each kind the exporter wrote. Raises `UserError` for anything it cannot read."""
+    path = folder.file("manifest.json")
+    if not path.is_file():
+        raise UserError(
+            f"{folder.root} has no manifest.json.",
+            hint="It is not a native export, or the export did not run to its end.",
+        )
+    try:
+        manifest = read_json(path)
+    except UserError as error:
+        raise UserError(f"manifest.json: {error}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise UserError(f'manifest.json does not say "format": "{FORMAT}".', hint="Name another format.")
+    check_version(manifest)
+    counts = manifest.get("counts")
+    if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):
+        raise UserError("manifest.json has no counts.")
+    return counts
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Every record as it was, `created_at` included. A changed line or picture is told and left out."""
+    check_options("native", options)
+    folder = Folder(path)
+    counts = read_manifest(folder)
+    admission = Admission(intake, finder(folder))
+    for kind in KINDS:
+        name = f"records/{kind}.jsonl"
+        file = folder.file(name)
+        if not file.is_file():
+            if counts.get(kind, 0):
+                yield Skip(name, "", f"the file is not there; the manifest counts {counted(counts[kind], 'record')}")
+            continue
+        yield from _read_kind(file, name, counts.get(kind, 0), admission)
+
+
+def finder(folder: Folder) -> "_Finder":
+    """Looks pictures up by hash below a folder."""
+    return _Finder(folder)
+
+
+class _Finder:
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def __call__(self, image: ImageRef) -> bytes:
+        return self._folder.read_bytes(blob_path(image.sha256))
+
+
+def _read_kind(file: Path, name: str, expected: int, admission: Admission) -> Iterator[Importable]:
+    seen = 0
+    for line in read_jsonl(file, name):
+        if isinstance(line, Skip):
+            if line.row:
+                seen += 1
+                yield line
+            continue
+        seen += 1
+        number, value = line
+        try:
+            yield admission.admit(record_of(value), name, f"line {number}")
+        except UserError as error:
+            yield Skip(name, f"line {number}", str(error).splitlines()[0])
+    if seen != expected:
+        yield Skip(name, "", f"the manifest counts {counted(expected, 'record')}, the file holds {seen}")

@@ -1,0 +1,103 @@
+"""Native JSON Lines: one file, one record a line with its kind, pictures in the stream or beside it.
+
+    records.jsonl            {"kind": "manifest", "format": "imarena", "version": 1}
+                             {"kind": "item", "id": "item_...", "record": {...}}
+                             {"kind": "blob", "sha256": "...", "base64": "..."}    with images=embedded
+    blobs/ab/cd/abcd...      with images=beside
+
+A picture's line stands before the first record that shows it, so the file can be read in one pass.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Archive, Importable, Intake, Skip
+from imarena.core.records import Record
+from imarena.datasets.folder import Folder, read_jsonl
+from imarena.datasets.native.folder import NewerVersion, check_version, finder, line_of, record_of
+from imarena.datasets.native.records import (
+    FORMAT,
+    KINDS,
+    VERSION,
+    Admission,
+    BlobsBeside,
+    images_option,
+    new_directory,
+    new_pictures,
+    record_id,
+)
+from imarena.datasets.options import check_options
+
+_FILE = "records.jsonl"
+
+
+def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iterator[Skip]:
+    """Export everything into one file. Yields the pictures that the workspace no longer holds."""
+    images = images_option("native_jsonl", options)
+    new_directory(directory)
+    with (directory / _FILE).open("w", encoding="utf-8", newline="\n") as file:
+        file.write(json.dumps({"kind": "manifest", "format": FORMAT, "version": VERSION}) + "\n")
+        beside = BlobsBeside(directory, archive)
+        embedded = _BlobLines(file, archive)
+        blobs = beside if images == "beside" else embedded
+        for kind, model in KINDS.items():
+            for record in archive.records(model):
+                yield from blobs.write(kind, record)
+                file.write(line_of(kind, record))
+
+
+class _BlobLines:
+    def __init__(self, file: TextIO, archive: Archive) -> None:
+        self._file = file
+        self._archive = archive
+        self._seen: set[str] = set()
+
+    def write(self, kind: str, record: Record) -> Iterator[Skip]:
+        for sha256, data in new_pictures(self._archive, record, self._seen):
+            if isinstance(data, str):
+                yield Skip(_FILE, f"{kind} {record_id(kind, record)}", data)
+                continue
+            line = {"kind": "blob", "sha256": sha256, "base64": base64.b64encode(data).decode("ascii")}
+            self._file.write(json.dumps(line) + "\n")
+
+
+def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:
+    """Every record as it was, `created_at` included. `path` is the file or the folder that holds it."""
+    check_options("native_jsonl", options)
+    folder = Folder(path)
+    file = folder.root if folder.root.is_file() else folder.file(_FILE)
+    if not file.is_file():
+        raise UserError(f"{path} has no {_FILE}.", hint="Name the file itself, or a folder that was exported.")
+    name = folder.name(file)
+    admission = Admission(intake, finder(folder))
+    for line in read_jsonl(file, name):
+        if isinstance(line, Skip):
+            yield line
+            continue
+        number, value = line
+        try:
+            if value.get("kind") == "manifest":
+                check_version(value)
+            elif value.get("kind") == "blob":
+                _take_blob(value, admission)
+            else:
+                yield admission.admit(record_of(value), name, f"line {number}")
+        except NewerVersion:
+            raise
+        except UserError as error:
+            yield Skip(name, f"line {number}", str(error).splitlines()[0])
+
+
+def _take_blob(value: Mapping[str, Any], admission: Admission) -> None:
+    sha256, text = value.get("sha256"), value.get("base64")
+    if not isinstance(sha256, str) or not isinstance(text, str):
+        raise UserError("a blob needs sha256 and base64")
+    try:
+        admission.keep(base64.b64decode(text, validate=True), sha256)
+    except (binascii.Error, ValueError) as error:
+        raise UserError("the blob is not base64") from error

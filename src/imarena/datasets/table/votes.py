@@ -1,0 +1,135 @@
+"""Votes and ratings beside a plain folder.
+
+    votes.csv       key,left,right,winner[,rater,dimension,comment,id]    left and right name editors
+    ratings.csv     key,editor[,rater,scale,comment,id],<criterion>,...   one vote a row, an empty cell is not rated
+
+`winner` is left, right, tie or both_bad. The same row twice is two votes; `id` tells them apart where it is given.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.protocols import Importable, Skip
+from imarena.core.records import Outcome, Rater, Vote
+from imarena.datasets.contents import Shelf
+from imarena.datasets.folder import Folder, read_table
+from imarena.datasets.native.records import one_line
+
+RATING_COLUMNS = ("key", "editor", "rater", "scale", "comment", "id")
+_NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_SCALE = re.compile(rf"({_NUMBER})-({_NUMBER})")
+
+
+def read_votes(folder: Folder, shelf: Shelf, raters: set[str]) -> Iterator[Importable]:
+    """The votes of votes.csv, each rater before the first of their votes. `raters` are those that were told before."""
+    yield from _read(folder, shelf, "votes.csv", ("key", "left", "right", "winner"), _vote, raters)
+
+
+def read_ratings(folder: Folder, shelf: Shelf, scale: str | None, raters: set[str]) -> Iterator[Importable]:
+    """The ratings of ratings.csv; `scale` (such as 1-5) holds where a row names none."""
+    default = parse_scale(scale) if scale else None
+
+    def rating(cells: Mapping[str, str], shelf: Shelf) -> dict[str, Any]:
+        return _rating(cells, shelf, default)
+
+    yield from _read(folder, shelf, "ratings.csv", ("key", "editor"), rating, raters)
+
+
+def parse_scale(text: str) -> tuple[float, float]:
+    """Lowest and highest value from a text such as ``1-5`` or ``0-1``."""
+    match = _SCALE.fullmatch(text.strip())
+    if match is None or float(match.group(1)) >= float(match.group(2)):
+        raise UserError(f"'{text}' is not a scale.", hint="Write it as LOW-HIGH, for example 1-5.")
+    return float(match.group(1)), float(match.group(2))
+
+
+def _read(
+    folder: Folder,
+    shelf: Shelf,
+    name: str,
+    required: tuple[str, ...],
+    parse: Callable[[Mapping[str, str], Shelf], dict[str, Any]],
+    raters: set[str],
+) -> Iterator[Importable]:
+    path = folder.file(name)
+    if not path.is_file():
+        return
+    seen: Counter[tuple[str, ...]] = Counter()
+    try:
+        for row in read_table(path, name, required=required):
+            if isinstance(row, Skip):
+                yield row
+                continue
+            number, cells = row
+            rater_id = cells.get("rater") or f"{shelf.dataset}/people"
+            columns = [column for column in (*required, "dimension") if column != "winner"]
+            subject = (name, shelf.dataset, rater_id, *(cells.get(column, "") for column in columns))
+            try:
+                values = parse(cells, shelf)
+                mark = cells.get("id") or content_id("row", *subject, seen[subject])
+                vote = Vote(rater_id=rater_id, comment=cells.get("comment", ""), idempotency_key=mark, **values)
+            except ValidationError as error:
+                yield Skip(name, f"line {number}", one_line(error))
+                continue
+            except UserError as error:
+                yield Skip(name, f"line {number}", str(error).splitlines()[0])
+                continue
+            seen[subject] += 1
+            if rater_id not in raters:
+                raters.add(rater_id)
+                yield Rater(rater_id=rater_id)
+            yield vote
+    except UserError as error:
+        yield Skip(name, "", " ".join(str(error).splitlines()))
+
+
+def _vote(cells: Mapping[str, str], shelf: Shelf) -> dict[str, Any]:
+    if cells["winner"] not in set(Outcome):
+        raise UserError(f"the winner is '{cells['winner']}', not one of {', '.join(Outcome)}")
+    if cells["left"] == cells["right"]:
+        raise UserError(f"'{cells['left']}' stands on both sides")
+    return {
+        "item_id": _item_id(cells, shelf),
+        "left_id": _output_id(cells, "left", shelf),
+        "right_id": _output_id(cells, "right", shelf),
+        "preference": Outcome(cells["winner"]),
+        "dimension": cells.get("dimension") or "overall",
+    }
+
+
+def _rating(cells: Mapping[str, str], shelf: Shelf, scale: tuple[float, float] | None) -> dict[str, Any]:
+    ratings: dict[str, float] = {}
+    for column, cell in cells.items():
+        if column in RATING_COLUMNS or not cell.strip():
+            continue
+        if re.fullmatch(_NUMBER, cell.strip()) is None:
+            raise UserError(f"{column} is '{cell}', not a number")
+        ratings[column] = float(cell)
+    if not ratings:
+        raise UserError("no criterion is rated")
+    return {
+        "item_id": _item_id(cells, shelf),
+        "left_id": _output_id(cells, "editor", shelf),
+        "ratings": ratings,
+        "scale": parse_scale(cells["scale"]) if cells.get("scale") else scale,
+    }
+
+
+def _item_id(cells: Mapping[str, str], shelf: Shelf) -> str:
+    item_id = shelf.item_id(cells["key"])
+    if item_id is None:
+        raise UserError(f"there is no item with the key '{cells['key']}'")
+    return item_id
+
+
+def _output_id(cells: Mapping[str, str], column: str, shelf: Shelf) -> str:
+    output_id = shelf.output_id(cells["key"], cells[column])
+    if output_id is None:
+        raise UserError(f"'{cells[column]}' has no output for '{cells['key']}'")
+    return output_id

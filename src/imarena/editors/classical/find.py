@@ -1,0 +1,261 @@
+"""Which pixels an edit means: the given mask, words with a place, the named colour, else what the picture is about.
+
+A thing is found by its colour, by where it stands and by how much it stands out (U²-Net); a detector helps to choose
+where it knows the thing. What cannot be told apart that way (a part of a thing, a second thing without a colour) is
+not found, and the edit is refused.
+Arrays are (height, width, 3), 0 to 1; masks are (height, width).
+"""
+
+import re
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from imarena.editors.classical.detected import seen, seen_in
+from imarena.editors.classical.light import Floats
+from imarena.editors.classical.sky import sky_mask
+from imarena.images import mask_from_image
+from imarena.language import Edit, EditKind, lexicon
+from imarena.vision import BASIC_COLOURS, basic_names, basic_of, likeness, rgb_of, to_oklab
+from imarena.vision.saliency import saliency
+
+Bools = npt.NDArray[np.bool_]
+WORK_SIDE = 384
+LARGEST = 0.75
+"""A thing is no more than this share of the picture."""
+LARGEST_REMOVED = 0.4
+"""What stands out over a larger share is the picture's whole subject, of which a thing without a colour is a part."""
+_STANDS_OUT = 0.4
+_ALIKE = 0.4
+_LARGE = 0.2
+"""A piece of what stands out that may be a thing of its own."""
+_HERE, _SEEN = 0.3, 0.6
+"""A thing that the detector sees may be, and is, where it is so sure of it, against where it is surest."""
+_NEUTRAL = frozenset({"black", "white", "grey"})
+_SKY = frozenset({"sky", "skies", "heaven"})
+_PARTS = frozenset(
+    ("eye", "eyes", "hair", "nose", "mouth", "lips", "ear", "ears", "paw", "paws", "leg", "legs", "hand", "hands",
+     "beard", "teeth", "tail", "wheel", "wheels", "roof", "door", "doors", "handle", "shadow", "shadows", "reflection")
+)  # fmt: skip
+"""Parts of things: colour and salience say nothing about where a thing's parts are."""
+_NEAR = re.compile(r"\b(?:of|on|in|at|with|near|next|by|from|under|behind|beside|that|which|to|between|above)\b")
+
+
+def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools | None = None) -> Bools | None:
+    """Where the thing is that an edit means; None where it is not found. `last`: what "it" stands for."""
+    height, width = rgb.shape[:2]
+    if masks:
+        return mask_from_image(masks[0], (width, height))
+    if edit.target in {"it", "them", "this"} and last is not None and last.shape == (height, width):
+        return last
+    small = shrunk(rgb)
+    named = _NEAR.split(edit.target)[0].split()
+    found: Bools | None
+    if set(named) & _SKY:
+        found = sky_mask(small)
+    elif set(named) & _PARTS:
+        return None
+    else:
+        colours = edit.old_colours or tuple(w for w in named if w in lexicon().colours and w not in edit.colours)
+        where = seen(small, named)
+        found = _by_colour(small, colours[0], edit, where) if colours else _the_one(subject_mask(small), edit, where)
+        if found is not None and not colours and edit.kind is EditKind.REMOVE and found.mean() > LARGEST_REMOVED:
+            return None
+    if found is None or not found.any() or found.mean() > LARGEST:
+        return None
+    return grown_to(found, rgb)
+
+
+def shrunk(rgb: Floats, side: int = WORK_SIDE) -> Floats:
+    """A copy on which things are looked for."""
+    scale = min(1.0, side / max(rgb.shape[:2]))
+    size = (max(8, round(rgb.shape[1] * scale)), max(8, round(rgb.shape[0] * scale)))
+    return np.asarray(cv2.resize(np.clip(rgb, 0, 1), size, interpolation=cv2.INTER_AREA), np.float32)
+
+
+def grown_to(small_mask: Bools, rgb: Floats) -> Bools:
+    """A mask of the small copy at full size, its border drawn along the picture's own edges."""
+    height, width = rgb.shape[:2]
+    soft = cv2.resize(small_mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
+    return np.asarray(soft > 0.5)
+
+
+def standing_out(rgb: Floats) -> Bools:
+    """Everything that stands out, at full size: not to be copied from where surroundings are wanted."""
+    return np.asarray(saliency(rgb) > 0.3)
+
+
+def subject_mask(small: Floats) -> Bools:
+    """What the picture is about: salience, cut along edges by GrabCut. Empty where nothing stands out."""
+    salient = saliency(small)
+    if float(salient.max()) < _STANDS_OUT:
+        return np.zeros(salient.shape, np.bool_)
+    rough = salient > _STANDS_OUT
+    cut = _grab_cut(small, sure=salient > 0.9, likely=rough, never=salient < 0.05)
+    agreed = float((cut & rough).sum()) / max(float((cut | rough).sum()), 1.0)
+    return cut if agreed > 0.7 else rough
+
+
+def _grab_cut(small: Floats, sure: Bools, likely: Bools, never: Bools) -> Bools:
+    """GrabCut from three kinds of pixels; the likely ones where it cannot work."""
+    labels = np.full(likely.shape, cv2.GC_PR_BGD, np.uint8)
+    labels[likely] = cv2.GC_PR_FGD
+    labels[never] = cv2.GC_BGD
+    labels[sure] = cv2.GC_FGD
+    foreground = (labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD)
+    if foreground.sum() < 16 or (~foreground).sum() < 16:
+        return likely
+    picture = np.asarray(small * 255 + 0.5, np.uint8)[..., ::-1].copy()
+    cv2.setRNGSeed(0)
+    try:
+        cv2.grabCut(picture, labels, None, np.zeros((1, 65)), np.zeros((1, 65)), 3, cv2.GC_INIT_WITH_MASK)
+    except cv2.error:  # a flat picture has no two kinds of pixels
+        return likely
+    return np.asarray((labels == cv2.GC_FGD) | (labels == cv2.GC_PR_FGD))
+
+
+def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> Bools | None:
+    """The connected area of that colour that is most a thing: alike, standing out, where it is seen, off the border."""
+    alike = _alike(small, colour)
+    salient = saliency(small)
+    apart = salient if where is None else np.maximum(salient, _apart(alike, where))
+    found = _components(alike) if basic_of(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * apart))
+    if found is None:
+        found = _components(salient)
+    if found is None:
+        return None
+    labels, kept = found
+    shares = {i: _thingness(labels == i, alike, apart, edit.places) * seen_in(labels == i, where) ** 2 for i in kept}
+    best = max(shares.values())
+    if best <= 0 or float(alike[labels == max(shares, key=lambda i: shares[i])].mean()) < _ALIKE:
+        return None
+    many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None or (edit.count or 1) > 1
+    chosen = [i for i in kept if shares[i] >= (0.3 if many else 0.999) * best]
+    core = _with_neighbours(labels, chosen, kept)
+    return core if core.mean() > 0.3 else _rounded(small, core, alike, salient)
+
+
+def _apart(alike: Floats, where: Floats) -> Floats:
+    """How much each pixel stands out by its colour where it is seen: the detector's raster alone is too coarse."""
+    usual = min(float(np.median(alike)), 0.9)
+    return np.asarray(np.clip((alike - usual) / (1 - usual), 0, 1) * (where > _SEEN), np.float32)
+
+
+def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: list[int]) -> Bools:
+    """The chosen areas and smaller ones of the same colour close by: slats of a chair, stripes of a ball."""
+    core = np.isin(labels, chosen)
+    y, x = np.nonzero(core)
+    reach = 2 * max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min()))) + 1
+    near = cv2.dilate(core.astype(np.uint8), np.ones((reach, reach), np.uint8)) > 0
+    close = [
+        i for i in kept if (labels == i).sum() < core.sum() and (near & (labels == i)).sum() > 0.3 * (labels == i).sum()
+    ]
+    return np.isin(labels, [*chosen, *close])
+
+
+def _alike(small: Floats, colour: str) -> Floats:
+    """How much each pixel is of that colour: near it, or called by its name and no duller, so its shaded side too."""
+    near = likeness(small, colour)
+    smooth = cv2.bilateralFilter(small, 5, 0.08, 3)
+    called = basic_names(smooth) == BASIC_COLOURS.index(basic_of(colour))
+    if basic_of(colour) not in _NEUTRAL:
+        called &= _purity(to_oklab(smooth)) > 0.4 * float(_purity(to_oklab(rgb_of(colour))))
+    return np.asarray(np.where(called, np.maximum(near, 0.6), 0.7 * near), np.float32)
+
+
+def _purity(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Chroma for its lightness: the same in light and in shade."""
+    return np.asarray(np.hypot(oklab[..., 1], oklab[..., 2]) / np.maximum(oklab[..., 0], 0.05))
+
+
+def _components(alike: Floats) -> tuple[npt.NDArray[np.int32], list[int]] | None:
+    like = cv2.morphologyEx((alike > 0.5).astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    like = cv2.morphologyEx(like, cv2.MORPH_CLOSE, np.ones((7, 7), np.uint8))
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(like)
+    least = max(12.0, 0.0008 * like.size)
+    kept = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] >= least]
+    return (np.asarray(labels, np.int32), kept) if kept else None
+
+
+def _thingness(area: Bools, alike: Floats, salient: Floats, places: tuple[str, ...]) -> float:
+    """Large, alike, salient areas count; those along the picture's border and in the wrong half do not."""
+    height, width = area.shape
+    share = float(area.mean())
+    border = np.concatenate([area[0], area[-1], area[:, 0], area[:, -1]])
+    edge = float(border.mean())
+    y, x = (float(v.mean()) for v in np.nonzero(area))
+    wrong = {"left": x > width / 2, "right": x < width / 2, "top": y > height / 2, "bottom": y < height / 2}
+    penalty = 0.1 if any(wrong.get(place, False) for place in places) else 1.0
+    like, out = float(alike[area].mean()), float(salient[area].mean())
+    flat = 1.0 - min(1.0, 1.5 * out)  # walls and floors are wide and run along the border; a subject may too
+    wide = 1.0 - 0.85 * flat if share > 0.3 else 1.0
+    return float(like**2 * np.sqrt(min(share, 0.08)) * (0.15 + out) * np.exp(-8 * edge * flat) * penalty * wide)
+
+
+def _rounded(small: Floats, core: Bools, alike: Floats, salient: Floats) -> Bools:
+    """The area with its shaded and lit parts: GrabCut in a frame around it, helped by what stands out there."""
+    y, x = np.nonzero(core)
+    margin = max(3, round(0.12 * max(y.max() - y.min(), x.max() - x.min())))
+    frame = np.zeros_like(core)
+    frame[max(0, y.min() - margin) : y.max() + margin + 1, max(0, x.min() - margin) : x.max() + margin + 1] = True
+    inner = cv2.erode(core.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    near = cv2.dilate(core.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)) > 0
+    likely = core | (frame & (salient > 0.5))
+    cut = _grab_cut(small, sure=inner & (alike > 0.5), likely=likely, never=~(frame & near))
+    joined = touching(cut | core | (frame & near & (salient > 0.8) & (alike > 0.12)), core)
+    return _filled(joined if joined.sum() < 3 * core.sum() else core)
+
+
+def touching(mask: Bools, core: Bools) -> Bools:
+    """The pieces of a mask that hold a part of the core."""
+    _, labels = cv2.connectedComponents(mask.astype(np.uint8))
+    return np.isin(labels, np.unique(labels[core & mask]))
+
+
+def _filled(mask: Bools) -> Bools:
+    """Without small holes: a highlight belongs to the thing; what is seen through a thing does not."""
+    count, labels, stats, _ = cv2.connectedComponentsWithStats((~mask).astype(np.uint8), connectivity=4)
+    small = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] < 0.12 * mask.sum()]
+    return np.asarray(mask | np.isin(labels, small))
+
+
+def _parted(mask: Bools, most: float) -> npt.NDArray[np.uint8]:
+    """A mask cut where it is thinnest, if that parts it into large pieces: two things that touch, one at each side."""
+    whole = mask.astype(np.uint8)
+    deep = cv2.distanceTransform(whole, cv2.DIST_L2, 5)
+    for depth in np.linspace(1, most * float(deep.max()), 12):
+        inner = (deep > depth).astype(np.uint8)
+        count, _, stats, _ = cv2.connectedComponentsWithStats(inner)
+        if (stats[1:, cv2.CC_STAT_AREA] > _LARGE * inner.sum()).sum() > 1 and count > 2:
+            _, nearest = cv2.distanceTransformWithLabels(1 - inner, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_CCOMP)
+            edges = cv2.morphologyEx(np.asarray(nearest, np.float32), cv2.MORPH_GRADIENT, np.ones((2, 2), np.uint8))
+            return np.asarray(whole * (edges == 0), np.uint8)
+    return whole
+
+
+def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
+    """Of several things that stand out: those of a plural all, else the one at the named side, else the main one.
+
+    Nothing, where such a thing is seen and does not stand out: what does is another.
+    """
+    if seen_in(mask, where) < _HERE:
+        return np.zeros_like(mask)
+    sides = [place for place in edit.places if place in ("left", "right", "top", "bottom")]
+    count, labels, stats, centres = cv2.connectedComponentsWithStats(_parted(mask, 0.6 if sides else 0.25))
+    many = re.search(r"(?<!s)s$", _NEAR.split(edit.target)[0].strip()) is not None
+    if count < 3 or (many and not sides):
+        return mask
+    height, width = mask.shape
+    large = [i for i in range(1, count) if stats[i, cv2.CC_STAT_AREA] > 0.12 * stats[1:, cv2.CC_STAT_AREA].sum()]
+    towards = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
+    dx, dy = (sum(towards[side][axis] for side in sides) for axis in (0, 1))
+
+    def worth(i: int) -> float:
+        x, y = float(centres[i][0]) / width, float(centres[i][1]) / height
+        if sides:
+            return float(dx * x + dy * y)
+        middle = 1.2 - abs(x - 0.5) - 0.5 * abs(y - 0.5)
+        return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * seen_in(labels == i, where) ** 2)
+
+    return np.asarray(labels == max(large or range(1, count), key=worth))

@@ -1,0 +1,112 @@
+"""Classical changes of things: recolouring, removal by inpainting, backgrounds.
+
+Arrays are (height, width, 3), 0 to 1.
+"""
+
+import re
+from typing import Any
+
+import cv2
+import numpy as np
+
+from imarena.editors.classical.fill import fill
+from imarena.editors.classical.find import Bools, grown_to, shrunk, standing_out, subject_mask
+from imarena.editors.classical.light import Floats
+from imarena.images import mask_from_image
+from imarena.language import Edit, lexicon, named_colour
+from imarena.vision import rgb_of
+
+_WIDE_GAP = 41
+_PALE, _DEEP = frozenset({"light", "pale", "pastel", "bright"}), frozenset({"dark", "deep"})
+
+
+def shade(colour: str, words: str) -> Floats:
+    """A colour's sRGB value, shape (3,): by its full name ("sea green"), else lighter or darker as the words say."""
+    named = named_colour(words)
+    if named is not None:
+        return rgb_of(named).astype(np.float32)
+    value = rgb_of(colour).astype(np.float32)
+    said = set(re.findall(r"[a-z]+", words))
+    if said & _PALE:
+        value = np.asarray(value + 0.5 * (1 - value), np.float32)
+    elif said & _DEEP:
+        value = np.asarray(value * np.float32(0.55), np.float32)
+    return value
+
+
+def recolour(rgb: Floats, mask: Bools, colour: str, words: str = "") -> Floats:
+    """Hue and chroma of the colour; lightness moves only as far as it must, shading and highlights stay. In Lab."""
+    lab = cv2.cvtColor(np.ascontiguousarray(rgb), cv2.COLOR_RGB2LAB)
+    wanted = cv2.cvtColor(shade(colour, words).reshape(1, 1, 3), cv2.COLOR_RGB2LAB)[0, 0]
+    centre = np.median(lab[mask], axis=0)
+    chroma = np.hypot(lab[..., 1], lab[..., 2])
+    usual = float(np.median(chroma[mask]))
+    depth = lab[..., 0] / max(float(centre[0]), 8.0)
+    changed = lab.copy()
+    goal = centre[0] + _lightness_share(wanted) * (wanted[0] - centre[0])
+    changed[..., 0] = (
+        np.clip(depth * goal, 0, 100) if goal < centre[0] else np.clip(lab[..., 0] + goal - centre[0], 0, 100)
+    )
+    # A highlight or a printed white has little colour of its own and keeps little; in the shade colours are weaker.
+    own = np.clip(chroma / usual, 0.25, 1.25) if usual > 12 else np.clip(depth, 0.3, 1.1)
+    changed[..., 1:] = wanted[1:] * own[..., None]
+    painted = cv2.cvtColor(np.asarray(changed, np.float32), cv2.COLOR_LAB2RGB)
+    return blended(rgb, np.asarray(np.clip(painted, 0, 1), np.float32), mask)
+
+
+def _lightness_share(wanted: Floats) -> float:
+    """Black, white and grey are told by their lightness; colours mostly by their hue."""
+    return 0.9 if float(np.hypot(wanted[1], wanted[2])) < 12 else 0.6
+
+
+def remove(rgb: Floats, mask: Bools) -> Floats:
+    """The thing and a margin around it, filled with pieces of the rest."""
+    side = 2 * max(3, round(max(rgb.shape[:2]) / 90)) + 1
+    rows, columns = np.nonzero(mask)
+    gap = 2 * (min(int(np.ptp(rows)), int(np.ptp(columns))) // 8) + 1
+    # Legs and spokes that were overlooked lie between those that were found: close the gaps before growing.
+    closed = _closed(mask.astype(np.uint8), gap)
+    grown = cv2.dilate(closed, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))) > 0
+    return blended(rgb, fill(rgb, grown, avoid=standing_out(rgb)), grown)
+
+
+def _closed(mask: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], side: int) -> Any:
+    """Gaps up to `side` wide belong to it too. Wide ones are closed in a smaller copy: time grows with their square."""
+    if side > _WIDE_GAP:
+        height, width = mask.shape
+        scale = _WIDE_GAP / side
+        size = (max(1, round(width * scale)), max(1, round(height * scale)))
+        small = (cv2.resize(mask * np.uint8(255), size, interpolation=cv2.INTER_AREA) > 127).astype(np.uint8)
+        return np.maximum(mask, cv2.resize(_closed(small, _WIDE_GAP), (width, height), interpolation=cv2.INTER_NEAREST))
+    wide = cv2.copyMakeBorder(mask, side, side, side, side, cv2.BORDER_CONSTANT, value=0)
+    shape = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+    return cv2.morphologyEx(wide, cv2.MORPH_CLOSE, shape)[side:-side, side:-side]
+
+
+def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | None:
+    """The surroundings blurred, removed to white, or painted in the named colour. None where it cannot be done."""
+    height, width = rgb.shape[:2]
+    named = [word for word in re.findall(r"[a-z]+", edit.value) if word in lexicon().colours]
+    if not named and edit.operation not in ("remove", "blur"):
+        return None
+    subject = mask_from_image(masks[0], (width, height)) if masks else grown_to(subject_mask(shrunk(rgb)), rgb)
+    if not subject.any():
+        return None
+    if edit.operation == "blur":
+        # Blurred without the subject, or its colours would bleed into a halo around it.
+        weight = (~subject).astype(np.float32)[..., None]
+        reach = max(height, width) / 70
+        behind = cv2.GaussianBlur(rgb * weight, (0, 0), reach) / np.maximum(
+            cv2.GaussianBlur(weight, (0, 0), reach)[..., None], 1e-3
+        )
+        behind = np.where(subject[..., None], rgb, behind)
+    else:
+        tone = shade(named[0], edit.value) if named else np.ones(3, np.float32)
+        behind = np.broadcast_to(tone, rgb.shape)
+    return blended(rgb, np.asarray(np.clip(behind, 0, 1), np.float32), ~subject)
+
+
+def blended(under: Floats, over: Floats, mask: Bools) -> Floats:
+    """`over` where the mask is, with a soft border as wide as the picture's own pixels are."""
+    soft = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), max(1.0, max(mask.shape) / 700))[..., None]
+    return np.asarray(under * (1 - soft) + over * soft, np.float32)

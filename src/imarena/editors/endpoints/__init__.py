@@ -1,0 +1,1 @@
+"""Editors behind an endpoint: OpenAI, Gemini, chat models that draw, HTTP queues."""

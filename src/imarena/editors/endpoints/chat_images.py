@@ -1,0 +1,81 @@
+"""Chat endpoints whose messages carry pictures: OpenRouter's `message.images`, or pictures among the parts."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field, JsonValue
+
+from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
+from imarena.clients.replies import Answer, Failure, Kind, read_reply
+from imarena.core.protocols import EditRequest
+from imarena.core.records import JsonDict, Status
+from imarena.editors.catalog import Ports
+from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
+from imarena.editors.options import read_options
+
+_MARKDOWN = re.compile(r"!\[[^\]]*\]\((data:image/[^)\s]+|https?://[^)\s]+)\)")
+
+
+class ChatImagesSettings(ImageSettings):
+    """Any OpenAI-compatible address."""
+
+    base_url: tuple[str, ...] = Field(default=("https://openrouter.ai/api/v1",), min_length=1)
+    timeout_s: float = 300.0
+    modalities: tuple[str, ...] = ("image", "text")
+    """Sent as `modalities`; empty sends none."""
+    max_source_bytes: int | None = 20 * 1000 * 1000
+
+
+def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+    """The pictures of the first choice; refusals by the protocol's own fields."""
+    result = read_reply(status, headers, body)
+    if isinstance(result, Failure):
+        if result.error.startswith("the reply is not JSON"):
+            return Failure(Kind.FAILED, f"{result.error[:160]}; is base_url right?", status, maybe_charged=True)
+        return result
+    if status != 200:
+        return read_failure(status, headers, body)
+    if result.status is not Status.OK:
+        return Pictures(result.status, error=result.error, usage=result.usage)
+    return _pictures(json.loads(body), result)
+
+
+def _pictures(document: Any, answer: Answer) -> Pictures:
+    message = document["choices"][0].get("message") or {}
+    # Some servers say the same picture in two places: the first place that has any is taken.
+    urls = [url for part in _parts(message.get("images")) if (url := _url(part))]
+    urls = urls or [url for part in _parts(message.get("content")) if (url := _url(part))]
+    urls = urls or _MARKDOWN.findall(answer.text)
+    return Pictures(Status.OK, urls=tuple(urls), text=answer.text, usage=answer.usage)
+
+
+def _parts(value: Any) -> list[dict[str, Any]]:
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
+def _url(part: Mapping[str, Any]) -> str:
+    inner = part.get("image_url")
+    url = inner.get("url") if isinstance(inner, dict) else inner
+    return url if isinstance(url, str) else ""
+
+
+def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
+    """From a table with `model` and `base_url`."""
+    settings = read_options(ChatImagesSettings, options, "chat-images")
+
+    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+        parts: list[JsonValue] = [{"type": "text", "text": request.instruction}]
+        parts += [
+            {"type": "image_url", "image_url": {"url": data_url(data)}}
+            for data in (*request.sources, *request.references)
+        ]
+        body: JsonDict = {"model": settings.model, "messages": [{"role": "user", "content": parts}]}
+        if settings.modalities:
+            body["modalities"] = list(settings.modalities)
+        if request.seed is not None:
+            body["seed"] = request.seed
+        return await client.ask(Call("chat/completions", json={**body, **settings.body}), read)
+
+    return editor(name, settings, ask, ports, "chat-images")

@@ -1,0 +1,128 @@
+"""Gemini models that return pictures: `generateContent` with inline data."""
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import Field, JsonValue
+
+from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
+from imarena.clients.replies import Failure, Kind
+from imarena.core.protocols import EditRequest
+from imarena.core.records import JsonDict, Status, Usage
+from imarena.editors.catalog import Ports
+from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, editor, from_base64, media_type
+from imarena.editors.options import read_options
+
+REFUSALS = frozenset(
+    {
+        "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT",
+        "IMAGE_RECITATION", "LANGUAGE",
+    }
+)  # fmt: skip
+_DELAY = re.compile(rb'"retryDelay"\s*:\s*"([0-9.]+)s"')
+
+
+class GeminiImagesSettings(ImageSettings):
+    """As documented: a request with inline pictures is at most 20 MB in all."""
+
+    base_url: tuple[str, ...] = Field(default=("https://generativelanguage.googleapis.com/v1beta",), min_length=1)
+    key_header: str = "x-goog-api-key"
+    max_source_bytes: int | None = 14 * 1000 * 1000
+    max_total_bytes: int | None = 14 * 1000 * 1000
+    timeout_s: float = 300.0
+    max_concurrency: int = 4
+    aspect_ratio: str | None = None
+    image_size: str | None = None
+    temperature: float | None = None
+
+
+def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+    """Inline pictures of the first candidate; `promptFeedback.blockReason` and safety finishes are refusals."""
+    if status != 200:
+        result = read_failure(status, headers, body)
+        if isinstance(result, Failure) and b"API_KEY_INVALID" in body:
+            return replace(result, kind=Kind.REJECTED, http_status=401)
+        if isinstance(result, Failure) and result.kind is Kind.THROTTLED and result.after_s is None:
+            told = _DELAY.search(body)
+            return replace(result, after_s=float(told[1])) if told else result
+        return result
+    try:
+        document: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        start = body[:80].decode("utf-8", "replace")
+        return Failure(Kind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True)
+    if not isinstance(document, dict):
+        return Failure(Kind.FAILED, "the reply is not an object", status, maybe_charged=True)
+    return _read_answer(document)
+
+
+def _read_answer(document: dict[str, Any]) -> Pictures | Failure:
+    usage = _usage(document.get("usageMetadata"))
+    feedback = document.get("promptFeedback")
+    if isinstance(feedback, dict) and feedback.get("blockReason"):
+        return Pictures(Status.REFUSED, error=f"the prompt was blocked: {feedback['blockReason']}", usage=usage)
+    candidates = document.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    if not isinstance(first, dict):
+        return Failure(
+            Kind.FAILED, f"the reply has no candidates: {json.dumps(document)[:200]}", 200, maybe_charged=True
+        )
+    reason = str(first.get("finishReason", ""))
+    content = first.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    images: list[bytes] = []
+    words: list[str] = []
+    for part in parts if isinstance(parts, list) else []:
+        inline = (part.get("inlineData") or part.get("inline_data")) if isinstance(part, dict) else None
+        if isinstance(inline, dict) and not part.get("thought"):
+            data = from_base64(inline.get("data"))
+            if data is None:
+                return Pictures(Status.INVALID_IMAGE, error="inlineData is not base64", usage=usage)
+            images.append(data)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            words.append(part["text"])
+    if reason in REFUSALS and not images:
+        told = str(first.get("finishMessage", "")) or " ".join(words)
+        return Pictures(Status.REFUSED, error=f"finishReason {reason}: {told[:300]}".rstrip(": "), usage=usage)
+    return Pictures(Status.OK, tuple(images), text=" ".join(words) or (reason if reason != "STOP" else ""), usage=usage)
+
+
+def _usage(value: Any) -> Usage:
+    counts = value if isinstance(value, dict) else {}
+    given, made = counts.get("promptTokenCount"), counts.get("candidatesTokenCount")
+    return Usage(
+        input_tokens=given if isinstance(given, int) and given >= 0 else None,
+        output_tokens=made if isinstance(made, int) and made >= 0 else None,
+    )
+
+
+def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
+    """From a table with `model`; `api_key_env` is usually GEMINI_API_KEY."""
+    settings = read_options(GeminiImagesSettings, options, "gemini-images")
+
+    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+        return await client.ask(Call(f"models/{settings.model}:generateContent", json=_body(settings, request)), read)
+
+    return editor(name, settings, ask, ports, "gemini-images")
+
+
+def _body(settings: GeminiImagesSettings, request: EditRequest) -> JsonDict:
+    parts: list[JsonValue] = [
+        {"inline_data": {"mime_type": media_type(data), "data": base64.b64encode(data).decode("ascii")}}
+        for data in (*request.sources, *request.references)
+    ]
+    parts.append({"text": request.instruction})
+    config: JsonDict = {"responseModalities": ["TEXT", "IMAGE"]}
+    shape = {"aspectRatio": settings.aspect_ratio, "imageSize": settings.image_size}
+    chosen: JsonDict = {key: value for key, value in shape.items() if value is not None}
+    if chosen:
+        config["imageConfig"] = chosen
+    if request.seed is not None:
+        config["seed"] = request.seed
+    if settings.temperature is not None:
+        config["temperature"] = settings.temperature
+    return {"contents": [{"role": "user", "parts": parts}], "generationConfig": config, **settings.body}

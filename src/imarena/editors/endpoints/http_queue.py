@@ -1,0 +1,104 @@
+"""HTTP queues (fal, Replicate and their like) through one templated adapter: presets in ``queues/*.yaml``."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from pydantic import JsonValue
+
+from imarena.clients.image_api import ImageClient, Pictures
+from imarena.clients.queue_api import Queue, QueueTemplate
+from imarena.core.errors import UnknownName, UserError
+from imarena.core.protocols import EditRequest
+from imarena.core.records import Status
+from imarena.editors.catalog import Ports
+from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
+from imarena.editors.options import read_options
+
+FIELDS = ("instruction", "source", "sources", "reference", "references", "pictures", "mask", "seed", "model")
+_FIELD = re.compile(r"\{(\w+)\}")
+
+
+class QueueSettings(ImageSettings):
+    """A preset by name, or a template of your own; fields given here replace those of the preset."""
+
+    preset: str = ""
+    template: QueueTemplate
+    max_source_bytes: int | None = 10 * 1000 * 1000
+
+
+@cache
+def presets() -> dict[str, dict[str, Any]]:
+    """The bundled templates by name."""
+    folder = files("imarena.editors").joinpath("queues")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return {name[:-5]: yaml.safe_load(folder.joinpath(name).read_text(encoding="utf-8")) for name in names}
+
+
+def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
+    """From a table with `model` and a `preset` or a `template`."""
+    chosen = str(options.get("preset", ""))
+    if chosen and chosen not in presets():
+        raise UnknownName(f"There is no queue preset called '{chosen}'.", hint=f"Known: {', '.join(presets())}.")
+    found = presets().get(chosen, {"defaults": {}, "template": {}})
+    own = options.get("template")
+    template = {**found["template"], **(own if isinstance(own, dict) else {})}
+    settings = read_options(QueueSettings, {**found["defaults"], **options, "template": template}, "http-queue")
+    used = _used(settings)
+
+    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+        problem = _left_out(used, len(request.sources), len(request.references), chosen)
+        if problem:
+            return Pictures(Status.REFUSED, error=problem)
+        return await Queue(client, settings.template).run(_fields(settings.model, request))
+
+    return editor(name, settings, ask, ports, "http-queue", {"preset": chosen} if chosen else {})
+
+
+def _used(settings: QueueSettings) -> frozenset[str]:
+    """The fields that the template sends; one that nobody fills would be left out without a word, so it raises."""
+    used = frozenset(_FIELD.findall(json.dumps(settings.template.submit_body)))
+    unknown = sorted(used - set(FIELDS))
+    if unknown or "instruction" not in used:
+        told = f"{{{unknown[0]}}} is not known" if unknown else "{instruction} is not sent"
+        raise UserError(f"template.submit_body: {told}.", hint=f"Known: {', '.join(FIELDS)}.")
+    return used
+
+
+def _left_out(used: frozenset[str], sources: int, references: int, preset: str) -> str:
+    """An item whose pictures the template cannot send is not sent at all: its output would pass for what it is not."""
+    if "pictures" in used:
+        return ""
+    one = "source" in used
+    whole = "sources" in used or sources <= one
+    if sources == 0 and references == 1 and one:  # a lone reference goes where a source would
+        return ""
+    if whole and ("references" in used or references <= ("reference" in used)):
+        return ""
+    other = ", or the preset fal-multi" if preset == "fal" else ""
+    return (
+        f"This template sends fewer pictures than the item has ({sources} sources, {references} references): it was "
+        f"not sent. Where the model takes several, put {{pictures}} or {{references}} into template.submit_body{other}."
+    )
+
+
+def _fields(model: str, request: EditRequest) -> dict[str, Any]:
+    sources = [data_url(data) for data in request.sources]
+    references = [data_url(data) for data in request.references]
+    masks = [data_url(data) for data in request.masks]
+    fields: dict[str, Any] = {
+        "model": model,
+        "instruction": request.instruction,
+        "source": next(iter(sources or references), None),
+        "sources": sources or None,
+        "reference": next(iter(references), None),
+        "references": references or None,
+        "pictures": [*sources, *references] or None,
+        "mask": next(iter(masks), None),
+        "seed": request.seed,
+    }
+    return {key: value for key, value in fields.items() if value is not None}

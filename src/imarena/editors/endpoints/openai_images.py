@@ -1,0 +1,108 @@
+"""OpenAI's images endpoints: `/images/edits` (multipart) where there is a picture, `/images/generations` where not."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+from pydantic import Field, JsonValue
+
+from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
+from imarena.clients.replies import Failure, Kind
+from imarena.core.protocols import EditRequest
+from imarena.core.records import JsonDict, Status, Usage
+from imarena.editors.catalog import Ports
+from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, editor, from_base64, media_type
+from imarena.editors.options import read_options
+from imarena.images import SUFFIXES
+
+
+class OpenAIImagesSettings(ImageSettings):
+    """As documented for gpt-image models: up to 16 pictures of less than 50 MB each."""
+
+    base_url: tuple[str, ...] = Field(default=("https://api.openai.com/v1",), min_length=1)
+    max_source_bytes: int | None = 50 * 1000 * 1000
+    max_pictures: int | None = 16
+    timeout_s: float = 300.0
+    max_concurrency: int = 4
+    quality: str | None = None
+    size: str | None = None
+    input_fidelity: str | None = None
+    send_seed: bool = False
+    """OpenAI takes no seed; some compatible servers do."""
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The optional form fields."""
+        chosen = {"quality": self.quality, "size": self.size, "input_fidelity": self.input_fidelity}
+        return {name: value for name, value in chosen.items() if value is not None}
+
+
+def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+    """`data[].b64_json` or `data[].url`, and the tokens used."""
+    if status != 200:
+        return read_failure(status, headers, body)
+    try:
+        document: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        start = body[:80].decode("utf-8", "replace")
+        return Failure(Kind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True)
+    if isinstance(document, dict) and document.get("error"):
+        return read_failure(400, headers, body)
+    rows = document.get("data") if isinstance(document, dict) else None
+    if not isinstance(rows, list):
+        return Failure(Kind.FAILED, f"the reply has no data: {json.dumps(document)[:200]}", status, maybe_charged=True)
+    images, urls = [], []
+    for row in rows:
+        if isinstance(row, dict) and isinstance(row.get("b64_json"), str):
+            data = from_base64(row["b64_json"])
+            if data is None:
+                return Pictures(Status.INVALID_IMAGE, error="b64_json is not base64", usage=_usage(document))
+            images.append(data)
+        elif isinstance(row, dict) and isinstance(row.get("url"), str):
+            urls.append(row["url"])
+    return Pictures(Status.OK, tuple(images), tuple(urls), usage=_usage(document))
+
+
+def _usage(document: dict[str, Any]) -> Usage:
+    found = document.get("usage")
+    counts = found if isinstance(found, dict) else {}
+    given, made = counts.get("input_tokens"), counts.get("output_tokens")
+    return Usage(
+        input_tokens=given if isinstance(given, int) and given >= 0 else None,
+        output_tokens=made if isinstance(made, int) and made >= 0 else None,
+    )
+
+
+def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
+    """From a table with `model`; `api_key_env` is usually OPENAI_API_KEY."""
+    settings = read_options(OpenAIImagesSettings, options, "openai-images")
+
+    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+        plain: dict[str, str] = {"model": settings.model, "prompt": request.instruction, "n": "1", **settings.fields}
+        if settings.send_seed and request.seed is not None:
+            plain["seed"] = str(request.seed)
+        if not (request.sources or request.references):
+            body: JsonDict = {**plain, "n": 1, **settings.body}
+            if "seed" in plain:
+                body["seed"] = request.seed
+            body.pop("input_fidelity", None)
+            return await client.ask(Call("images/generations", json=body), read)
+        extra = {key: str(value) for key, value in settings.body.items()}
+        return await client.ask(Call("images/edits", form=lambda: _form({**plain, **extra}, request)), read)
+
+    return editor(name, settings, ask, ports, "openai-images", {**settings.fields})
+
+
+def _form(fields: Mapping[str, str], request: EditRequest) -> aiohttp.FormData:
+    form = aiohttp.FormData(quote_fields=False)
+    for key, value in fields.items():
+        form.add_field(key, value)
+    pictures = (*request.sources, *request.references)
+    field = "image" if len(pictures) == 1 else "image[]"
+    for number, data in enumerate(pictures):
+        kind = media_type(data)
+        form.add_field(field, data, filename=f"picture-{number}{SUFFIXES.get(kind, '.bin')}", content_type=kind)
+    if request.masks:
+        form.add_field("mask", request.masks[0], filename="mask.png", content_type=media_type(request.masks[0]))
+    return form

@@ -1,0 +1,1 @@
+"""Built-in editors of the rendered world, with a known order of quality."""

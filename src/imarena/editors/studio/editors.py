@@ -1,0 +1,81 @@
+"""Built-in editors with a known order of quality, for the bundled benchmark.
+
+They stand in for real models: each has one habit, from doing exactly what was asked to drawing something else. They
+may look up the scene behind a request (`imarena.studio.asked`); judges cannot. The order below is the order of their
+mean true quality, and `tests/unit/editors/test_studio_editors.py` measures it. `flaky` stands apart: what it delivers
+is nearly exact, but it often delivers nothing.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from imarena.core.errors import UnknownName
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.records import Status
+from imarena.editors.studio.editors import recipes
+from imarena.editors.studio.work import Failed, Work, work_for
+
+RECIPES: dict[str, Callable[[Work], recipes.Made]] = {
+    "exact": recipes.exact,
+    "timid": recipes.timid,
+    "over-editing": recipes.over_editing,
+    "artefacts": recipes.artefacts,
+    "wrong-target": recipes.wrong_target,
+    "returns-input": recipes.returns_input,
+    "new-image": recipes.new_image,
+    "flaky": recipes.flaky,
+}
+QUALITY_ORDER = tuple(name for name in RECIPES if name != "flaky")
+"""From the best to the worst. What `flaky` is worth depends on how missing outputs count."""
+STRANGER = (
+    "This editor draws the bundled 'studio' items only, and this picture with these words is none of them; "
+    "for pictures of your own use another editor, such as classical (`imarena edit --list` shows all)."
+)
+
+
+@dataclass(frozen=True)
+class StudioEditor:
+    """One habit under any name: the name is only what a leaderboard shows, the pixels do not depend on it."""
+
+    habit: str
+    name: str
+    version: str = "1"
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """Carry out the request in the editor's manner; a request that is not from the benchmark is refused."""
+        start = time.perf_counter()
+        made = await asyncio.to_thread(self._made, request)
+        spent = time.perf_counter() - start
+        if isinstance(made, Failed):
+            return EditResult(status=made.status, error=made.reason, latency_s=spent)
+        return EditResult(status=Status.OK, image=made, latency_s=spent, cost_usd=0.0)
+
+    def _made(self, request: EditRequest) -> recipes.Made:
+        drawn = recipes.new_image if self.habit == "new-image" else None
+        work = work_for(request, sha256_hex(self.habit.encode())[:8], drawn)
+        if work is None:
+            return Failed(Status.REFUSED, STRANGER)
+        return RECIPES[self.habit](work)
+
+
+def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
+    """The editor with a habit (see `RECIPES`), shown under `name`."""
+    if habit not in RECIPES:
+        raise UnknownName(f"There is no studio editor called '{habit}'.", hint="Known: " + ", ".join(RECIPES) + ".")
+    return StudioEditor(habit=habit, name=name or f"studio-{habit}")
+
+
+def habit_told(habit: str) -> str:
+    """What an editor with a habit does, in a sentence."""
+    return (RECIPES[habit].__doc__ or "").partition("\n")[0]
+
+
+def studio_editors() -> tuple[StudioEditor, ...]:
+    """All eight, in the known order, `flaky` last."""
+    return tuple(studio_editor(habit) for habit in RECIPES)
+
+
+__all__ = ["QUALITY_ORDER", "RECIPES", "StudioEditor", "habit_told", "studio_editor", "studio_editors"]

@@ -1,0 +1,1 @@
+"""`builtin`: a judge that measures pixels and needs no model."""

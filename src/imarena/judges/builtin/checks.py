@@ -1,0 +1,146 @@
+"""Was the asked change made? One rule a kind of edit, each with how far it can be trusted."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from imarena.core.records import JsonDict
+from imarena.judges.builtin.curves import fall, floored, ramp
+from imarena.judges.builtin.facts import Facts
+from imarena.language import Edit, EditKind
+from imarena.vision import Difference, Line, is_named, rgb_of, text_match, to_oklab
+from imarena.vision.difference import Mask
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a rule may look at. `lines` is None where no text was read."""
+
+    difference: Difference
+    facts: Facts
+    lines: tuple[Line, ...] | None = None
+    source_lines: tuple[Line, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """`done` is how far the change was made (0 to 1), `trust` how much of that this rule can really see."""
+
+    done: float
+    trust: float
+    note: str
+    evidence: JsonDict = field(default_factory=dict)
+
+
+def visible_change(facts: Facts) -> float:
+    """A change that stands out from the rest of the picture and that a person would notice."""
+    stands_out = floored(ramp(facts.structure_contrast, 0.1, 0.7), 0.05)
+    alone = floored(ramp(facts.joint_contrast, 0.3, 1.2), 0.1)
+    strong = floored(ramp(facts.colour_inside, 15.0, 35.0), 0.4)
+    return stands_out * alone * strong * ramp(facts.colour_top, 3.0, 12.0)
+
+
+def check_object(edit: Edit, scene: Scene) -> Check:
+    """Something new, another thing or another pose: a strong local change. What it shows cannot be told."""
+    done = visible_change(scene.facts)
+    evidence: JsonDict = {"visible_change": round(done, 3)}
+    if edit.colours:
+        gained = _gained(scene.difference, edit.colours[0])
+        evidence["colour_gained"] = round(gained, 4)
+        done *= floored(ramp(gained, 0.0005, 0.01), 0.3)
+    done *= aimed(edit, scene, evidence) * _SHOWS.get(edit.kind, 1.0)
+    trust = 0.15 if edit.kind in _SHOWS else 0.3
+    return Check(done, trust, "sees that something changed in one place, not what it is", evidence)
+
+
+_SEEN = 0.001
+"""Less of the picture than this in the colour that the words point at: the thing is not known to be there."""
+# A visible change says less about a new pose, or about words that nobody understood, than about a new thing.
+_SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
+
+
+def aimed(edit: Edit, scene: Scene, evidence: JsonDict) -> float:
+    """Did the change hit the thing that the words point at by its colour? 0.05 to 1; 1 where they name none, or one
+    that the source does not show.
+    """
+    if not edit.old_colours or not scene.difference.mask.any():
+        return 1.0
+    difference = scene.difference
+    pointed = is_named(difference.source, edit.old_colours[0])
+    if pointed.mean() < _SEEN:
+        return 1.0
+    inside = float((pointed & difference.mask).sum()) / float(difference.mask.sum())
+    reached = float((pointed & difference.mask).sum()) / max(1.0, float(pointed.sum()))
+    evidence["aim"] = round(max(inside, reached), 3)
+    return floored(ramp(max(inside, reached), 0.02, 0.3), 0.05)
+
+
+def _gained(difference: Difference, colour: str) -> float:
+    """Share of the picture that now has the colour, did not have it before and did change."""
+    now, before = is_named(difference.output, colour), is_named(difference.source, colour)
+    return float((now & ~before & (difference.colour > 6.0)).mean())
+
+
+def _way(difference: Difference, changed: Mask, colour: str) -> float:
+    """How far what changed has come towards the colour: 0 not at all, 1 all the way. The median over its pixels."""
+    if changed.sum() < 20:
+        return 0.0
+    goal = to_oklab(rgb_of(colour))
+    before, after = (
+        np.linalg.norm(to_oklab(frame.rgb[changed]) - goal, axis=1) for frame in (difference.source, difference.output)
+    )
+    return float(np.clip(np.median((before - after) / np.maximum(before, 0.05)), 0.0, 1.0))
+
+
+def check_colour(edit: Edit, scene: Scene) -> Check:
+    """The named colour takes the place of another one where the picture changed."""
+    difference = scene.difference
+    if not edit.colours:
+        return Check(visible_change(scene.facts), 0.3, "no colour is named: any visible change counts", {})
+    changed = difference.colour > max(6.0, 2.0 * scene.facts.colour_median)
+    gained = max(_gained(difference, colour) for colour in edit.colours)
+    share = gained / max(float(changed.mean()), 1e-4)
+    way = max(_way(difference, changed, colour) for colour in edit.colours)
+    evidence: JsonDict = {
+        "gained": round(gained, 4),
+        "share_of_change": round(min(share, 1.0), 3),
+        "way": round(way, 3),
+    }
+    named = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2)
+    # Paint follows the lines of what it covers; where they are gone, another thing stands there.
+    painted = floored(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
+    done = max(named, 0.5 * way) * painted * aimed(edit, scene, evidence)
+    return Check(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
+
+
+def check_remove(edit: Edit, scene: Scene) -> Check:
+    """A local change after which the place is no busier than before."""
+    inside = scene.difference.mask
+    busier = 0.0
+    if inside.sum() > 60:
+        after, before = scene.difference.output.slope[inside].mean(), scene.difference.source.slope[inside].mean()
+        busier = float(np.log((after + 1.0) / (before + 1.0)))
+    evidence: JsonDict = {"busier": round(busier, 3), "detail": round(scene.facts.detail_inside, 3)}
+    calm = floored(fall(busier, 0.25, 0.1), 0.15) * floored(1.0 - ramp(scene.facts.detail_inside, -0.2, 0.5), 0.1)
+    done = visible_change(scene.facts) * calm * aimed(edit, scene, evidence)
+    return Check(done, 0.4, "sees whether the changed place became calmer, not what is gone", evidence)
+
+
+def check_text(edit: Edit, scene: Scene) -> Check:
+    """The wanted words can be read, the old ones cannot."""
+    if scene.lines is None:
+        return Check(visible_change(scene.facts), 0.1, "no text was read", {})
+    evidence: JsonDict = {"read": " | ".join(line.text for line in scene.lines[:20])}
+    if edit.text:
+        match = text_match(edit.text, scene.lines)
+        evidence["match"] = round(match, 3)
+        before = text_match(edit.text, scene.source_lines or ())
+        if before >= match > 0.8:
+            return Check(visible_change(scene.facts), 0.3, f"'{edit.text}' was legible before too", evidence)
+        return Check(ramp(match, 0.4, 1.0), 0.8, f"reads for '{edit.text}'", evidence)
+    old = edit.old_text or " ".join(line.text for line in scene.source_lines or ())
+    left_over = text_match(old, scene.lines) if old else 0.0
+    evidence["left_over"] = round(left_over, 3)
+    if edit.operation == "remove":
+        return Check(1.0 - ramp(left_over, 0.3, 0.8), 0.7, f"reads whether '{old}' is gone", evidence)
+    return Check(visible_change(scene.facts), 0.2, "the new words are not stated in quotes", evidence)

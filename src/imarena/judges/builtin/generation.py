@@ -1,0 +1,56 @@
+"""Items without a source: what pixels alone can say about a generated picture, which is little."""
+
+from imarena.core.records import JsonDict
+from imarena.judges.builtin.curves import mean, plateau, product, ramp
+from imarena.judges.builtin.dimensions import Dimensions
+from imarena.judges.cv_score import SCALE
+from imarena.language import lexicon
+from imarena.language.phrases import colours_in
+from imarena.vision import Frame, Line, is_named, measure_quality, text_match
+
+_COLOUR_ALONE = 0.6
+"""What the right colours are worth while nobody knows whether they are on the right things."""
+_UNSEEN = 0.3
+
+
+def _quoted(instruction: str) -> tuple[str, ...]:
+    from imarena.language.clauses import split_clauses
+
+    return split_clauses(instruction).quotes
+
+
+def judge_generation(
+    instruction: str, output: Frame, lines: tuple[Line, ...] | None
+) -> tuple[Dimensions, float, JsonDict]:
+    """The four dimensions, a confidence and the evidence.
+
+    Quality comes from sharpness, noise and clipping; prompt following from colours named and words quoted. Where
+    the prompt names neither, the dimensions that it would decide follow the quality seen and the confidence says so.
+    """
+    quality = measure_quality(output)
+    perceptual = product(
+        (
+            ramp(quality.sharpness, 0.2, 2.0),
+            plateau(quality.noise, 0.0, 2.0, 1.0, 3.0),
+            plateau(quality.clipped, 0.0, 0.2, 1.0, 0.3),
+            plateau(quality.blocking, 0.0, 0.5, 1.0, 1.0),
+            ramp(quality.contrast, 2.0, 12.0),
+        )
+    )
+    seen: list[float] = []
+    evidence: JsonDict = {"sharpness": round(quality.sharpness, 3), "noise": round(quality.noise, 3)}
+    for colour in colours_in(instruction.lower()):
+        share = float(is_named(output, colour).mean())
+        evidence[f"share_{colour}"] = round(share, 4)
+        seen.append(_COLOUR_ALONE * ramp(share, 0.002, 0.03))
+    for words in _quoted(instruction):
+        if lines is not None:
+            match = text_match(words, lines)
+            evidence[f"read_{words}"] = round(match, 3)
+            seen.append(ramp(match, 0.4, 1.0))
+    following = mean(seen) if seen else _UNSEEN * perceptual
+    confidence = 0.1 + 0.3 * min(1.0, len(seen) / 2.0)
+    evidence["lexicon_version"] = lexicon().version
+    coherent = 0.5 + 0.5 * perceptual
+    dimensions = Dimensions(SCALE * coherent, SCALE * following, SCALE * following, SCALE * perceptual)
+    return dimensions, confidence, evidence

@@ -1,0 +1,157 @@
+"""Edits that reach the whole picture: light and restoration, style and weather, another background."""
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+
+from imarena.core.records import JsonDict
+from imarena.judges.builtin.checks import Check, Scene
+from imarena.judges.builtin.curves import fall, plateau, ramp
+from imarena.language import Edit, EditKind
+from imarena.vision import Difference, Frame, noise_level, structure_change
+
+
+def same_layout(difference: Difference) -> float:
+    """Do the large shapes stand where they stood? 0 to 1, blind to colour, grain and brush strokes."""
+    left = cv2.GaussianBlur(difference.source.slope, (0, 0), 3.0).ravel()
+    right = cv2.GaussianBlur(difference.output.slope, (0, 0), 3.0).ravel()
+    if left.std() < 1e-3 or right.std() < 1e-3:
+        return 1.0 if left.std() < 1e-3 and right.std() < 1e-3 else 0.0
+    edges = float(np.corrcoef(left, right)[0, 1])
+    smooth = [
+        np.asarray(cv2.GaussianBlur(f.light, (0, 0), 2.0), dtype=np.float32)
+        for f in (difference.source, difference.output)
+    ]
+    light = 1.0 - float(np.median(structure_change(smooth[0], smooth[1], 6.0)))
+    return ramp(max(edges, light), 0.35, 0.8)
+
+
+def _edge_sharpness(frame: Frame) -> float:
+    """Slope at the strongest edges, in lightness units a pixel: noise hardly touches it."""
+    return float(np.log(np.quantile(frame.slope, 0.98) + 1.0))
+
+
+def _haze(frame: Frame) -> float:
+    """The dark channel (He et al. 2009): high where a veil of light lies over everything."""
+    darkest = cv2.erode(frame.rgb.min(axis=2), np.ones((9, 9), np.uint8))
+    return float(darkest.mean())
+
+
+def _cast(frame: Frame) -> float:
+    """How far the picture's mean lies from grey."""
+    return float(np.hypot(frame.lab[..., 1].mean(), frame.lab[..., 2].mean()))
+
+
+def _gain(
+    measure: Callable[[Frame], float], sign: float, low: float, high: float
+) -> Callable[[Difference], tuple[float, float]]:
+    def gained(difference: Difference) -> tuple[float, float]:
+        change = sign * (measure(difference.output) - measure(difference.source))
+        return ramp(change, low, high), change
+
+    return gained
+
+
+def _light(frame: Frame) -> float:
+    return float(frame.light.mean())
+
+
+def _spread(frame: Frame) -> float:
+    return float(frame.light.std())
+
+
+def _vivid(frame: Frame) -> float:
+    return float(frame.chroma.mean())
+
+
+def _noise(frame: Frame) -> float:
+    return noise_level(frame.light)
+
+
+OPERATIONS: dict[str, Callable[[Difference], tuple[float, float]]] = {
+    "brighten": _gain(_light, 1.0, 1.0, 12.0),
+    "darken": _gain(_light, -1.0, 1.0, 12.0),
+    "contrast": _gain(_spread, 1.0, 0.3, 4.0),
+    "saturate": _gain(_vivid, 1.0, 0.3, 5.0),
+    "desaturate": _gain(_vivid, -1.0, 0.3, 5.0),
+    "denoise": _gain(_noise, -1.0, 0.1, 1.5),
+    "deblur": _gain(_edge_sharpness, 1.0, 0.03, 0.4),
+    "upscale": _gain(_edge_sharpness, 1.0, 0.03, 0.4),
+    "dehaze": _gain(_haze, -1.0, 0.01, 0.12),
+    "white_balance": _gain(_cast, -1.0, 0.3, 5.0),
+    "colourize": _gain(_vivid, 1.0, 1.0, 10.0),
+}
+"""For each enhancement: how far it got (0 to 1) and the measured change, in the wanted direction."""
+
+
+def check_enhance(edit: Edit, scene: Scene) -> Check:
+    """The quantity that was asked to change did change, in the right direction."""
+    measured = OPERATIONS.get(edit.operation)
+    if measured is None:
+        done = ramp(scene.facts.colour_top, 2.0, 10.0) * same_layout(scene.difference)
+        return Check(
+            done, 0.2, f"'{edit.operation}' has no measure of its own: any change that keeps the layout counts", {}
+        )
+    done, change = measured(scene.difference)
+    return Check(done, 0.6, f"measures '{edit.operation}'", {"operation": edit.operation, "change": round(change, 4)})
+
+
+def check_style(edit: Edit, scene: Scene) -> Check:
+    """The whole picture looks different. Which style it has cannot be told, but for grey ones."""
+    facts = scene.facts
+    done = ramp(max(facts.colour_median, 20.0 * facts.structure_median), 2.0, 12.0)
+    evidence: JsonDict = {"change": round(facts.colour_median, 3)}
+    if edit.value in {"black and white", "monochrome", "grayscale", "greyscale", "noir"}:
+        grey = fall(_vivid(scene.difference.output), 5.0, 1.0)
+        return Check(
+            grey, 0.8, "looks whether the colours are gone", {"chroma": round(_vivid(scene.difference.output), 2)}
+        )
+    return Check(done, 0.2, "sees that the whole picture changed, not into which style", evidence)
+
+
+def check_background(edit: Edit, scene: Scene) -> Check:
+    """Much of the picture changed while some whole part of it, the subject, did not."""
+    if edit.operation == "blur":
+        before, after = (np.quantile(f.curve, 0.75) for f in (scene.difference.source, scene.difference.output))
+        drop = float(np.log((before + 0.3) / (after + 0.3)))
+        return Check(ramp(drop, 0.05, 0.7), 0.5, "looks whether most fine detail is gone", {"drop": round(drop, 3)})
+    changed = float((scene.difference.colour_blocks > 6.0).mean())
+    done = ramp(changed, 0.1, 0.5)
+    return Check(done, 0.3, "sees that most of the picture changed, not into what", {"changed": round(changed, 3)})
+
+
+def check_view(edit: Edit, scene: Scene) -> Check:
+    """The frame itself changed: other lines everywhere, or another shape for an extended picture."""
+    facts = scene.facts
+    if edit.kind is EditKind.EXTEND:
+        return Check(ramp(facts.aspect_change, 0.02, 0.15), 0.4, "sees whether the shape of the picture changed", {})
+    done = ramp(facts.structure_median, 0.02, 0.2)
+    return Check(
+        done, 0.2, "sees that all lines moved, not where to", {"structure_median": round(facts.structure_median, 3)}
+    )
+
+
+def same_palette(difference: Difference) -> float:
+    """Share of the colours that both pictures have in common, 0 to 1: survives a turned or shifted camera."""
+    counts = []
+    for frame in (difference.source, difference.output):
+        histogram, _ = np.histogramdd(frame.lab.reshape(-1, 3), bins=(8, 8, 8), range=((0, 100), (-64, 64), (-64, 64)))
+        counts.append(histogram / max(1.0, histogram.sum()))
+    return float(np.minimum(counts[0], counts[1]).sum())
+
+
+def kept_subject(difference: Difference) -> float:
+    """Is a part of the picture left as it was? 0 to 1: share of the blocks with neither colour nor structure change."""
+    still = (difference.colour_blocks < 8.0) & (difference.structure_blocks < 0.25)
+    return ramp(float(still.mean()), 0.02, 0.10)
+
+
+def kept_globally(kinds: frozenset[EditKind], scene: Scene) -> float:
+    """What a global edit must keep: the layout, or for a new background the subject."""
+    if EditKind.BACKGROUND in kinds:
+        return kept_subject(scene.difference)
+    if kinds & {EditKind.EXTEND, EditKind.VIEW}:
+        return ramp(same_palette(scene.difference), 0.35, 0.75)
+    shape = plateau(scene.facts.aspect_change, 0.0, 0.03, 1.0, 0.4)
+    return same_layout(scene.difference) * shape

@@ -1,0 +1,275 @@
+"""`builtin`: a judge without a model, a network or a download. It reads the instruction, measures the pixels and
+says what it cannot see. Four dimensions and a score like CV-Judge's (CV-Arena, section 4.2).
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from imarena.core.errors import InvalidImage
+from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.records import JsonDict, Outcome, Status
+from imarena.images import decode
+from imarena.judges.builtin.checks import Scene
+from imarena.judges.builtin.curves import mean
+from imarena.judges.builtin.dimensions import Dimensions, dimensions_of
+from imarena.judges.builtin.facts import as_evidence, measure
+from imarena.judges.builtin.generation import judge_generation
+from imarena.judges.builtin.pair import Change, change_of, duel
+from imarena.judges.builtin.rules import check
+from imarena.judges.cv_score import (
+    EDITING,
+    PERCEPTUAL,
+    PROMPT,
+    SEMANTIC,
+    SUCCESS_THRESHOLD,
+    WEIGHTS,
+    CVScore,
+    combine,
+)
+from imarena.judges.options import read_options
+from imarena.language import EditKind, Reading, is_english, read_instruction
+from imarena.vision import (
+    Difference,
+    Line,
+    Region,
+    compare,
+    find_injections,
+    frame_of,
+    may_hold_text,
+    read_lines,
+    text_match,
+)
+
+VERSION = "3"
+_KEPT = 2048
+_PLAIN = 400.0
+"""A gap (points) after which a battle's verdict is as sure as it gets."""
+_TOLD = 500
+_NOTHING_ASKED = "There is no instruction: builtin cannot say whether the right thing was done. Add it to the item."
+_FOREIGN = "builtin reads English only: it cannot say whether the right thing was done. Translate it, or ask a model."
+_BLIND = (
+    "recognises 80 everyday kinds of things (COCO's) and often misses them; whether any other thing was added,"
+    " replaced or moved is inferred from where and how the pixels changed",
+    "does not know faces, styles, physics or taste",
+)
+
+
+class BuiltinSettings(BaseModel):
+    """`margin`: scores closer than this are a tie in a battle. `ocr`: read text never, when asked for, or always."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    weights: tuple[float, float, float, float] = WEIGHTS
+    success_threshold: float = Field(default=SUCCESS_THRESHOLD, ge=0, le=1000)
+    margin: float = Field(default=10.0, ge=0, le=1000)
+    ocr: Literal["never", "auto", "always"] = "auto"
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """One output looked at."""
+
+    score: CVScore
+    confidence: float
+    evidence: JsonDict
+    change: Change | None = None
+    """What it did to the source, small; None without one."""
+
+
+def _flags(lines: tuple[Line, ...] | None) -> list[JsonValue]:
+    return [
+        {"kind": found.kind, "text": found.text, "box": [round(v, 3) for v in found.box]}
+        for found in find_injections(lines or ())
+    ]
+
+
+def _around(regions: tuple[Region, ...]) -> tuple[float, float, float, float]:
+    """One box around all changes, or around the largest one where they lie far apart."""
+    lefts, tops, rights, bottoms = zip(*(region.box for region in regions), strict=True)
+    box = (min(lefts), min(tops), max(rights), max(bottoms))
+    return box if (box[2] - box[0]) * (box[3] - box[1]) < 0.25 else regions[0].box
+
+
+class BuiltinJudge:
+    """Scores one output, or compares two by the same scores. Deterministic, and exactly symmetric in its sides."""
+
+    name = "builtin"
+    version = VERSION
+    prompt_id = ""
+    prompt_version = ""
+    cpu_bound = True
+
+    def __init__(self, settings: BuiltinSettings | None = None) -> None:
+        self.settings = settings or BuiltinSettings()
+        self._assessments: dict[bytes, Assessment] = {}
+        self._source_lines: dict[bytes, tuple[Line, ...]] = {}
+        combine(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
+
+    @property
+    def params(self) -> JsonDict:
+        """The settings that a verdict depends on."""
+        return {**self.settings.model_dump(mode="json")}
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """Look at the exhibit. A picture that cannot be decoded gives `invalid_image`, an instruction without a
+        word, or in another language than English, `refused`: never a score.
+        """
+        if not any(letter.isalnum() for letter in exhibit.instruction):
+            return Verdict(status=Status.REFUSED, error=_NOTHING_ASKED)
+        if not is_english(exhibit.instruction):
+            return Verdict(status=Status.REFUSED, error=_FOREIGN)
+        reading = read_instruction(exhibit.instruction)
+        outputs = [data for data in (exhibit.left, exhibit.right) if data is not None]
+        try:
+            assessed = [self._seen(exhibit, reading, output) for output in outputs]
+        except InvalidImage as error:
+            return Verdict(status=Status.INVALID_IMAGE, error=str(error))
+        shared = self._shared(exhibit, reading)
+        if len(assessed) == 1:
+            return self._pointwise(assessed[0], shared)
+        return self._pairwise(assessed[0], assessed[1], shared)
+
+    def _seen(self, exhibit: Exhibit, reading: Reading, output: bytes) -> Assessment:
+        """One output, looked at once: every battle that it is in shares the assessment."""
+        shown = (exhibit.instruction.encode("utf-8", "surrogatepass"), *exhibit.sources, *exhibit.references, output)
+        key = b"".join(hashlib.sha256(part).digest() for part in shown)
+        known = self._assessments.get(key)
+        if known is None:
+            picture = decode(output)
+            if exhibit.sources:
+                known = self._assess(reading, decode(exhibit.sources[0]), picture)
+            else:
+                known = self._assess_generated(reading, picture, [decode(data) for data in exhibit.references])
+            self._assessments[key] = known
+            while len(self._assessments) > _KEPT:
+                self._assessments.pop(next(iter(self._assessments)), None)
+        return known
+
+    def _shared(self, exhibit: Exhibit, reading: Reading) -> JsonDict:
+        cannot = list(_BLIND)
+        if reading.unread:
+            cannot.append(f"did not understand: {'; '.join(reading.unread)}"[:_TOLD])
+        if not exhibit.sources:
+            cannot.append("there is no source: only quality, named colours and quoted words were judged")
+        if len(exhibit.sources) > 1 or exhibit.references:
+            cannot.append("looked at the first source only; other sources and references were not used")
+        asked: list[JsonValue] = [
+            {"kind": e.kind.value, "target": e.target, "value": e.value, "clause": e.clause} for e in reading.edits
+        ]
+        return {"asked": asked, "must_keep": list(reading.keep), "cannot_judge": list(cannot)}
+
+    def _pointwise(self, seen: Assessment, shared: JsonDict) -> Verdict:
+        reasons: JsonDict = {**shared, **seen.evidence, "initial": seen.score.initial, "caps": list(seen.score.caps)}
+        return Verdict(
+            status=Status.OK,
+            score=seen.score.score,
+            scores=seen.score.dimensions,
+            success=seen.score.success,
+            confidence=seen.confidence,
+            reasons=reasons,
+            raw=json.dumps(reasons, sort_keys=True),
+            model=f"builtin-{VERSION}",
+        )
+
+    def _pairwise(self, left: Assessment, right: Assessment, shared: JsonDict) -> Verdict:
+        direct = None if left.change is None or right.change is None else duel(left.change, right.change)
+        gap = left.score.score - right.score.score
+        if direct is not None and direct.comparable:
+            gap = self._apart(left, right) + direct.points
+        gap = round(gap, 6)
+        margin = self.settings.margin
+        outcome = Outcome.TIE if abs(gap) <= margin else (Outcome.LEFT if gap > 0 else Outcome.RIGHT)
+        scores = {"left.score": left.score.score, "right.score": right.score.score}
+        for side, seen in (("left", left), ("right", right)):
+            scores |= {f"{side}.{name}": value for name, value in seen.score.dimensions.items()}
+        reasons: JsonDict = {**shared, "gap": gap, "left": left.evidence, "right": right.evidence}
+        if direct is not None:
+            reasons["direct"] = direct.evidence
+        return Verdict(
+            status=Status.OK,
+            preference=outcome,
+            scores=scores,
+            confidence=min(left.confidence, right.confidence) * min(1.0, abs(gap) / _PLAIN),
+            reasons=reasons,
+            raw=json.dumps(reasons, sort_keys=True),
+            model=f"builtin-{VERSION}",
+        )
+
+    def _apart(self, left: Assessment, right: Assessment) -> float:
+        """The difference of the scores where both make the same change: the part about that change counts only as far
+        as the checks can be trusted, for they saw the same thing twice.
+        """
+        trust = min(left.confidence, right.confidence)
+        w_s, w_e, w_i, w_p = self.settings.weights
+        weights = {SEMANTIC: w_s, EDITING: trust * w_e, PROMPT: trust * w_i, PERCEPTUAL: w_p}
+        ours, theirs = left.score.dimensions, right.score.dimensions
+        return math.fsum(weight * (ours[name] - theirs[name]) for name, weight in weights.items())
+
+    def _assess(self, reading: Reading, source: Image.Image, output: Image.Image) -> Assessment:
+        difference = compare(frame_of(source), output)
+        facts = measure(difference)
+        lines = self._read(reading, difference, output)
+        old_lines = self._read_source(reading, source) if lines is not None else None
+        scene = Scene(difference, facts, lines, old_lines)
+        checks = tuple(check(edit, scene) for edit in reading.edits)
+        dimensions = dimensions_of(reading, scene, checks)
+        evidence: JsonDict = {
+            "facts": as_evidence(facts),
+            "checks": [{"done": round(c.done, 3), "trust": c.trust, "note": c.note, **c.evidence} for c in checks],
+            "injection": _flags(lines),
+        }
+        trust = mean(c.trust for c in checks) if checks else 0.1
+        certain = max(trust, 0.9) if facts.returned_input else trust
+        return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_of(difference))
+
+    def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[Line, ...] | None:
+        """Text in the output, and again enlarged where it changed if the asked words were not found at once."""
+        if self.settings.ocr == "never":
+            return None
+        if not (reading.about_text or self.settings.ocr == "always" or may_hold_text(difference)):
+            return None
+        lines = read_lines(output)
+        wanted = [edit.text for edit in reading.edits if edit.text]
+        if difference.regions and any(text_match(text, lines) < 1.0 for text in wanted):
+            lines = (*lines, *read_lines(output, _around(difference.regions)))
+        return lines
+
+    def _read_source(self, reading: Reading, source: Image.Image) -> tuple[Line, ...] | None:
+        """Text in the source, where the edit's words may have been there before. Remembers the last few."""
+        if not any(e.kind is EditKind.TEXT and not e.old_text for e in reading.edits):
+            return None
+        key = source.tobytes()
+        if key not in self._source_lines:
+            if len(self._source_lines) >= 4:
+                self._source_lines.clear()
+            self._source_lines[key] = read_lines(source)
+        return self._source_lines[key]
+
+    def _assess_generated(self, reading: Reading, output: Image.Image, references: list[Image.Image]) -> Assessment:
+        for reference in references:
+            if measure(compare(frame_of(reference), output)).returned_input:
+                copied = Dimensions(0.0, 0.0, 0.0, 1000.0)
+                return Assessment(self._combined(copied), 0.9, {"facts": {"returned_reference": True}, "injection": []})
+        must_read = self.settings.ocr == "always" or (self.settings.ocr == "auto" and reading.about_text)
+        lines = read_lines(output) if must_read else None
+        dimensions, confidence, evidence = judge_generation(reading.instruction, frame_of(output), lines)
+        return Assessment(self._combined(dimensions), confidence, {"facts": evidence, "injection": _flags(lines)})
+
+    def _combined(self, d: Dimensions) -> CVScore:
+        s = self.settings
+        return combine(d.semantic, d.editing, d.prompt, d.perceptual, s.weights, s.success_threshold)
+
+
+def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> BuiltinJudge:
+    """The judge from a table of options."""
+    return BuiltinJudge(read_options(BuiltinSettings, options, "builtin"))
+
+
+__all__ = ["BuiltinJudge", "BuiltinSettings", "make"]

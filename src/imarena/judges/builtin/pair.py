@@ -1,0 +1,76 @@
+"""Two outputs of one source side by side. Where both make the same change, how far each goes and what else it does
+can be read directly from the two, which is surer than the difference of two scores given apart.
+"""
+
+from dataclasses import asdict, dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.records import JsonDict
+from imarena.judges.builtin.curves import within
+from imarena.vision import Difference
+
+Change = NDArray[np.float16]
+
+_SIDE = 64
+_FLOOR = 5.0
+"""Smallest change (Lab) that counts; what recompression does stays below."""
+_SAME_WAY = 0.7
+_SHARED = 0.8
+_SMALLEST = 0.002
+_STRENGTH_POINTS = 200.0
+"""Points for a change e times as strong. Going 0.7 of the way costs 70."""
+_BESIDES_POINTS = 25.0
+"""Points for each Lab unit of mean change outside of what both changed."""
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Left against right; every number but the first two changes its sign when the sides are swapped."""
+
+    shared: float
+    """The share of one output's change (the one more contained in the other's) that both make, 0 to 1."""
+    area: float
+    """Share of the picture that both change the same way."""
+    strength: float
+    """Log of how much further left goes where both change the same way."""
+    besides: float
+    """How much more left changes elsewhere, in mean Lab distance."""
+
+    @property
+    def comparable(self) -> bool:
+        """Do both make the same change?"""
+        return self.shared >= _SHARED and self.area >= _SMALLEST
+
+    @property
+    def points(self) -> float:
+        """What the direct comparison is worth, in points of the score, for left."""
+        return _STRENGTH_POINTS * within(self.strength, 0.7) - _BESIDES_POINTS * within(self.besides, 10.0)
+
+    @property
+    def evidence(self) -> JsonDict:
+        """The numbers as JSON, rounded for reading."""
+        return {**{name: round(value, 4) for name, value in asdict(self).items()}, "comparable": self.comparable}
+
+
+def change_of(difference: Difference) -> Change:
+    """What the edit did to each place: output minus source in Lab, (64, 64, 3), small enough to keep."""
+    shift = difference.output.lab - difference.source.lab
+    return np.asarray(cv2.resize(shift, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA), dtype=np.float16)
+
+
+def duel(left: Change, right: Change) -> Duel:
+    """Compare two changes of the same source, each (64, 64, 3)."""
+    a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    far_a, far_b = np.linalg.norm(a, axis=2), np.linalg.norm(b, axis=2)
+    turn = (a * b).sum(axis=2) / np.maximum(far_a * far_b, 1e-6)
+    both = (far_a > _FLOOR) & (far_b > _FLOOR) & (turn > _SAME_WAY)
+    if not both.any():
+        return Duel(0.0, 0.0, 0.0, float(far_a.mean() - far_b.mean()))
+    contained = [float((far[both] ** 2).sum() / (far**2).sum()) for far in (far_a, far_b)]
+    rest = ~both
+    besides = float(far_a[rest].mean() - far_b[rest].mean()) if rest.any() else 0.0
+    strength = float(np.median(np.log(far_a[both]) - np.log(far_b[both])))
+    return Duel(max(contained), float(both.mean()), strength, besides)

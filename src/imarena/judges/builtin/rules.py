@@ -1,0 +1,26 @@
+"""Which rule checks which kind of edit."""
+
+from collections.abc import Callable
+
+from imarena.judges.builtin.checks import Check, Scene, check_colour, check_object, check_remove, check_text
+from imarena.judges.builtin.global_edits import check_background, check_enhance, check_style, check_view
+from imarena.judges.builtin.things import with_things
+from imarena.language import Edit, EditKind
+
+Rule = Callable[[Edit, Scene], Check]
+
+RULES: dict[EditKind, Rule] = {
+    EditKind.COLOUR: check_colour,
+    EditKind.REMOVE: check_remove,
+    EditKind.TEXT: check_text,
+    EditKind.BACKGROUND: check_background,
+    EditKind.STYLE: check_style,
+    EditKind.ENHANCE: check_enhance,
+    EditKind.EXTEND: check_view,
+    EditKind.VIEW: check_view,
+}
+
+
+def check(edit: Edit, scene: Scene) -> Check:
+    """Apply the rule for the edit's kind; kinds without one are changes of some object."""
+    return with_things(RULES.get(edit.kind, check_object)(edit, scene), edit, scene)

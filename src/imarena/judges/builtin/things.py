@@ -1,0 +1,100 @@
+"""The things that an instruction names and a detector knows: is the new one there, is the old one gone, did the change
+hit it? Each answer shifts the odds that the edit was made; none decides it, for the detector misses much.
+"""
+
+import math
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from imarena.core.records import JsonDict
+from imarena.judges.builtin.checks import Check, Scene
+from imarena.judges.builtin.curves import ramp
+from imarena.language import Edit, EditKind
+from imarena.vision.frame import Floats
+from imarena.vision.nanodet import GRID, things_seen
+from imarena.vision.nouns import kinds_named
+
+_NEW = frozenset({EditKind.ADD, EditKind.REPLACE, EditKind.COUNT})
+_GONE = frozenset({EditKind.REMOVE, EditKind.REPLACE})
+_BLIND = frozenset({EditKind.ADD, EditKind.TEXT})
+"""Where what is named as the target need not change itself."""
+_SURE = 0.3
+"""The source's thing is known to be there."""
+_CEILING = 0.9
+"""Pixels alone make nobody surer than this that it is the right thing."""
+_HARDLY = 0.01
+"""Where so little was done, no sighting is worth the time: the odds stay near nothing."""
+# Odds for and against, each from a lower to an upper value of what was seen.
+_APPEARED = (0.05, 0.5, 0.4, 8.0)
+_VANISHED = (0.2, 0.8, 0.5, 2.0)
+_HIT = (0.0, 10.0, 0.5, 2.0)
+
+
+def _near(values: Floats, cells: int) -> Floats:
+    return np.asarray(cv2.dilate(values, np.ones((cells, cells), np.uint8)), dtype=np.float32)
+
+
+def _odds(value: float, curve: tuple[float, float, float, float]) -> float:
+    """The logarithm of the odds at `value`: straight between the curve's two ends."""
+    low, high, against, favour = curve
+    return math.log(against) + (math.log(favour) - math.log(against)) * ramp(value, low, high)
+
+
+def appeared(before: Floats, after: Floats) -> float:
+    """How sure it is of the thing where it was not sure before; both (40, 40)."""
+    return float((after - _near(before, 5)).max())
+
+
+def vanished(before: Floats, after: Floats) -> float:
+    """Share of the thing that is seen no longer where it was: 1 is gone. `before` has it somewhere; both (40, 40)."""
+    weight = before * before * (before > 0.5 * before.max())
+    left = np.minimum(_near(after, 3) / np.maximum(before, 1e-6), 1.0)
+    return float(1.0 - (left * weight).sum() / weight.sum())
+
+
+def hit(before: Floats, change: Floats) -> float:
+    """How much more (Lab) the picture changed on the thing than elsewhere; both (40, 40)."""
+    there = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
+    if there.all():
+        return 0.0
+    return float(change[there].mean() - change[~there].mean())
+
+
+def _evidence(edit: Edit, scene: Scene) -> dict[str, float]:
+    """What the detector says about the things that the edit names, by question."""
+    new = kinds_named(edit.value) if edit.kind in _NEW else frozenset()
+    old = kinds_named(edit.target) if edit.kind not in _BLIND and not edit.whole_image else frozenset()
+    if new & old:
+        new, old = frozenset(), frozenset()  # a boy into a girl: both are persons
+    if not new and not old:
+        return {}
+    difference = scene.difference
+    before, after = things_seen(difference.source.rgb), things_seen(difference.output.rgb)
+    found: dict[str, float] = {}
+    if new:
+        found["appeared"] = appeared(before[list(new)].max(axis=0), after[list(new)].max(axis=0))
+    thing = before[list(old)].max(axis=0) if old else np.zeros((GRID, GRID), np.float32)
+    if thing.max() > _SURE:
+        if edit.kind in _GONE:
+            found["vanished"] = vanished(thing, after[list(old)].max(axis=0))
+        change = cv2.resize(difference.colour, (GRID, GRID), interpolation=cv2.INTER_AREA)
+        found["hit"] = hit(thing, np.asarray(change, dtype=np.float32))
+    return found
+
+
+def with_things(check: Check, edit: Edit, scene: Scene) -> Check:
+    """The check, its odds shifted by what the detector saw of the things that the edit names."""
+    if check.done <= _HARDLY:
+        return check
+    seen = _evidence(edit, scene)
+    if not seen:
+        return check
+    curves = {"appeared": _APPEARED, "vanished": _VANISHED, "hit": _HIT}
+    shift = math.fsum(_odds(value, curves[name]) for name, value in seen.items())
+    done = min(check.done, _CEILING)
+    odds = done / (1.0 - done) * math.exp(shift)
+    evidence: JsonDict = {**check.evidence, "things": {name: round(value, 3) for name, value in seen.items()}}
+    made = odds / (1.0 + odds)
+    return replace(check, done=max(made, check.done) if shift > 0 else made, evidence=evidence)

@@ -1,0 +1,133 @@
+"""A weighted checklist as a judge, in VisionReward's way: yes-or-no questions, +1 or -1, linear weights.
+
+VisionReward's own files are read by `visionreward`; this is for lists of one's own. A question whose answer cannot be
+read makes the verdict unreadable, unless another question has switched it off; it does not count as a no.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core.protocols import Chat, Verdict
+from imarena.core.records import JsonDict, Noun, Status
+from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
+from imarena.judges.chat.prompt import Criterion, Prompt, load_prompt
+from imarena.judges.options import read_options
+from imarena.judges.replies.parse import Unreadable, answer_part, field, find_object, is_refusal
+from imarena.judges.replies.words import plain
+
+_ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "是": True, "否": False}
+
+
+class Question(Noun):
+    """`only_if`: the id of a question that has to be a yes, such as 'are there hands?', for this one to count."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    text: str = Field(min_length=3)
+    weight: float
+    only_if: str | None = None
+
+
+class Checklist(Noun):
+    """A file of questions. The score is the intercept plus the weights of the yeses less those of the noes."""
+
+    name: str
+    version: str
+    questions: tuple[Question, ...] = Field(min_length=1, max_length=200)
+    intercept: float = 0.0
+
+    @model_validator(mode="after")
+    def _known(self) -> "Checklist":
+        ids = [question.id for question in self.questions]
+        if len(set(ids)) != len(ids):
+            raise ValueError("two questions have the same id")
+        for question in self.questions:
+            if question.only_if is not None and question.only_if not in ids:
+                raise ValueError(f"'{question.id}' depends on '{question.only_if}', which is not in the list")
+        return self
+
+    @property
+    def sha256(self) -> str:
+        return sha256_hex(canonical_json(self.model_dump(mode="json")).encode())
+
+
+class ChecklistSettings(ChatSettings):
+    """`questions`: the path of the checklist's YAML file."""
+
+    questions: str
+    max_tokens: int = Field(default=64, ge=1)
+
+
+class _Identity(ChatSettings):
+    """What of the settings goes into a judgment's identity: the list by content, not by path."""
+
+    checklist: str
+    checklist_sha256: str
+
+
+def read_checklist(path: str) -> Checklist:
+    """A checklist from its file; a mistake raises with its place."""
+    file = Path(path)
+    if not file.is_file():
+        raise UserError(f"There is no checklist {path}.", hint="Give the path of a YAML file of questions.")
+    try:
+        return Checklist.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, ValidationError) as error:
+        raise UserError(f"The checklist {file.name} is not valid: {error}", hint="See docs/guide/judges.md.") from error
+
+
+def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """One call a question; a long list is a costly judge."""
+    settings = read_options(ChecklistSettings, options, "checklist")
+    checklist = read_checklist(settings.questions)
+    base = settings.model_dump(exclude={"questions"})
+    return ChatJudge(
+        kind=f"checklist-{checklist.name}",
+        prompts={question.id: _prompt(question) for question in checklist.questions},
+        read=lambda replies: read_answers(replies, checklist),
+        chat=need_chat(chat, "checklist"),
+        settings=_Identity(**base, checklist=checklist.version, checklist_sha256=checklist.sha256),
+        version=checklist.version,
+        check=lambda name, text: read_yes_no(text, name),
+    )
+
+
+def _prompt(question: Question) -> Prompt:
+    return load_prompt("checklist").model_copy(
+        update={"criteria": (Criterion(name="question", definition=question.text),)}
+    )
+
+
+def read_answers(replies: Mapping[str, str], checklist: Checklist) -> Verdict:
+    """All answers as one score. Raises `Unreadable` where one that counts is neither yes nor no."""
+    said: dict[str, bool] = {}
+
+    def answer(name: str) -> bool:
+        if name not in said:
+            said[name] = read_yes_no(replies[name], name)
+        return said[name]
+
+    score, counted = checklist.intercept, {}
+    for question in checklist.questions:
+        if question.only_if is None or answer(question.only_if):
+            counted[question.id] = 1.0 if answer(question.id) else -1.0
+            score += question.weight * counted[question.id]
+    answers: JsonDict = {name: "yes" if yes else "no" for name, yes in said.items()}
+    return Verdict(Status.OK, score=score, scores=counted, reasons={"answers": answers})
+
+
+def read_yes_no(text: str, name: str) -> bool:
+    """A reply as yes or no: in its JSON object, or nothing but the word."""
+    fields = find_object(text)
+    value = field(fields, "answer") if fields is not None else answer_part(text)
+    if isinstance(value, bool):
+        return value
+    answer = _ANSWERS.get(plain(value)) if isinstance(value, str) else None
+    if answer is None:
+        status = Status.REFUSED if isinstance(value, str) and is_refusal(value) else Status.UNPARSABLE
+        raise Unreadable(f"{name} is {str(value)[:60]!r}, neither yes nor no", status)
+    return answer

@@ -1,0 +1,68 @@
+"""CV-Judge (CV-Arena, section 4.2): four dimensions on 0 to 1000 from a model, the score from code."""
+
+from collections.abc import Mapping
+
+from pydantic import Field, JsonValue
+
+from imarena.core.protocols import Chat, Verdict
+from imarena.core.records import Status
+from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
+from imarena.judges.chat.prompt import load_prompt
+from imarena.judges.cv_score import DIMENSIONS, SCALE, SUCCESS_THRESHOLD, WEIGHTS, combine
+from imarena.judges.options import read_options
+from imarena.judges.replies.parse import field, read_marks, read_object
+
+
+class CVSettings(ChatSettings):
+    """Weights in the order semantic, editing, prompt, perceptual; the success threshold is ours, not the paper's."""
+
+    weights: tuple[float, float, float, float] = WEIGHTS
+    success_threshold: float = Field(default=SUCCESS_THRESHOLD, ge=0, le=SCALE)
+    prompt: str = ""
+
+
+def make_edit(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """CV-Judge for edits: needs at least one source image."""
+    return _make("cv-judge", "cv-judge-edit", options, chat)
+
+
+def make_generate(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """CV-Judge for generated images: no source; coherence of the picture takes the place of preservation."""
+    return _make("cv-judge-generate", "cv-judge-generate", options, chat)
+
+
+def _make(kind: str, prompt: str, options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    settings = read_options(CVSettings, options, kind)
+    combine(0, 0, 0, 0, settings.weights, settings.success_threshold)  # wrong weights are found before the first call
+    return ChatJudge(
+        kind=kind,
+        prompts={"score": load_prompt(settings.prompt or prompt)},
+        read=lambda replies: read_cv(replies["score"], settings.weights, settings.success_threshold),
+        chat=need_chat(chat, kind),
+        settings=settings,
+    )
+
+
+def read_cv(
+    text: str,
+    weights: tuple[float, float, float, float] = WEIGHTS,
+    success_threshold: float = SUCCESS_THRESHOLD,
+) -> Verdict:
+    """A reply as a verdict: the four dimensions as stated, the score and the success by `cv_score.combine`.
+
+    A total that the model adds of its own accord is ignored. Raises `Unreadable`.
+    """
+    fields = read_object(text)
+    sem, edit, inst, perc = read_marks(fields, DIMENSIONS, 0, SCALE).values()
+    result = combine(sem, edit, inst, perc, weights, success_threshold)
+    return Verdict(
+        status=Status.OK,
+        score=result.score,
+        scores=result.dimensions,
+        success=result.success,
+        reasons={
+            "reasons": reasons_text(field(fields, "reasons", "reasoning", "reason")),
+            "initial": result.initial,
+            "caps": list(result.caps),
+        },
+    )

@@ -1,0 +1,140 @@
+"""ImagenWorld's judge (sections 4 and A.8): four criteria on 1 to 5, each (x - 1) / 4, overall their mean.
+
+And its expected-object list: what a result should show, for raters to tick off.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pydantic import Field, JsonValue
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Chat, Verdict
+from imarena.core.records import JsonDict, Status
+from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
+from imarena.judges.chat.prompt import load_prompt
+from imarena.judges.options import read_options
+from imarena.judges.replies.parse import Unreadable, field, read_marks, read_object
+
+CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
+LOWEST, HIGHEST = 1.0, 5.0
+MAX_OBJECTS = 10
+REMOVED = "(should not be present)"
+
+
+class ImagenWorldSettings(ChatSettings):
+    """`prompt`: a prompt file of your own with the same four fields in its reply."""
+
+    prompt: str = ""
+
+
+class ListerSettings(ChatSettings):
+    """`prompt`: a prompt file of your own with the same list in its reply."""
+
+    prompt: str = ""
+    max_tokens: int = Field(default=1024, ge=1)
+
+
+def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """For edits and generated images alike; sources and references are shown where there are any.
+
+    With the option `objects` true the judge is shown the expected-object list too: another prompt, so other work.
+    """
+    words = dict(options)
+    listed = words.pop("objects", False)
+    if not isinstance(listed, bool):
+        raise UserError(f"objects is {listed!r}.", hint="Write objects=true or objects=false.")
+    settings = read_options(ImagenWorldSettings, words, "imagenworld")
+    return ChatJudge(
+        kind="imagenworld",
+        prompts={"rate": load_prompt(settings.prompt or ("imagenworld-listed" if listed else "imagenworld"))},
+        read=lambda replies: read_ratings(replies["rate"]),
+        chat=need_chat(chat, "imagenworld"),
+        settings=settings,
+    )
+
+
+def rescaled(rating: float) -> float:
+    """1 to 5 onto 0 to 1."""
+    return (rating - LOWEST) / (HIGHEST - LOWEST)
+
+
+def read_ratings(text: str) -> Verdict:
+    """A reply as four scores on 0 to 1 and their mean; `reasons` keeps the marks as given. Raises `Unreadable`."""
+    fields = read_object(text)
+    ratings = read_marks(fields, CRITERIA, LOWEST, HIGHEST, whole=True)
+    scores = {name: rescaled(rating) for name, rating in ratings.items()}
+    marks: dict[str, JsonValue] = dict(ratings)
+    return Verdict(
+        status=Status.OK, score=sum(scores.values()) / len(scores), scores=scores, reasons={"ratings": marks}
+    )
+
+
+# ---------------------------------------------------------------- expected objects
+
+
+@dataclass(frozen=True)
+class ExpectedObject:
+    """Something that the result should show, or should no longer show."""
+
+    name: str
+    present: bool = True
+
+    def __str__(self) -> str:
+        return self.name if self.present else f"{self.name} {REMOVED}"
+
+
+def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """Asks for the objects that a result should show: ten at most, removed ones marked. No output is shown to it.
+
+    It has a judge's door; its verdict is ok without a score, and `objects_of` finds the list in its reasons.
+    """
+    settings = read_options(ListerSettings, options, "expected objects")
+    return ChatJudge(
+        kind="objects",
+        prompts={"objects": load_prompt(settings.prompt or "imagenworld-objects")},
+        read=lambda replies: Verdict(Status.OK, reasons=as_reasons(read_objects(replies["objects"]))),
+        chat=need_chat(chat, "expected objects"),
+        settings=settings,
+    )
+
+
+def as_reasons(objects: Iterable[ExpectedObject]) -> JsonDict:
+    """A checklist as a verdict and a record hold it."""
+    return {"objects": [{"name": each.name, "present": each.present} for each in objects]}
+
+
+def objects_of(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
+    """What `as_reasons` wrote; an entry of another form is left out."""
+    listed = reasons.get("objects")
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    return tuple(
+        ExpectedObject(str(entry["name"]), entry.get("present") is not False)
+        for entry in entries
+        if isinstance(entry.get("name"), str)
+    )
+
+
+def read_objects(text: str) -> tuple[ExpectedObject, ...]:
+    """A reply as a checklist without repeats. More than ten, none, or an entry without a name is unreadable."""
+    listed = field(read_object(text), "objects")
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_OBJECTS:
+        raise Unreadable(f"the reply does not list 1 to {MAX_OBJECTS} objects")
+    objects: dict[str, ExpectedObject] = {}
+    for entry in listed:
+        expected = _expected(entry)
+        if objects.setdefault(expected.name.casefold(), expected).present is not expected.present:
+            raise Unreadable(f"'{expected.name}' is listed both as present and as removed")
+    return tuple(objects.values())
+
+
+def _expected(entry: JsonValue) -> ExpectedObject:
+    """An object with its mark, or a plain name, which may carry the paper's suffix."""
+    name = entry if isinstance(entry, str) else field(entry, "name") if isinstance(entry, dict) else None
+    present = field(entry, "present") if isinstance(entry, dict) else True
+    if not isinstance(name, str) or not name.strip() or len(name) > 200 or not isinstance(present, bool):
+        raise Unreadable("an entry of the list has no name, or no mark")
+    name = " ".join(name.split())
+    if name.casefold().endswith(REMOVED):
+        return ExpectedObject(name[: -len(REMOVED)].strip(), present=False)
+    return ExpectedObject(name, present)

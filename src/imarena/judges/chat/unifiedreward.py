@@ -1,0 +1,68 @@
+"""UnifiedReward's pointwise way of scoring generated pictures: alignment, coherence and style on 1 to 5.
+
+A released UnifiedReward model replies with lines such as 'Alignment Score (1-5): 4'; those and JSON are read. Its own
+training prompt is not copied here: give it as a prompt file.
+"""
+
+import re
+from collections.abc import Mapping
+from statistics import fmean
+
+from pydantic import JsonValue
+
+from imarena.core.protocols import Chat, Verdict
+from imarena.core.records import Status
+from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
+from imarena.judges.chat.prompt import load_prompt
+from imarena.judges.options import read_options
+from imarena.judges.replies.parse import Unreadable, answer_part, field, find_object, is_refusal, read_number
+
+CRITERIA = ("alignment", "coherence", "style")
+LOWEST, HIGHEST = 1.0, 5.0
+_LINE = re.compile(
+    r"^\W*(alignment|coherence|style|final)\s+score\s*(?:\(1\s*-\s*5\))?\W*[:：]\W*([\d.]+)\s*(?:/\s*5)?\W*$",
+    re.IGNORECASE,
+)
+
+
+class UnifiedRewardSettings(ChatSettings):
+    """`prompt`: the prompt file that the served model was trained with."""
+
+    prompt: str = ""
+
+
+def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """The mean of the three scales, or the 'Final Score' where the model gives that alone."""
+    settings = read_options(UnifiedRewardSettings, options, "unifiedreward")
+    return ChatJudge(
+        kind="unifiedreward",
+        prompts={"rate": load_prompt(settings.prompt or "unifiedreward")},
+        read=lambda replies: read_scales(replies["rate"]),
+        chat=need_chat(chat, "unifiedreward"),
+        settings=settings,
+    )
+
+
+def read_scales(text: str) -> Verdict:
+    """A reply as scores on 1 to 5. Raises `Unreadable`, also where a scale is given twice with two values."""
+    fields = find_object(text)
+    stated = _lines(answer_part(text)) if fields is None else {n: field(fields, n) for n in (*CRITERIA, "final")}
+    given = {name: value for name, value in stated.items() if value is not None}
+    if "final" in given and not any(name in given for name in CRITERIA):
+        final = read_number(given["final"], LOWEST, HIGHEST, "final")
+        return Verdict(Status.OK, score=final, scores={"final": final})
+    if not given and fields is None and is_refusal(answer_part(text)):
+        raise Unreadable("the reply is a refusal", Status.REFUSED)
+    scores = {name: read_number(given.get(name), LOWEST, HIGHEST, name) for name in CRITERIA}
+    return Verdict(Status.OK, score=fmean(scores.values()), scores=scores)
+
+
+def _lines(answer: str) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {}
+    for line in answer.splitlines():
+        match = _LINE.match(line)
+        if match is not None:
+            name = match[1].lower()
+            if found.setdefault(name, match[2]) != match[2]:
+                raise Unreadable(f"the reply gives {name} twice, with two values")
+    return found

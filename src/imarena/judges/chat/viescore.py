@@ -1,0 +1,88 @@
+"""VIEScore: semantic consistency and perceptual quality on 0 to 10, overall = sqrt(min SC * min PQ).
+
+The pointwise baseline of the field. Two questions: the first sees the source and the instruction, the second only the
+result. A reply that cannot be read has a status here; elsewhere it has become a random score.
+"""
+
+import math
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from imarena.core.protocols import Chat, Verdict
+from imarena.core.records import Status
+from imarena.judges.chat.judge import ChatJudge, ChatSettings, Check, need_chat, question_of, reasons_text
+from imarena.judges.chat.prompt import load_prompt
+from imarena.judges.options import read_options
+from imarena.judges.replies.parse import Unreadable, field, read_marks, read_object
+
+SEMANTIC = ("editing_success", "over_editing")
+SEMANTIC_GENERATE = ("prompt_match",)
+QUALITY = ("naturalness", "artifacts")
+HIGHEST = 10.0
+
+
+def make_edit(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """VIEScore for edits: SC is the lower of success and restraint."""
+    return _make("viescore", "viescore-sc-edit", SEMANTIC, options, chat)
+
+
+def make_generate(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
+    """VIEScore for generated images: SC is the match with the prompt."""
+    return _make("viescore-generate", "viescore-sc-generate", SEMANTIC_GENERATE, options, chat)
+
+
+def _make(
+    kind: str, semantic: str, criteria: tuple[str, ...], options: Mapping[str, JsonValue], chat: Chat | None
+) -> ChatJudge:
+    settings = read_options(ChatSettings, options, kind)
+    return ChatJudge(
+        kind=kind,
+        prompts={"semantic": load_prompt(semantic), "quality": load_prompt("viescore-pq")},
+        read=lambda replies: read_viescore(replies["semantic"], replies["quality"], criteria),
+        chat=need_chat(chat, kind),
+        settings=settings,
+        check=checking(criteria, HIGHEST),
+    )
+
+
+def checking(criteria: tuple[str, ...], highest: float) -> Check:
+    """Reads one reply by itself: the one to `semantic`, of any pass, has `criteria`."""
+
+    def check(name: str, text: str) -> object:
+        return _scores(text, criteria if question_of(name) == "semantic" else QUALITY, highest)
+
+    return check
+
+
+def read_viescore(
+    semantic: str, quality: str, criteria: tuple[str, ...] = SEMANTIC, *, highest: float = HIGHEST
+) -> Verdict:
+    """Both replies as one verdict on 0 to 10, whatever `highest` they were asked to count to. Raises `Unreadable`."""
+    sc, sc_reason = _scores(semantic, criteria, highest)
+    pq, pq_reason = _scores(quality, QUALITY, highest)
+    unit = HIGHEST / highest
+    lowest_sc, lowest_pq = min(sc.values()) * unit, min(pq.values()) * unit
+    return Verdict(
+        status=Status.OK,
+        score=overall(lowest_sc, lowest_pq),
+        scores={"SC": lowest_sc, "PQ": lowest_pq, **{name: value * unit for name, value in (sc | pq).items()}},
+        reasons={"semantic": sc_reason, "quality": pq_reason},
+    )
+
+
+def overall(sc: float, pq: float) -> float:
+    """O = sqrt(SC * PQ), with SC and PQ the lowest of their sub-scores."""
+    return math.sqrt(sc * pq)
+
+
+def _scores(text: str, names: tuple[str, ...], highest: float) -> tuple[dict[str, float], JsonValue]:
+    """Sub-scores by name: fields of their own, or a list under `score` in the prompt's order, as VIEScore replies."""
+    fields = read_object(text)
+    listed = field(fields, "score", "scores")
+    reason = reasons_text(field(fields, "reasons", "reasoning", "reason"))
+    if isinstance(listed, list):
+        if len(listed) != len(names):
+            raise Unreadable(f"the reply gives {len(listed)} scores, not {len(names)}")
+        fields = dict(zip(names, listed, strict=True))
+    return read_marks(fields, names, 0, highest), reason

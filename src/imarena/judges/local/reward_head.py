@@ -1,0 +1,206 @@
+"""Reward models that are a vision-language model with a small head: EditReward, HPSv3 and others of that shape.
+
+The head is an MLP with ReLUs on the hidden state of one token and gives two numbers: a mean reward and the logarithm
+of its uncertainty. Its layers are read from the tensors' names and shapes (``rm_head.*``, ``rm_heads.head_0.*``).
+A reward has no bounds and only its order means anything.
+"""
+
+import asyncio
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from PIL import Image
+from pydantic import JsonValue
+
+from imarena.core.errors import InvalidImage, UserError
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.records import JsonDict, Noun, Status
+from imarena.images import decode
+from imarena.judges.local.model import (
+    import_torch,
+    load_pretrained,
+    model_folder,
+    model_label,
+    place_of,
+    weights_sha256,
+)
+from imarena.judges.options import read_options
+
+Kind = Literal["editreward", "hpsv3"]
+_HEAD = re.compile(r"^rm_heads?\.(?:(?P<head>head_\d+)\.)?(?:(?P<layer>\d+)\.)?(?P<part>weight|bias)$")
+
+QUESTIONS: Mapping[Kind, tuple[str, ...]] = {
+    "editreward": (
+        "How well does the second picture carry out this instruction for editing the first? {instruction}",
+        "How good is the second picture as a picture, as an edit of the first? {instruction}",
+    ),
+    "hpsv3": ("How good is this picture for the caption: {instruction}",),
+}
+"""Ours, one a head. A released model was trained with its own wording: give that as `questions` to use it well."""
+
+
+class RewardSettings(Noun):
+    """`token`: the special token whose state is read, by default the last one. `reduce`: how heads become one score."""
+
+    model: str
+    device: str = "auto"
+    questions: tuple[str, ...] = ()
+    token: str = ""
+    reduce: Literal["mean", "min"] = "mean"
+
+
+@dataclass(frozen=True)
+class RewardJudge:
+    """A pointwise judge; EditReward shows source and output, HPSv3 the output alone."""
+
+    kind: Kind
+    settings: RewardSettings
+    folder: Path
+    version: str = "1"
+    prompt_version: str = "1"
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}/{model_label(self.folder)}"
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        return self.settings.questions or QUESTIONS[self.kind]
+
+    @property
+    def prompt_id(self) -> str:
+        return f"{self.kind}-{sha256_hex(chr(0).join(self.questions).encode())[:12]}"
+
+    @property
+    def params(self) -> JsonDict:
+        return {
+            "weights_sha256": weights_sha256(self.folder),
+            "questions": list(self.questions),
+            "token": self.settings.token,
+            "reduce": self.settings.reduce,
+        }
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """Reward `exhibit.left`; higher is better, 0 means nothing."""
+        if exhibit.right is not None:
+            raise UserError(f"{self.kind} scores one output and got two.", hint="Compare its scores instead.")
+        if self.kind == "editreward" and not exhibit.sources:
+            raise UserError("editreward compares with a source and there is none.", hint="Use hpsv3.")
+        return await asyncio.to_thread(self._score, exhibit)
+
+    def _score(self, exhibit: Exhibit) -> Verdict:
+        shown = [*exhibit.sources[:1], exhibit.left] if self.kind == "editreward" else [exhibit.left]
+        try:
+            pictures = [decode(data) for data in shown]
+        except InvalidImage as error:
+            return Verdict(Status.INVALID_IMAGE, error=str(error))
+        with self._lock:
+            heads = [
+                self._model.reward(pictures, question.replace("{instruction}", exhibit.instruction), number)
+                for number, question in enumerate(self.questions)
+            ]
+        means = [head[0] for head in heads]
+        scores = {f"reward_{number + 1}": mean for number, mean in enumerate(means)}
+        scores |= {f"log_uncertainty_{n + 1}": head[1] for n, head in enumerate(heads) if len(head) > 1}
+        score = min(means) if self.settings.reduce == "min" else sum(means) / len(means)
+        return Verdict(Status.OK, score=score, scores=scores, model=model_label(self.folder))
+
+    @cached_property
+    def _model(self) -> "RewardModel":
+        return RewardModel(self.folder, self.settings.device, self.settings.token, len(self.questions), self.kind)
+
+
+class RewardModel:
+    """Backbone, processor and heads, loaded once."""
+
+    def __init__(self, folder: Path, device: str, token: str, n_heads: int, kind: str) -> None:
+        self._torch, transformers = import_torch(kind)
+        device = place_of(self._torch, device)
+        self._heads = read_heads(folder, device)
+        if len(self._heads) not in (1, n_heads):
+            raise UserError(
+                f"{folder} has {len(self._heads)} reward heads and {n_heads} questions were given.",
+                hint="Give one question a head.",
+            )
+        loader = transformers.AutoModelForImageTextToText
+        self._backbone = load_pretrained(loader, folder, use_safetensors=True).to(device).eval()
+        self._processor = load_pretrained(transformers.AutoProcessor, folder)
+        self._device = device
+        self._token = token
+
+    def reward(self, pictures: list[Image.Image], question: str, head: int) -> tuple[float, ...]:
+        """The head's outputs (mean, then log-uncertainty where it has one) for one question about the pictures."""
+        content = [*({"type": "image"} for _ in pictures), {"type": "text", "text": question + self._token}]
+        text = self._processor.apply_chat_template([{"role": "user", "content": content}], add_generation_prompt=True)
+        inputs = self._processor(text=[text], images=pictures, return_tensors="pt")
+        inputs = inputs.to(self._device, dtype=self._backbone.dtype)  # the numbers alone; ids stay whole
+        torch = self._torch
+        with torch.inference_mode():
+            states = self._backbone(**inputs, output_hidden_states=True).hidden_states[-1][0]
+            state = states[self._position(inputs["input_ids"][0])].float()
+            layers = self._heads[head if len(self._heads) > 1 else 0]
+            for number, (weight, bias) in enumerate(layers):
+                state = torch.nn.functional.linear(state, weight, bias)
+                state = torch.relu(state) if number < len(layers) - 1 else state
+        values = tuple(float(value) for value in state)
+        if not all(map(_finite, values)):
+            raise UserError("The reward model gives a number that is not finite.", hint="Check its weights.")
+        return values
+
+    def _position(self, ids: Any) -> int:
+        if not self._token:
+            return -1
+        wanted = self._processor.tokenizer.convert_tokens_to_ids(self._token)
+        places = (ids == wanted).nonzero().flatten().tolist()
+        if len(places) != 1:
+            raise UserError(
+                f"The token '{self._token}' stands {len(places)} times in the question, not once.",
+                hint="Name a special token that the model's tokenizer knows.",
+            )
+        return int(places[0])
+
+
+def _finite(value: float) -> bool:
+    return abs(value) < float("inf")
+
+
+Layers = list[tuple[Any, Any | None]]
+
+
+def read_heads(folder: Path, device: str) -> list[Layers]:
+    """The heads' linear layers, in order, from the safetensors files; each a list of (weight, bias or None)."""
+    safe_open = import_module("safetensors").safe_open
+    found: dict[str, dict[int, dict[str, Any]]] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        with safe_open(str(file), framework="pt", device=device) as tensors:
+            for name in tensors.keys():  # noqa: SIM118 - not a mapping
+                match = _HEAD.match(name)
+                if match is not None:
+                    layers = found.setdefault(match["head"] or "head_0", {})
+                    layers.setdefault(int(match["layer"] or 0), {})[match["part"]] = tensors.get_tensor(name).float()
+    if not found:
+        raise UserError(
+            f"{folder} holds no reward head.", hint="The weights need tensors called rm_head.* or rm_heads.head_0.*."
+        )
+    names = sorted(found, key=lambda name: int(name.rpartition("_")[2]))
+    return [[(layer["weight"], layer.get("bias")) for _, layer in sorted(found[name].items())] for name in names]
+
+
+def make_editreward(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJudge:  # noqa: ARG001
+    """EditReward: two heads (instruction following, visual quality), their means combined."""
+    settings = read_options(RewardSettings, options, "editreward")
+    return RewardJudge("editreward", settings, model_folder(settings.model, "editreward"))
+
+
+def make_hpsv3(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJudge:  # noqa: ARG001
+    """HPSv3: one head on the output and its caption."""
+    settings = read_options(RewardSettings, options, "hpsv3")
+    return RewardJudge("hpsv3", settings, model_folder(settings.model, "hpsv3"))

@@ -1,0 +1,260 @@
+"""The strict reader of judges' replies: a verdict that the text states, or a status that says why there is none.
+
+Nothing is guessed, clamped, defaulted or searched for inside words. What cannot be read with certainty raises
+`Unreadable`, which the judge turns into `unparsable` or `refused`. A reply that names two winners names none.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core.records import JsonDict, Outcome, Status
+from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object, locate
+from imarena.judges.replies.sentences import spoken
+from imarena.judges.replies.statements import claims, marked
+from imarena.judges.replies.winner import side_named
+from imarena.judges.replies.words import plain, words
+
+__all__ = [
+    "PARSER_VERSION",
+    "WINNER_FIELDS",
+    "Choice",
+    "Unreadable",
+    "answer_part",
+    "check_score_agrees",
+    "field",
+    "find_object",
+    "is_not_applicable",
+    "is_refusal",
+    "read_choice",
+    "read_marks",
+    "read_number",
+    "read_object",
+    "stated_score",
+]
+
+PARSER_VERSION = "6"
+
+_NUMBER = re.compile(r"^[+-]?\d{1,9}(?:\.\d{1,9})?$")
+_FRACTION = re.compile(r"^(\d{1,9}(?:\.\d{1,9})?)\s*(?:/|out of|of|von|sur|de|su|из)\s*(\d{1,9})$")
+_PERCENT = re.compile(r"^(\d{1,3}(?:\.\d{1,9})?)\s*(?:%|percent)$")
+_SCORE = re.compile(r"(?:^|[{,;|\n])[ \t*_#>\-\"']*score[*_\"']*\s*[:：][ \t*_\"']*(\d[^\s,;}|]*)", re.IGNORECASE)
+_CORRECTS = re.compile(
+    r"\b(?:on second thought|on reflection|correction\s*:|i made a mistake|let me (?:correct|revise|redo)"
+    r"|should (?:actually |rather |instead )?(?:be|have been) \d)|更正|修正",
+    re.IGNORECASE,
+)
+_FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A stated choice, and the JSON object that held it (empty for a plain reply)."""
+
+    outcome: Outcome
+    fields: JsonDict
+
+
+# ---------------------------------------------------------------- values
+
+
+def field(fields: Mapping[str, Any], *names: str) -> Any:
+    """The value under the first of `names` that is there, spelt with any case, spaces or dashes; None if none is.
+
+    Two spellings of one name with two values ('winner', 'Winner') raise.
+    """
+    spelt: dict[str, Any] = {}
+    for name, value in fields.items():
+        if spelt.setdefault(_key(name), value) != value:
+            raise Unreadable(f"{name!r} is given twice, with two values")
+    for name in names:
+        if _key(name) in spelt:
+            return spelt[_key(name)]
+    return None
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_\-]+", "", name).casefold()
+
+
+def read_number(value: Any, low: float, high: float, name: str, *, whole: bool = False) -> float:
+    """A number in [low, high]: a JSON number, its digits in a string, 'x/high' or 'x out of high'. Never clamped.
+
+    A percentage is one of the scale's hundred parts only where the scale is 0 to 1 or 0 to 100.
+    """
+    number = _as_number(value, low, high)
+    if number is None or not math.isfinite(number):
+        raise Unreadable(f"{name} is {str(value)[:60]!r}, not a number")
+    if not low <= number <= high:
+        raise Unreadable(f"{name} is {number:g}, outside {low:g} to {high:g}")
+    if whole and number != int(number):
+        raise Unreadable(f"{name} is {number:g}, not a whole number")
+    return number
+
+
+def _as_number(value: Any, low: float, high: float) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return float(value) if abs(value) <= 1e12 else None
+    if isinstance(value, str):
+        text = value.translate(_FULL_WIDTH).strip().casefold()
+        fraction = _FRACTION.match(text)
+        if fraction is not None and float(fraction[2]) == high:
+            return float(fraction[1])
+        percent = _PERCENT.match(text)
+        if percent is not None and low == 0 and high in (1, 100):
+            return float(percent[1]) * high / 100
+        if _NUMBER.match(text) is not None:
+            return float(text)
+    return None
+
+
+def read_marks(
+    fields: Mapping[str, Any], names: Iterable[str], low: float, high: float, *, whole: bool = False
+) -> dict[str, float]:
+    """A number for each name, from the object itself or its `scores`; a mark may be an object that holds its `score`.
+
+    Four marks of 0.85 on a scale to 1000 are on another scale: so many small ones with fractions are not read.
+    """
+    inner = field(fields, "scores", "score", "ratings")
+    wanted = tuple(names)
+    if isinstance(inner, dict) and all(field(fields, name) is None for name in wanted):
+        fields = inner
+    found = {}
+    for name in wanted:
+        value = field(fields, name)
+        value = field(value, "score", "value", "rating") if isinstance(value, dict) else value
+        found[name] = read_number(value, low, high, name, whole=whole)
+    if high >= 1000 and max(found.values()) <= high / 10 and any(mark % 1 for mark in found.values()):
+        raise Unreadable(f"the marks {', '.join(f'{mark:g}' for mark in found.values())} are on another scale")
+    return found
+
+
+def stated_score(text: str, low: float, high: float) -> float | None:
+    """The one score that a reply without JSON states ('Score: 5'); None where there are none, several, or others."""
+    found = {match[1].rstrip("*_.)\"'") for match in _SCORE.finditer(answer_part(text))}
+    number = _as_number(found.pop(), low, high) if len(found) == 1 else None
+    return number if number is not None and low <= number <= high else None
+
+
+def is_not_applicable(value: Any) -> bool:
+    """Whether a field says that its criterion does not apply."""
+    return value is None or (isinstance(value, str) and plain(value) in words().not_applicable)
+
+
+# ---------------------------------------------------------------- verdicts
+
+WINNER_FIELDS = (
+    "winner", "better_response", "better", "better_image", "better_candidate", "preference", "choice", "verdict",
+)  # fmt: skip
+
+
+REASON_FIELDS = (
+    "reason", "reasons", "reasoning", "explanation", "summary", "comparison_summary", "rationale", "justification",
+    "analysis", "comment", "comments", "conclusion", "thought", "thoughts",
+)  # fmt: skip
+SUMMARY_FIELDS = ("summary", "comparison_summary", "conclusion", "overall")
+"""Of reasons by criterion those that speak of the whole."""
+
+
+def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Choice:
+    """Which side a pairwise reply names: in its JSON object, or, without one, in a plain statement.
+
+    A tie counts only where `ties` allows it; elsewhere the reply is unreadable, because a choice was asked for. So is
+    a reply whose prose claims another winner than its answer does.
+    """
+    located = locate(text)
+    if located is None:
+        outcome, fields = _stated(answer_part(text)), {}
+    else:
+        fields = located.fields
+        outcome = _named_in(fields)
+        said, _, _, _ = marked(f"{located.before}\n{located.after}")
+        _check_prose(outcome, located.before, located.after, said)
+        for name in REASON_FIELDS:
+            reason = field(fields, name)
+            parts = [field(reason, part) for part in SUMMARY_FIELDS] if isinstance(reason, dict) else [reason]
+            for part in parts:
+                if isinstance(part, str):
+                    _check_prose(outcome, part)
+    if outcome is Outcome.BOTH_BAD and not both_bad:
+        raise Unreadable("the reply calls both bad, which was not an option")
+    if outcome is Outcome.TIE and not ties:
+        raise Unreadable("the reply calls a tie where a choice was asked for")
+    return Choice(outcome, fields)
+
+
+def _check_prose(outcome: Outcome, before: str, after: str = "", said: list[Outcome] | None = None) -> None:
+    """Raise where prose names another winner: marked so, as the last claim before the answer, or in any claim after it.
+
+    Earlier claims before the answer are the way to it: 'B is better here. ... A is better.'
+    """
+    others = [*(said or []), *claims(before)[-1:], *claims(after, ties=True)]
+    if any(other is not outcome for other in others):
+        raise Unreadable("the reply names two different winners")
+
+
+def _named_in(fields: JsonDict) -> Outcome:
+    named = {name: value for name in WINNER_FIELDS if (value := field(fields, name)) is not None}
+    if not named:
+        raise Unreadable("the reply names no winner")
+    outcomes = set()
+    for name, value in named.items():
+        outcome = side_named(value) if isinstance(value, str) else None
+        if outcome is None:
+            status = Status.REFUSED if isinstance(value, str) and is_refusal(value) else Status.UNPARSABLE
+            raise Unreadable(f"{name} is {str(value)[:60]!r}, which names no side", status)
+        outcomes.add(outcome)
+    if len(outcomes) > 1:
+        raise Unreadable("the reply names two winners")
+    return outcomes.pop()
+
+
+def _stated(answer: str) -> Outcome:
+    """A plain reply: nothing but a side, marked statements ('Winner: B', '[[A>B]]') that agree, or a plain sentence."""
+    whole = side_named(answer) if "\n" not in answer else None
+    if whole is not None:
+        return whole
+    outcomes, vague, begins, ends = marked(answer)
+    if len(set(outcomes)) == 1 and not vague:
+        _check_prose(outcomes[0], answer[:begins], answer[ends:])
+        return outcomes[0]
+    if outcomes or vague:
+        raise Unreadable("the reply states its choice in more than one way, or in words that name no side")
+    said = spoken(answer)
+    if said is not None:
+        return said
+    status = Status.REFUSED if is_refusal(answer) else Status.UNPARSABLE
+    raise Unreadable("the reply is a refusal" if status is Status.REFUSED else "the reply names no winner", status)
+
+
+def read_object(text: str) -> JsonDict:
+    """The reply's JSON object; a refusal, its absence, or prose that takes it back raises."""
+    located = locate(text)
+    if located is None:
+        refused = is_refusal(answer_part(text))
+        raise Unreadable(
+            "the reply is a refusal" if refused else "the reply holds no JSON object",
+            Status.REFUSED if refused else Status.UNPARSABLE,
+        )
+    if _CORRECTS.search(located.after):
+        raise Unreadable("the reply corrects itself after its answer")
+    return located.fields
+
+
+def is_refusal(text: str) -> bool:
+    """Whether a text opens with one of the phrases that decline to answer."""
+    opening = plain(text[:400])
+    return opening.startswith(words().refusals)
+
+
+def check_score_agrees(score: float, outcome: Outcome, low: float, high: float) -> None:
+    """A score above the middle of the scale is for the left side, below for the right one (GenArena, A.4)."""
+    middle = (low + high) / 2
+    if score == middle:
+        raise Unreadable(f"a score of {score:g} is on neither side")
+    if outcome in (Outcome.LEFT, Outcome.RIGHT) and (score > middle) != (outcome is Outcome.LEFT):
+        raise Unreadable(f"the score {score:g} contradicts the winner")

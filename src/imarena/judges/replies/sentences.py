@@ -1,0 +1,66 @@
+"""A reply in plain sentences whose last one does nothing but name the winner: 'The winner is B.', 'I prefer Image A'.
+
+Read only where nothing in the whole reply could make it mean something else: no negation, hedge, condition, question,
+quotation or report of what somebody said, no other winner, and no word of praise that was not understood.
+"""
+
+import re
+from functools import cache
+
+from imarena.core.records import Outcome
+from imarena.judges.replies.statements import claims
+from imarena.judges.replies.words import plain, words
+
+_MAX_CHARACTERS = 1500
+_ENDS = re.compile(r"(?:[.!](?=\s|$|\*)|[。！;；\n])+")
+_ENDED = re.compile(r"[.!。！][\s*_)]*$")
+_INNER = re.compile(r"[.!]\w")  # 'B.5' is no B
+_QUOTED = re.compile(r"[\"“”„«»「」『』‘`]|(?<!\w)['’]|['’](?!\w)|[?？]")
+_LETTER = re.compile(r"(?<![A-Za-z'’])[AB](?![A-Za-z])")
+_ARTICLE = re.compile(r"(?<![A-Za-z])a[\s.!*_]*$")
+
+
+def spoken(answer: str) -> Outcome | None:
+    """The winner that the last sentence names, where all others leave it alone; None for anything else."""
+    if len(answer) > _MAX_CHARACTERS or _QUOTED.search(answer) or _doubts().search(plain(answer)):
+        return None
+    sentences = [part.strip() for part in _ENDS.split(answer) if part.strip(" \t*_#>-")]
+    if not sentences:
+        return None
+    named = [_winner(sentence) for sentence in sentences]
+    last = named[-1]
+    others = zip(sentences[:-1], named[:-1], strict=True)
+    if last is None or any(side is not last if side else _praise().search(plain(text)) for text, side in others):
+        return None
+    return last if _surely_named(sentences[-1], ended=_ENDED.search(answer) is not None) else None
+
+
+def _winner(sentence: str) -> Outcome | None:
+    found = set() if _INNER.search(sentence) else set(claims(sentence))
+    return found.pop() if len(found) == 1 else None
+
+
+def _surely_named(sentence: str, *, ended: bool) -> bool:
+    """'I prefer a' and 'I prefer the right' may be the beginnings of something else."""
+    if _ARTICLE.search(sentence):
+        return False
+    bare = plain(sentence)
+    return ended or _LETTER.search(sentence) is not None or any(bare.endswith(noun) for noun in words().nouns)
+
+
+@cache
+def _doubts() -> re.Pattern[str]:
+    """Any word that may turn a statement around, weaken it, or say that it is somebody else's."""
+    return _any_of(words().doubts)
+
+
+@cache
+def _praise() -> re.Pattern[str]:
+    return _any_of(words().praise | words().keys)
+
+
+def _any_of(forms: frozenset[str]) -> re.Pattern[str]:
+    """Whole words; scripts that write without spaces are looked for anywhere."""
+    spaced = "|".join(re.escape(form) for form in sorted(forms) if form < "\u3000")
+    glued = "|".join(re.escape(form) for form in sorted(forms) if form >= "\u3000")
+    return re.compile(rf"(?<![\w'])(?:{spaced})(?!\w)|{glued}")

@@ -1,0 +1,164 @@
+"""Every place where a reply's prose names a winner: marked statements, and clauses that do nothing else.
+
+'B is better', 'I would pick A' and 'the winner is B' are claims; 'A is better in colour' is about one aspect and none.
+"""
+
+import re
+from functools import cache, lru_cache
+
+from imarena.core.records import Outcome
+from imarena.judges.replies.winner import label_named, side_named
+from imarena.judges.replies.words import plain, words
+
+_MAX_CLAUSES = 200
+_LINE = re.compile(r"^\s*[*_#>\-\s]*([^\n:：]{1,40}?)[*_]*\s*[:：]\s*(.{1,120}?)\s*$")
+_ROW = re.compile(r"^\s*\|([^|\n]{1,60})\|([^|\n]{1,60})\|\s*$")
+_MARKS = (
+    re.compile(r"\[\[([^\[\]\n]{1,40})\]\]"),
+    re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]{1,60})\}?\}"),
+    re.compile(r"<answer>\s*([^<>\n]{1,60}?)\s*</answer>", re.IGNORECASE),
+    re.compile(r"<\|begin_of_box\|>\s*([^<>\n]{1,60}?)\s*<\|end_of_box\|>"),
+)
+_CLAUSE_ENDS = re.compile(
+    r"[.!?;\n。！？；]+|\b(?:but|however|yet|though|although|aber|pero|mais|ma|mas)\b|但是|但|不过", re.IGNORECASE
+)
+_COMMA = re.compile(r"[,，、]+")
+_ASPECT = re.compile(r"\s*(?:in|on|for|with|by|as|if|when|where|regarding|concerning|at)\b", re.IGNORECASE)
+_THEREFORE = re.compile(r"[,，]\s*(?=(?:so|thus|hence|therefore|which is why|making it clear that)\b)", re.IGNORECASE)
+_REASON = re.compile(
+    r"[\s,]*\b(?:because|since|due to|thanks to|for its|(?<!vote )(?<!voting )(?<!going )for the|as it|weil|porque|"
+    r"car|perché)\b.*$"
+)
+_CHOOSES = re.compile(
+    r"^(?:i|we)(?:'d|'ll|'m| am| would| will| do| have to| must)?(?: rather| still)? "
+    r"(?:choose|chose|pick|prefer|select|vote for|voting for|go with|going with|going for|favou?r|"
+    r"change my answer to) (?P<side>.+)$"
+    r"|^(?:ich (?:wähle|bevorzuge|nehme|entscheide mich für)|(?:yo )?(?:prefiero|elijo|escojo)|je (?:préfère|choisis)|"
+    r"(?:io )?(?:preferisco|scelgo)|(?:eu )?(?:prefiro|escolho)|я (?:выбираю|предпочитаю)) (?P<side_2>.+)$"
+    r"|^我(?:选择|选|更喜欢|偏好)(?P<side_3>.+)$"
+)
+_NAMED = re.compile(
+    r"^(?:the |my |our |der |die |das |el |la |le |il )?(?P<key>.+?) "
+    r"(?:is|should be|should have been|would be|must be|ist|es|est|è|é) (?P<side>.+)$"
+    r"|^(?P<key_2>更好的|较好的|获胜者|胜者|答案|最终答案)是(?P<side_2>.+)$"
+)
+_OVER = re.compile(r" (?:over|rather than|to) ")
+_BETTER_ONE = re.compile(
+    r"\b(better|best|preferred|superior) (?:one|image|picture|edit|result|output|candidate|option)$"
+)
+_SHOULD_BE = re.compile(r"^(?:it|this|that) (?:should be|should have been|must be|has to be) (?P<side>.+)$")
+_SHOULD_WIN = re.compile(
+    r"^(?P<side>.+?) (?:should|deserves to|has to|must) (?:win|have won|be (?:the )?(?:winner|preferred))$"
+)
+
+
+def marked(text: str) -> tuple[list[Outcome], bool, int, int]:
+    """Marked statements ('Winner: B', '[[A>B]]', '\\boxed{A}', a row '| Winner | B |') in a text.
+
+    Gives the outcomes that they name; whether one of them names none; and where the first begins and ends.
+    """
+    found: list[tuple[Outcome | None, int, int]] = [
+        (side_named(match[1]), match.start(), match.end()) for pattern in _MARKS for match in pattern.finditer(text)
+    ]
+    place = 0
+    for line in text.splitlines(keepends=True):
+        key_value = _LINE.match(line.rstrip("\r\n"))
+        if key_value is not None and plain(key_value[1]) in words().keys:
+            found.append((side_named(key_value[2]), place, place + len(line)))
+        row = _ROW.match(line.rstrip("\r\n"))
+        if row is not None and plain(row[1]) in words().keys and side_named(row[2]) is not None:
+            found.append((side_named(row[2]), place, place + len(line)))
+        place += len(line)
+    for match in _inline().finditer(text):
+        side = side_named(match["side"])
+        if side is not None:  # 'my answer: as follows' names nothing, and a whole line was looked at above
+            found.append((side, match.start(), match.end()))
+    outcomes = [outcome for outcome, _, _ in found if outcome is not None]
+    first = min(((start, end) for _, start, end in found), default=(len(text), len(text)))
+    return outcomes, len(outcomes) < len(found), *first
+
+
+@cache
+def _inline() -> re.Pattern[str]:
+    """'... but Winner: B': a key anywhere in a line, with what follows up to the clause's end."""
+    keys = "|".join(re.escape(key) for key in sorted(words().keys, key=len, reverse=True))
+    return re.compile(
+        rf"(?:\b|(?<=[\u3400-\u9fff]))(?:{keys})[*_]*\s?[:：]\s?(?P<side>[^\n.,;:。，；]{{1,60}})", re.IGNORECASE
+    )
+
+
+def claims(text: str, *, ties: bool = False) -> list[Outcome]:
+    """The overall claims of a text, in order; a draw counts only with `ties`, which looks behind every comma too."""
+    found = []
+    for clause in _candidates(_at_commas(text) if ties else _THEREFORE.sub("\n", text)):
+        outcome = _claim(clause)
+        if outcome is None and ties and " " in clause and clause in words().tie:
+            outcome = Outcome.TIE
+        if outcome is not None:
+            found.append(outcome)
+    return found
+
+
+def _at_commas(text: str) -> str:
+    """The text with every comma a clause's end, except after an aspect: 'in colour, A is better' is no claim."""
+    parts = _CLAUSE_ENDS.split(text)
+    return "\n".join(part if _ASPECT.match(part) else _COMMA.sub("\n", part) for part in parts)
+
+
+def _candidates(text: str) -> list[str]:
+    """Clauses short enough to be nothing but a claim; of very many only the first and the last ones."""
+    clauses = [stripped for part in _CLAUSE_ENDS.split(text) if 3 <= len(part) <= 160 and (stripped := _stripped(part))]
+    return clauses if len(clauses) <= 2 * _MAX_CLAUSES else clauses[:_MAX_CLAUSES] + clauses[-_MAX_CLAUSES:]
+
+
+def _stripped(clause: str) -> str:
+    text = _REASON.sub("", plain(clause))
+    for _ in range(4):
+        before, after = _fillers()
+        shorter = plain(after.sub("", before.sub("", text)))
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+@cache
+def _fillers() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Words around a claim that do not change it: 'I think', 'overall'."""
+
+    def either(forms: frozenset[str]) -> str:
+        return "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+
+    return (
+        re.compile(rf"^(?:{either(words().fillers)})(?:[\s,，:]+|(?<=[\u3400-\u9fff]))"),
+        re.compile(rf"[\s,，]+(?:{either(words().fillers)})$"),
+    )
+
+
+def _preferred(phrase: str) -> Outcome | None:
+    """'B', or 'image A over image B': then both have to be named, and to differ."""
+    first, _, second = (part.strip() for part in _OVER.sub("\n", phrase, count=1).partition("\n"))
+    side = label_named(first)
+    if not second:
+        return side
+    return side if side is not None and label_named(second) not in (None, side) else None
+
+
+def _group(match: re.Match[str], name: str) -> str:
+    """The group of whichever language matched."""
+    return next(value for key, value in match.groupdict().items() if key.startswith(name) and value is not None)
+
+
+@lru_cache(maxsize=2048)
+def _claim(clause: str) -> Outcome | None:
+    chosen = _CHOOSES.match(clause) or _SHOULD_WIN.match(clause) or _SHOULD_BE.match(clause)
+    if chosen is not None:
+        return _preferred(_group(chosen, "side"))
+    named = _NAMED.match(clause)
+    if named is not None and _group(named, "key") in words().keys | words().praise | {"更好的", "较好的"}:
+        return label_named(_group(named, "side"))
+    clause = _BETTER_ONE.sub(r"\1", clause)
+    praised = any(word in words().praise for word in clause.split()) or any(
+        form in clause for form in words().praise if not form.isascii()
+    )
+    return side_named(clause) if praised else None

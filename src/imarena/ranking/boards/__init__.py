@@ -1,0 +1,1 @@
+"""From fitted or online ratings to a frozen `Ranking` with intervals."""

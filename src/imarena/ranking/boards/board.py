@@ -1,0 +1,168 @@
+"""From ratings and resampled ratings to a frozen `Ranking`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict, Ranking
+from imarena.core.records.ranking import Standing
+from imarena.ranking import pairs
+from imarena.ranking.battles import Battles, FloatArray, Tally
+from imarena.ranking.boards import stability
+from imarena.ranking.boards.intervals import find_intervals
+from imarena.ranking.boards.neighbours import neighbours
+from imarena.ranking.likelihood.pair_counts import tally
+from imarena.ranking.options import Options
+from imarena.ranking.resample import TOO_NARROW
+
+NAMES_SHOWN = 5
+MATRIX_LIMIT = 100
+"""Largest board whose pairwise tables are kept in `details`."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method hands over: ratings (m,), draws (R, m) or None, and what a user should know."""
+
+    ratings: FloatArray
+    draws: FloatArray | None
+    settings: JsonDict
+    details: JsonDict = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+    interval: tuple[FloatArray, FloatArray] | None = None
+    """Ends that were computed directly (sandwich); None: percentiles of the draws."""
+    covariance: FloatArray | None = None
+    """(m, m) where it was computed directly; None: of the draws."""
+    fixed: NDArray[np.bool_] | None = None
+    """(m,) anchored models: their ratings are given and have no interval."""
+    unbounded: Mapping[int, str] = field(default_factory=dict)
+    """Models, by place, whose rating the data do not bound, and why: an interval would be the prior's."""
+
+
+def assemble(battles: Battles, result: Result, options: Options, coverage: FloatArray | None) -> Ranking:
+    """Standings from best to worst with intervals, ranks, records, coverage, and the tables by pair."""
+    unbounded = {**_on_one_item(battles, result.settings), **result.unbounded}
+    found = find_intervals(
+        result.ratings, result.draws, options.level,
+        ends=result.interval, fixed=result.fixed, unbounded=unbounded, settings=result.settings,
+    )  # fmt: skip
+    if found.empty:  # rounds that are all the same show nothing, not even that a rank is sure
+        kept = tuple(notice for notice in result.notices if notice.code != TOO_NARROW)
+        result = replace(result, draws=None, covariance=None, notices=kept)
+    ratings, draws = result.ratings, result.draws
+    order = np.lexsort((np.array(battles.models), -np.round(ratings, 6)))
+    place = stability.ranks(ratings)
+    record: Tally = tally(battles)
+    standings = tuple(
+        Standing(
+            model=battles.models[i],
+            rating=float(ratings[i]),
+            low=found.low[i],
+            high=found.high[i],
+            rank=int(place[i]),
+            rank_low=found.rank_low[i],
+            rank_high=found.rank_high[i],
+            battles=float(record.battles[i]),
+            wins=float(record.wins[i]),
+            losses=float(record.losses[i]),
+            ties=float(record.ties[i]),
+            coverage=None if coverage is None else float(coverage[i]),
+            note=found.notes[i],
+        )
+        for i in order
+    )
+    covariance = result.covariance if result.covariance is not None or draws is None else np.cov(draws.T)
+    return Ranking(
+        method=options.method,
+        settings=result.settings,
+        n_battles=len(battles),
+        excluded=battles.excluded,
+        notices=(
+            *_data_notices(battles),
+            *result.notices,
+            *found.notices,
+            *_coverage_notice(battles.models, coverage),
+        ),
+        models=standings,
+        covariance=_rows(covariance, order) if options.matrices and len(order) <= MATRIX_LIMIT else None,
+        details={**result.details, **_details(battles, result, options, order)},
+    )
+
+
+def _on_one_item(battles: Battles, settings: JsonDict) -> dict[int, str]:
+    """Models whose battles are all on one item: resampling items says nothing about how they do on others."""
+    if (
+        settings.get("cluster") != "item"
+        or battles.item is None
+        or len(battles.models) * len(battles.item.names) > 10**8
+    ):
+        return {}
+    seen = np.zeros((len(battles.models), len(battles.item.names)), bool)
+    for side in (battles.left, battles.right):
+        seen[side, battles.item.of] = True
+    return dict.fromkeys(np.flatnonzero(seen.sum(axis=1) == 1).tolist(), "one item")
+
+
+def _details(battles: Battles, result: Result, options: Options, order: Any) -> JsonDict:
+    theta = result.ratings / options.per_log
+    rates = pairs.average_win_rate(theta)
+    details: JsonDict = {
+        "average_win_rate_top10": {battles.models[i]: float(rates[i]) for i in order},
+        "stability": {
+            "accuracy": stability.human_accuracy(result.ratings, battles),
+            "accuracy_battles": len(battles.of_people),
+            "mean_spearman": None if result.draws is None else stability.mean_spearman(result.ratings, result.draws),
+            "rank_std": None if result.draws is None else stability.rank_std(result.draws),
+        },
+    }
+    if len(order) <= MATRIX_LIMIT:
+        details["neighbours"] = neighbours(battles, order, theta, result.draws, options.per_log)
+    if options.matrices and len(order) <= MATRIX_LIMIT:
+        tables: dict[str, FloatArray] = {
+            "win_matrix": pairs.win_matrix(battles),
+            "predicted_win": pairs.predicted(theta),
+        }
+        if result.draws is not None:
+            tables["probability_above"] = pairs.superiority(result.draws)
+            difference = pairs.differences(result.ratings, result.draws, options.level)
+            tables.update(zip(("difference", "difference_low", "difference_high"), difference, strict=True))
+        details["pairs"] = {
+            "models": [battles.models[i] for i in order],
+            **{k: _listed(v, order) for k, v in tables.items()},
+        }
+    return details
+
+
+def _rows(table: FloatArray | None, order: Any) -> tuple[tuple[float, ...], ...] | None:
+    if table is None:
+        return None
+    return tuple(tuple(row) for row in np.atleast_2d(table)[np.ix_(order, order)].tolist())
+
+
+def _listed(table: FloatArray, order: Any) -> Any:
+    """Nested lists in the board's order; NaN becomes None. Nine digits say all that a float64 of this kind knows."""
+    rows = np.round(table[np.ix_(order, order)], 9).tolist()
+    return [[None if value != value else value for value in row] for row in rows]  # noqa: PLR0124
+
+
+def _data_notices(battles: Battles) -> list[Notice]:
+    found = []
+    if battles.excluded:
+        found.append(Notice(code="battles_left_out", values={"reasons": dict(battles.excluded)}))
+    if battles.unranked:
+        shown = [*battles.unranked[:NAMES_SHOWN]]
+        more = len(battles.unranked) - len(shown)
+        found.append(Notice(code="models_not_ranked", values={"models": shown, "more": more}))
+    return found
+
+
+def _coverage_notice(models: tuple[str, ...], coverage: FloatArray | None) -> tuple[Notice, ...]:
+    if coverage is None or float(coverage.max() - coverage.min()) < 0.05:
+        return ()
+    least = int(np.argmin(coverage))
+    values: JsonDict = {"model": models[least], "low": float(coverage.min()), "high": float(coverage.max())}
+    return (Notice(code="coverage_differs", values=values),)

@@ -1,0 +1,97 @@
+"""A board by the mixture of CV-Arena appendix G with a calibrated judge: order-free, bootstrap over items."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.core.records import JsonDict
+from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.boards.board import Result
+from imarena.ranking.likelihood.calibrated import fit_calibrated
+from imarena.ranking.likelihood.separation import describe, find_blocks, unbounded
+from imarena.ranking.options import Options
+from imarena.ranking.resample import cluster_notices
+
+BANDS = 12
+CHUNK = 100
+"""Boards fitted at once."""
+
+
+def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], options: Options) -> Result:
+    """Judge's battles weigh by their gap's calibrated q (which is max(0, 2a - 1)), people's by the mixture's `q_human`.
+
+    Bands of the gap hold equal numbers of battles, so that they fit scores of any range.
+    """
+    q_human = 1.0 if options.mixture.q_human is None else options.mixture.q_human
+    if battles.judged is None or battles.score_left is None or battles.score_right is None:
+        raise UserError("A calibrated mixture needs the source and both scores of every battle.")
+    group, q = _groups(battles, reliability_at, q_human, options.mixture.gap_bins or BANDS)
+    left, right = np.triu_indices(len(battles.models), 1)
+    touches = _touches(battles, group, q.size)
+    shape = (-1, left.size, q.size, 2)
+
+    def boards(times: FloatArray) -> FloatArray:
+        counts = np.asarray(touches.T @ times.T).T.reshape(shape)
+        return fit_calibrated(left, right, counts[..., 0], counts[..., 1], q, len(battles.models))
+
+    units = touches.shape[0]
+    ratings = options.centre + options.per_log * boards(np.ones((1, units)))[0]
+    rng = np.random.default_rng(options.seed)
+    draws = []
+    for start in range(0, options.rounds, CHUNK):
+        size = min(CHUNK, options.rounds - start)
+        times = rng.multinomial(units, np.full(units, 1 / units), size=size).astype(np.float64)
+        draws.append(options.centre + options.per_log * boards(times))
+    settings: JsonDict = {
+        "base": options.base, "scale": options.scale, "centre": options.centre, "ties": "half a win each",
+        "interval": "bootstrap", "rounds": options.rounds, "cluster": "battle" if battles.item is None else "item",
+        "units": units, "level": options.level, "seed": options.seed, "q": "max(0, 2a - 1), calibrated",
+        "q_human": q_human,
+    }  # fmt: skip
+    details: JsonDict = {"reliability_by_band": q.tolist()}
+    cells = battles.by_pair
+    blocks = find_blocks(cells)
+    notices = (*describe(cells, blocks, battles.models), *cluster_notices(battles, str(settings["cluster"]), units))
+    drawn = np.concatenate(draws) if draws else None
+    return Result(ratings, drawn, settings, details, notices, unbounded=unbounded(cells, blocks))
+
+
+def _groups(
+    battles: Battles, reliability_at: Callable[[FloatArray], FloatArray], q_human: float, bands: int
+) -> tuple[IntArray, FloatArray]:
+    """(n,) band of every battle, people last, and the bands' q."""
+    judged: Any = battles.judged
+    # rounded, so that equal gaps share a band whatever the range: 4.1 - 3.6 and 5.0 - 4.5 differ in the last bit
+    gap = np.round(np.abs(np.asarray(battles.score_left) - np.asarray(battles.score_right)), 9)
+    if not np.isfinite(gap[judged]).all():
+        raise UserError("A judge's battle has no scores, so that its gap is not known.", hint="Fill both scores.")
+    q_each = reliability_at(gap[judged])
+    edges = np.unique(np.quantile(gap[judged], np.linspace(0, 1, bands + 1)[1:-1])) if judged.any() else np.zeros(0)
+    band = np.searchsorted(edges, gap[judged], side="right")
+    counts = np.bincount(band, minlength=edges.size + 1)
+    q = np.bincount(band, q_each, edges.size + 1) / np.maximum(counts, 1)
+    group = np.full(len(battles), edges.size + 1, np.int64)
+    group[judged] = band
+    return group, np.append(q, q_human)
+
+
+def _touches(battles: Battles, group: IntArray, groups: int) -> Any:
+    """(units, P * G * 2) sparse: what one item (or battle) adds to the wins and losses of the lower-numbered model."""
+    from scipy.sparse import csr_matrix
+
+    m = len(battles.models)
+    place = np.zeros((m, m), np.int64)
+    left, right = np.triu_indices(m, 1)
+    place[left, right] = place[right, left] = np.arange(left.size)
+    turned = battles.left > battles.right
+    points = np.where(turned, 1 - battles.points, battles.points)
+    weight = np.ones(len(battles)) if battles.weight is None else battles.weight
+    column = (place[battles.left, battles.right] * groups + group) * 2
+    unit = np.arange(len(battles)) if battles.item is None else battles.item.units()
+    rows, columns = np.concatenate([unit, unit]), np.concatenate([column, column + 1])
+    values = np.concatenate([weight * points, weight * (1 - points)])
+    table = csr_matrix((values, (rows, columns)), shape=(int(unit.max()) + 1, left.size * groups * 2))
+    table.sum_duplicates()
+    return table

@@ -1,0 +1,170 @@
+"""A board from votes that correct a judge: battles in, ratings and draws of the posterior out."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.core.records import JsonDict
+from imarena.ranking.battles import Battles, Codes, FloatArray
+from imarena.ranking.boards.board import Result
+from imarena.ranking.likelihood.calibrated import fit_calibrated
+from imarena.ranking.likelihood.corrected import Ballot, Posterior, correct
+from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.options import Options
+from imarena.ranking.pairs import ends
+
+LEAST_DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is known of a judge beyond the battles: `means` (m,) score of every model, and the root mean square `gap` of
+    two scores on one item. Battles that were routed by score would tell both wrong.
+    """
+
+    means: FloatArray
+    gap: float
+
+
+def corrected_board(battles: Battles, options: Options, judge: Scale | None = None) -> tuple[Battles, Result]:
+    """People's battles and the board; without `judge` its means and scale are those of the battles."""
+    human = np.ones(len(battles), bool) if battles.judged is None else ~battles.judged
+    if not human.any():
+        raise UserError(
+            "There are no votes: nothing corrects the judge.", hint="Give source: human or judge, and people's battles."
+        )
+    within, levels, how = _judge_view(battles, human, judge)
+    votes = _part(battles, human)
+    # Uneven weights are worth fewer votes (Kish 1965): as many votes as before would make intervals too short.
+    weight = None if votes.weight is None else votes.weight * (votes.weight.sum() / (votes.weight**2).sum())
+    ballot = Ballot(
+        votes.left.astype(np.int64)[None],
+        votes.right.astype(np.int64)[None],
+        votes.points[None],
+        within[None],
+        levels[None],
+        None if weight is None else weight[None],
+    )
+    found = correct(ballot)
+    draws = boards(ballot, found, max(options.rounds, LEAST_DRAWS), seed=options.seed)
+    return votes, _result(found, draws, options, how)
+
+
+def _result(found: Posterior, drawn: FloatArray, options: Options, how: str) -> Result:
+    ratings = options.centre + options.per_log * (found.theta[0] - found.theta[0].mean())
+    draws = options.centre + options.per_log * (drawn - drawn.mean(axis=1, keepdims=True))
+    settings: JsonDict = {
+        "base": options.base, "scale": options.scale, "centre": options.centre, "ties": "half a win each",
+        "interval": "posterior", "level": options.level, "seed": options.seed, "judge_scores": how,
+    }  # fmt: skip
+    details: JsonDict = {
+        "slope_within": float(found.slopes[0, 0]),
+        "slope_between": float(found.slopes[0, 1]),
+        "bias_spread": float(found.spread[0]),
+        "dispersion": float(found.dispersion[0]),
+        "bias": [float(value) for value in found.coefficients[0, 2:]],
+    }
+    low, high = ends(draws, options.level)  # by another prior than the ratings, which may be outside
+    return Result(ratings, draws, settings, details, interval=(np.minimum(low, ratings), np.maximum(high, ratings)))
+
+
+def _judge_view(battles: Battles, human: NDArray[np.bool_], judge: Scale | None) -> tuple[FloatArray, FloatArray, str]:
+    """The item's own gap (n votes,), the models' levels (m,) and where they come from."""
+    if battles.score_left is None or battles.score_right is None:
+        return _from_verdicts(battles, human)
+    left, right = battles.score_left, battles.score_right
+    if battles.item is not None:
+        left, right = _filled(battles, left, right)
+    scored = np.isfinite(left) & np.isfinite(right)
+    if judge is None and not scored.any():
+        return _from_verdicts(battles, human)
+    gap = np.where(scored, left - right, 0.0)
+    if judge is None:
+        judge = Scale(_model_means(battles, left, right), float(np.sqrt(np.mean(gap[scored] ** 2))))
+    scale = judge.gap or 1.0
+    levels = (judge.means - judge.means.mean()) / scale
+    usual = levels[battles.left] - levels[battles.right]
+    within = np.where(scored, gap / scale - usual, 0.0)[human]
+    return within, levels, "scores"
+
+
+def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, str]:
+    """A judge that gives no scores: its own Bradley-Terry board stands for the models' levels."""
+    if human.all():
+        raise UserError(
+            "There is no judge to correct: no battle has scores, and none is a judge's.",
+            hint="Give score_left and score_right, or battles with source judge; or use --method bt.",
+        )
+    m, judged = len(battles.models), ~human
+    left, right = np.triu_indices(m, 1)
+    key = battles.left[judged].astype(np.int64) * m + battles.right[judged]
+    points = battles.points[judged]
+    table = np.bincount(key, points, m * m).reshape(m, m) + np.bincount(key, 1 - points, m * m).reshape(m, m).T
+    won = np.asarray(table, np.float64)
+    theta = fit_calibrated(left, right, won[left, right][None, :, None], won[right, left][None, :, None], np.ones(1), m)
+    levels = theta[0] / (float(np.sqrt(np.mean((theta[0][left] - theta[0][right]) ** 2))) or 1.0)
+    return np.zeros(int(human.sum())), levels, "verdicts"
+
+
+def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Scores by item and model serve every battle of that item, so that a vote without scores finds them."""
+    item: Codes | None = battles.item
+    m = len(battles.models)
+    of = np.zeros(len(battles), np.int64) if item is None else item.units()
+    keys = np.concatenate([of * m + battles.left, of * m + battles.right])
+    values = np.concatenate([left, right])
+    known = np.isfinite(values)
+    if not known.any():
+        return left, right
+    unique, place = np.unique(keys[known], return_inverse=True)
+    mean = np.bincount(place, values[known]) / np.bincount(place)
+    sides: list[Any] = []
+    for scores, models in ((left, battles.left), (right, battles.right)):
+        wanted = of * m + models
+        at = np.minimum(np.searchsorted(unique, wanted), unique.size - 1)
+        sides.append(np.where(np.isfinite(scores), scores, np.where(unique[at] == wanted, mean[at], np.nan)))
+    return sides[0], sides[1]
+
+
+def _model_means(battles: Battles, left: FloatArray, right: FloatArray) -> FloatArray:
+    """(m,) mean score of every model, each item once where items are known."""
+    m = len(battles.models)
+    of = np.arange(len(battles)) if battles.item is None else battles.item.units()
+    keys = np.concatenate([of * m + battles.left, of * m + battles.right])
+    values = np.concatenate([left, right])
+    known = np.isfinite(values)
+    unique, first = np.unique(keys[known], return_index=True)
+    model = unique % m
+    counts = np.bincount(model, minlength=m)
+    sums = np.bincount(model, values[known][first], m)
+    overall = float(values[known].mean())
+    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), overall))
+
+
+def _part(battles: Battles, kept: NDArray[np.bool_]) -> Battles:
+    if kept.all():
+        return battles
+
+    def codes(column: Codes | None) -> Codes | None:
+        return None if column is None else column.part(kept)
+
+    def numbers(column: Any) -> Any:
+        return None if column is None else column[kept]
+
+    return replace(
+        battles,
+        left=battles.left[kept],
+        right=battles.right[kept],
+        outcome=battles.outcome[kept],
+        weight=numbers(battles.weight),
+        item=codes(battles.item),
+        rater=codes(battles.rater),
+        dimension=codes(battles.dimension),
+        judged=numbers(battles.judged),
+        score_left=numbers(battles.score_left),
+        score_right=numbers(battles.score_right),
+        covariates=numbers(battles.covariates),
+    )

@@ -1,0 +1,94 @@
+"""Which models of a board have an interval. Where the data do not support one it is absent, with the reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict
+from imarena.ranking import pairs
+from imarena.ranking.battles import FloatArray
+from imarena.ranking.boards import stability
+from imarena.ranking.likelihood.separation import NEVER_MET
+
+FIXED = "fixed"
+NO_VARIATION = "no variation"
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Per model, in the order of the ratings: ends of the rating and of the rank, and why there are none."""
+
+    low: list[float | None]
+    high: list[float | None]
+    rank_low: list[int | None]
+    rank_high: list[int | None]
+    notes: list[str]
+    notices: tuple[Notice, ...] = ()
+    empty: bool = False
+    """Intervals were asked for, and no model has any variation."""
+
+
+def find_intervals(
+    ratings: FloatArray,
+    draws: FloatArray | None,
+    level: float,
+    *,
+    ends: tuple[FloatArray, FloatArray] | None = None,
+    fixed: NDArray[np.bool_] | None = None,
+    unbounded: Mapping[int, str] | None = None,
+    settings: JsonDict | None = None,
+) -> Intervals:
+    """Ends of `level` from draws (R, m), or as given by `ends`. `settings` name the units that were resampled."""
+    m = ratings.size
+    held = np.zeros(m, bool) if fixed is None else fixed
+    notes = [FIXED if held[i] else "" for i in range(m)]
+    nothing: list[None] = [None] * m
+    if ends is None and draws is None:
+        return Intervals([*nothing], [*nothing], [*nothing], [*nothing], notes)
+    low, high = ends if ends is not None else pairs.ends(draws, level) if draws is not None else (ratings, ratings)
+    flat = high - low <= 2 * 10.0**-stability.DECIMALS
+    reason = flat_reason(settings or {})
+    loose = dict(unbounded or {})
+    reasons = {int(i): loose.get(int(i), reason) if reason == NO_VARIATION else reason for i in np.flatnonzero(flat)}
+    reasons = loose | reasons  # one unit explains more than what that unit happens to show
+    notes = [note or reasons.get(i, "") for i, note in enumerate(notes)]
+    bounded = [not note for note in notes]
+    rank_low, rank_high = _rank_ends(draws, level)
+    ranked = [notes[i] == FIXED or not (flat[i] or notes[i] == NEVER_MET) for i in range(m)]
+    empty = bool((flat | held).all())
+    return Intervals(
+        low=[float(low[i]) if bounded[i] else None for i in range(m)],
+        high=[float(high[i]) if bounded[i] else None for i in range(m)],
+        rank_low=[None if rank_low is None or empty or not ranked[i] else int(rank_low[i]) for i in range(m)],
+        rank_high=[None if rank_high is None or empty or not ranked[i] else int(rank_high[i]) for i in range(m)],
+        notes=notes,
+        notices=_notices(int((flat & ~held).sum()), m, reason),
+        empty=empty,
+    )
+
+
+def flat_reason(settings: JsonDict) -> str:
+    """Why every resampled board is the same: there was one unit to draw, or all units say the same."""
+    return f"one {settings['cluster']}" if settings.get("units") == 1 else NO_VARIATION
+
+
+def present(low: FloatArray, high: FloatArray) -> list[tuple[float | None, float | None]]:
+    """Ends of other figures than ratings; None where they are the same."""
+    wide = high - low > 1e-12 * np.maximum(np.abs(high), np.abs(low))
+    ends = zip(low.tolist(), high.tolist(), wide.tolist(), strict=True)
+    return [(one, other) if apart else (None, None) for one, other, apart in ends]
+
+
+def _notices(flat: int, of: int, reason: str) -> tuple[Notice, ...]:
+    return (Notice(code="no_interval", values={"models": flat, "of": of, "reason": reason}),) if flat else ()
+
+
+def _rank_ends(draws: FloatArray | None, level: float) -> tuple[FloatArray | None, FloatArray | None]:
+    if draws is None:
+        return None, None
+    places = stability.ranks(draws)
+    low = np.quantile(places, (1 - level) / 2, axis=0, method="lower")
+    return np.asarray(low), np.asarray(np.quantile(places, (1 + level) / 2, axis=0, method="higher"))

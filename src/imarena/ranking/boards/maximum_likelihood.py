@@ -1,0 +1,325 @@
+"""Boards by maximum likelihood: Bradley-Terry, Davidson, the rater-aware mixture."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict
+from imarena.ranking.battles import Battles, Codes, FloatArray
+from imarena.ranking.boards.board import Result
+from imarena.ranking.boards.intervals import present
+from imarena.ranking.likelihood.fit import Fit, fit
+from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
+from imarena.ranking.likelihood.mixture import expectation_maximisation, reliability_groups
+from imarena.ranking.likelihood.pair_counts import Cells, cell_of, count, one_cell_each
+from imarena.ranking.likelihood.replicate import Replicates, replicate
+from imarena.ranking.likelihood.sandwich import model_covariance, sandwich
+from imarena.ranking.likelihood.separation import describe, unbounded
+from imarena.ranking.options import Options
+from imarena.ranking.resample import TOO_NARROW, Units, battle_units, cluster_notices, default_cluster, grouped_units
+
+RUNAWAY = 15.0
+"""A coefficient beyond this has no maximum: the outcome follows it without exception."""
+EM_STEPS = 20
+"""Expectation maximisation goes most of the way; Newton's method ends it, and gives the curvature."""
+LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson(), "mixture": Mixture()}
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A method made ready: its cells, groups and extra parameters."""
+
+    likelihood: Likelihood
+    cells: Cells
+    group: Codes | None
+    aux: Aux
+    coefficient_names: tuple[str, ...]
+    coefficient_scale: FloatArray
+    """(p,) what the covariates were divided by."""
+    notices: tuple[Notice, ...] = ()
+
+
+def model_board(battles: Battles, options: Options) -> Result:
+    """Fit, resample, and say what was done."""
+    battles, uneven = _in_battles(battles)
+    setup = _setup(battles, options)
+    anchors = _anchors(battles, options)
+    start = None
+    aux = setup.aux
+    steps: JsonDict = {}
+    if options.method == "mixture":
+        start, q, iterations = expectation_maximisation(
+            setup.cells, aux, anchors=anchors, limit=EM_STEPS, tolerance=1e-3
+        )
+        with np.errstate(divide="ignore"):
+            aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
+        steps["em_iterations"] = iterations
+    base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
+    if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
+        base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
+        setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
+    notices = [*uneven, *setup.notices, *describe(setup.cells, base.blocks, battles.models)]
+    if not base.blocks.whole:
+        notices.append(Notice(code="weak_prior"))
+    if not base.converged:
+        notices.append(Notice(code="not_converged", values={"iterations": base.solution.iterations}))
+    costly = battles.covariates is not None or options.method == "mixture"
+    interval = options.interval or ("sandwich" if costly else "bootstrap")
+    cluster = options.cluster or default_cluster(battles)
+    settings = _settings(options, interval, cluster)
+    details: JsonDict = {
+        "converged": base.converged,
+        "iterations": base.solution.iterations,
+        "log_likelihood": base.solution.value,
+        **steps,
+    }
+    centre = _Centre(base, options)
+    if interval == "none" or (interval == "bootstrap" and options.rounds == 0):
+        details.update(_extras(setup, options, base, None))
+        return Result(centre.point, None, settings, details, tuple(notices), fixed=centre.fixed)
+    units = _units(battles, setup, options, cluster)
+    settings["units"] = units.total
+    notices += cluster_notices(battles, cluster, units.total)
+    if interval == "sandwich":
+        return _with_sandwich(setup, options, base, units, centre, settings, details, notices)
+    rounds = replicate(base, units, aux, rounds=options.rounds, seed=options.seed)
+    settings["draw"] = "multinomial" if units.exact else "poisson"
+    details["rounds_fitted_alone"] = rounds.alone
+    draws = _widened(base, centre, centre.draws(rounds.theta), options, notices)
+    details.update(_extras(setup, options, base, rounds))
+    return Result(
+        centre.point, draws, settings, details, tuple(notices), fixed=centre.fixed, unbounded=centre.unbounded
+    )
+
+
+class _Centre:
+    """Strengths to ratings: the reference models' mean is the centre, or anchors hold the scale."""
+
+    def __init__(self, base: Fit, options: Options) -> None:
+        self.options, self.base = options, base
+        self.anchored = bool((base.place < 0).any())
+        self.fixed: NDArray[np.bool_] | None = base.place < 0 if self.anchored else None
+        self.unbounded = unbounded(base.cells, base.blocks)
+        self.loose: NDArray[np.bool_] = np.isin(np.arange(base.theta.size), [*self.unbounded])
+        self.point = self.draws(base.theta[None, :])[0]
+
+    def draws(self, theta: FloatArray) -> FloatArray:
+        """(R, m) strengths to ratings."""
+        shift = 0.0 if self.anchored else theta[:, self.base.blocks.reference].mean(axis=1, keepdims=True)
+        return np.asarray(self.options.centre + self.options.per_log * (theta - shift))
+
+    def covariance(self, covariance: FloatArray) -> FloatArray:
+        """(m, m) covariance of strengths to that of ratings."""
+        if not self.anchored:
+            reference = self.base.blocks.reference
+            turn = np.eye(reference.size) - reference[None, :] / reference.sum()
+            covariance = turn @ covariance @ turn.T
+        return covariance * self.options.per_log**2
+
+
+def _widened(base: Fit, centre: _Centre, draws: FloatArray, options: Options, notices: list[Notice]) -> FloatArray:
+    """Where resampling shows no variation (ties only, one battle) the model's own uncertainty stands in."""
+    lacking = _lacking(base, centre, draws.var(axis=0))
+    flat = lacking > 0
+    if flat.any():
+        rng = np.random.default_rng([options.seed, 1])
+        draws = draws + np.sqrt(lacking) * rng.standard_normal(draws.shape)
+        if (flat | centre.loose).all():  # no interval is left that rests on what was resampled
+            notices[:] = [notice for notice in notices if notice.code != TOO_NARROW]
+        notices += _from_model(flat & ~centre.loose)
+    return draws
+
+
+def _from_model(flat: NDArray[np.bool_]) -> list[Notice]:
+    if not flat.any():
+        return []
+    return [Notice(code="intervals_from_model", values={"models": int(flat.sum()), "of": flat.size})]
+
+
+def _lacking(base: Fit, centre: _Centre, variance: FloatArray) -> FloatArray:
+    """(m,) what a variance lacks to the model's own, for models that the battles say nothing about; else 0.
+
+    These are models without any variation, and models that only tied: those follow their opponents in every round.
+    """
+    by_model = np.maximum(np.diag(centre.covariance(model_covariance(base))), 0.0)
+    cells = base.cells
+    decided = cells.counts[:, 0] + cells.counts[:, 2]
+    only_ties = (
+        np.bincount(cells.left, decided, cells.n_models) + np.bincount(cells.right, decided, cells.n_models) == 0
+    )
+    return np.where(only_ties | (variance < 0.05**2 * by_model), np.maximum(by_model - variance, 0.0), 0.0)
+
+
+def _with_sandwich(
+    setup: Setup,
+    options: Options,
+    base: Fit,
+    units: Units,
+    centre: _Centre,
+    settings: JsonDict,
+    details: JsonDict,
+    notices: list[Notice],
+) -> Result:
+    from scipy.special import ndtri
+
+    theta, beta = sandwich(base, units)
+    covariance = centre.covariance(theta)
+    lacking = _lacking(base, centre, np.diag(covariance))
+    flat = lacking > 0
+    if flat.any():
+        covariance = covariance + np.diag(lacking)
+        notices += _from_model(flat & ~centre.loose)
+    z = float(ndtri((1 + options.level) / 2))
+    half = z * np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    values, vectors = np.linalg.eigh(covariance)
+    draws = None
+    if options.rounds:  # ranks and differences need draws; the intervals themselves do not
+        noise = np.random.default_rng(options.seed).standard_normal((options.rounds, centre.point.size))
+        draws = centre.point + (noise * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    error = np.sqrt(np.maximum(np.diag(beta), 0.0)) if beta.size else np.empty(0)
+    details.update(_extras(setup, options, base, None, error * z))
+    ends = (centre.point - half, centre.point + half)
+    return Result(
+        centre.point, draws, settings, details, tuple(notices), ends, covariance, centre.fixed, centre.unbounded
+    )
+
+
+def _in_battles(battles: Battles) -> tuple[Battles, tuple[Notice, ...]]:
+    """Weights in units of battles: they add up to the number of equal battles that are worth as much (Kish 1965).
+
+    Only the ratio of weights is in the data. Without this a table whose weights add up to 1 would look like one battle
+    to everything that is counted in battles: the weak priors, and the model's own error.
+    """
+    if battles.weight is None:
+        return battles, ()
+    relative = battles.weight / battles.weight.max()
+    scaled = relative * (relative.sum() / (relative**2).sum())
+    worth, n = float(scaled.sum()), len(battles)
+    uneven = Notice(code="weights_uneven", values={"battles": n, "worth": worth})
+    return replace(battles, weight=scaled), (uneven,) if worth < 0.1 * n else ()
+
+
+def _setup(battles: Battles, options: Options) -> Setup:
+    likelihood = LIKELIHOODS[options.method]
+    aux = NO_AUX
+    notices: tuple[Notice, ...] = ()
+    group = battles.dimension if options.method == "davidson" or options.dimension_weight == "balanced" else None
+    if options.method == "mixture":
+        found = reliability_groups(battles, options.mixture)
+        group, aux, notices = found.groups, found.aux, found.notices
+    cells, names, scale = _cells(battles, options, group)
+    if options.dimension_weight == "balanced" and battles.dimension is not None and options.method != "mixture":
+        total = np.bincount(cells.group, cells.counts.sum(axis=1))
+        cells = replace(cells, factor=(total.mean() / np.maximum(total, 1e-300))[cells.group])
+    if options.method == "davidson":
+        names_of = group.names if group else ("all",)
+        blank = Aux(np.zeros(len(names_of)), np.zeros(len(names_of), bool), np.zeros((2, len(names_of))))
+        aux = likelihood.ready(blank, cells)
+        notices = _loose_ties(aux, names_of)
+    return Setup(likelihood, cells, group, aux, names, scale, notices)
+
+
+def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cells, tuple[str, ...], FloatArray]:
+    if battles.covariates is None:
+        plain = group is None and battles.weight is None and not options.position
+        cells = battles.by_pair if plain else count(battles, group=group, sided=options.position)
+        if not options.position:
+            return cells, (), np.empty(0)
+        return replace(cells, covariates=np.ones((cells.left.size, 1))), ("position",), np.ones(1)
+    scale = battles.covariates.std(axis=0)
+    flat = [name for name, spread in zip(battles.covariate_names, scale, strict=True) if spread == 0]
+    if flat:
+        raise UserError(f"Covariate '{flat[0]}' is the same in every battle.", hint="Leave it out.")
+    columns, names = battles.covariates / scale, battles.covariate_names
+    if options.position:
+        columns = np.column_stack([np.ones(len(battles)), columns])
+        names, scale = ("position", *names), np.concatenate([[1.0], scale])
+    return one_cell_each(battles, group=group, covariates=columns), names, scale
+
+
+def _loose_ties(aux: Aux, names: tuple[str, ...]) -> tuple[Notice, ...]:
+    loose = aux.prior.any(axis=0)
+    return tuple(Notice(code="tie_parameter_unbounded", values={"dimension": names[g]}) for g in np.flatnonzero(loose))
+
+
+def _anchors(battles: Battles, options: Options) -> FloatArray | None:
+    if not options.anchors:
+        return None
+    held = np.array([options.anchors.get(model, np.nan) for model in battles.models])
+    if not np.isfinite(held).any():
+        raise UserError("No anchored model has a battle here.", hint="Anchors must be named as in the battles.")
+    return (held - options.centre) / options.per_log
+
+
+def _units(battles: Battles, setup: Setup, options: Options, cluster: str) -> Units:
+    size = setup.cells.counts.size
+    codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
+    if cluster != "battle" and codes is None:
+        raise UserError(f"Resampling by {cluster} needs the column '{cluster}'.", hint="Or use --cluster battle.")
+    if battles.covariates is not None:
+        entry = np.arange(len(battles)) * 3 + battles.outcome
+    elif codes is None and battles.weight is None:
+        return battle_units(setup.cells.counts)
+    else:
+        entry = cell_of(battles, setup.cells, group=setup.group, sided=options.position)
+    unit = None if codes is None else codes.units()
+    if unit is not None and int(unit.max()) < 1:
+        raise UserError(f"There is only one {cluster}: nothing to resample.", hint="Use --cluster battle.")
+    return grouped_units(entry, battles.weight, unit, size)
+
+
+def _settings(options: Options, interval: str, cluster: str) -> JsonDict:
+    ties = {"bt": "half a win each", "davidson": "tie parameter per dimension", "mixture": "half a win each"}
+    settings: JsonDict = {
+        "base": options.base, "scale": options.scale, "centre": options.centre, "ties": ties[options.method],
+        "interval": interval, "level": options.level, "seed": options.seed, "position": options.position,
+        "dimension_weight": options.dimension_weight, "anchors": dict(options.anchors),
+    }  # fmt: skip
+    if interval != "none":
+        settings["cluster"] = cluster
+    if interval == "bootstrap":
+        settings["rounds"] = options.rounds
+    if options.method == "mixture":
+        settings["reliability"], settings["q_human"] = options.mixture.reliability, options.mixture.q_human
+    return settings
+
+
+def _extras(
+    setup: Setup, options: Options, base: Fit, rounds: Replicates | None, half: FloatArray | None = None
+) -> JsonDict:
+    """Coefficients, tie parameters and reliabilities, with their intervals."""
+    ends = [(1 - options.level) / 2, (1 + options.level) / 2]
+    details: JsonDict = {}
+    if setup.coefficient_names:
+        limits: Any = [[None, None]] * base.beta.size
+        if rounds is not None:
+            limits = present(*(np.quantile(rounds.beta, ends, axis=0, method="weibull") * options.per_log))
+        elif half is not None:
+            limits = present((base.beta - half) * options.per_log, (base.beta + half) * options.per_log)
+        details["coefficients"] = [
+            {"name": name, "rating_points": float(value * options.per_log), "low": low, "high": high, "per": float(per)}
+            for name, value, (low, high), per in zip(
+                setup.coefficient_names, base.beta, limits, setup.coefficient_scale, strict=True
+            )
+        ]
+    if setup.likelihood.has_aux:
+        key, read = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
+        names = setup.group.names if setup.group else ("all",)
+        aux_ends: Any = (
+            None if rounds is None else present(*np.quantile(read(rounds.aux), ends, axis=0, method="weibull"))
+        )
+        details[key] = [
+            {
+                "group": names[g],
+                "value": float(read(base.aux[g : g + 1])[0]),
+                "low": None if aux_ends is None or not base.aux_free[g] else aux_ends[g][0],
+                "high": None if aux_ends is None or not base.aux_free[g] else aux_ends[g][1],
+                "battles": float(setup.cells.counts[setup.cells.group == g].sum()),
+            }
+            for g in range(base.aux.size)
+        ]
+    return details

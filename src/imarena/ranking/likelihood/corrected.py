@@ -1,0 +1,253 @@
+"""Votes correct a judge: a hierarchical model in which people's votes decide how far, and for whom, the judge is right.
+
+A vote on item i between models a and b has the log odds
+
+    theta_a - theta_b + slope_within * (gap_i - mean gap),    theta_m = slope * mean score_m + bias_m,
+
+with bias_m ~ N(0, spread^2) and slope = slope_within + extra. The votes decide the slopes (does a higher score mean a
+better output, a better model?) and the spread (how far does the judge favour models?). A judge that is always right has
+spread 0: its scores order the board. A judge that knows nothing has slopes of 0 and a wide spread: the board is that of
+the votes alone.
+
+The slopes are tied because they are one fact about a judge: one that tells outputs apart tells models apart, mostly
+better (a mean over items has less noise), and one that does not does neither. Every vote tells of the slope within.
+Untied, votes behind a narrow gate, where all gaps are near 0, told only the difference of the two slopes; now and then
+the slope between models came out near 0 or below, and with it a board upside down.
+
+Because the item's own score gap stands in the model, votes that were routed by score do not pull the board: the gap
+tells how the item differs from the usual one. Weights by the inverse probability of routing may be given as well.
+
+The centre is the best guess: most judges are mostly right, so that few votes move it little. Intervals are a claim,
+and must hold whatever the judge is: they come from draws of the posterior (`corrected_draws`).
+
+All arrays carry a leading batch dimension B, so that many seeds are fitted at once. n votes, m models.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.likelihood.likelihoods import sigmoid
+
+SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+"""Grid of the spread of bias, in log odds, even in its logarithm. The answer is averaged over it by how well each
+explains the votes."""
+LEAST_DISPERSION = 0.4
+"""Votes never count as more than 2.5 times as sure as coins. Where routing finds mostly ties (both edits failed), their
+small variance says little of the few votes that decide: without this floor those few overrule a good judge."""
+STEP = 1.5
+"""Longest move of a coefficient in one step of Newton's method."""
+
+
+@dataclass(frozen=True)
+class CorrectedOptions:
+    """Priors, on scores scaled so that the root mean square gap within an item is 1. All are ours."""
+
+    slope_within: tuple[float, float] = (0.4, 0.5)
+    """Mean and standard deviation: a judge is half trusted until votes say more."""
+    extra: float = 0.7
+    """Standard deviation of what the slope between models has beyond that within items."""
+    spread: tuple[float, float] = (0.3, 1.0)
+    """Median of the spread and the standard deviation of its logarithm: for the centre."""
+    claimed: float = 0.7
+    """For intervals the spread is gamma distributed with shape 2 and this rate: it avoids 0 (Chung et al. 2013) and has
+    an end."""
+    dispersion: float = 0.5
+    """What is expected of the variance of votes against that of coin flips (ties lower it), worth four votes."""
+
+
+PRIORS = CorrectedOptions()
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """Votes. `left`, `right` (B, n) models; `points` (B, n) of the left side; `within` (B, n) the item's score gap less
+    the models' mean gap; `means` (B, m) the models' mean scores; `weight` (B, n) or None.
+    """
+
+    left: IntArray
+    right: IntArray
+    points: FloatArray
+    within: FloatArray
+    means: FloatArray
+    weight: FloatArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """B, n, m."""
+        return (*self.left.shape, self.means.shape[1])
+
+
+@dataclass(frozen=True)
+class Part:
+    """One spread: the mode and the mean of the coefficients (B, K), the covariance (B, K, K), the log evidence (B,)."""
+
+    mode: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+    evidence: FloatArray
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """`theta` (B, m) strengths in natural logs and `covariance` (B, m, m) around them, by the best guess of the judge:
+    for choosing what to ask, not for claims; `slopes` (B, 2) within and between; `spread` (B,), `dispersion` (B,);
+    `coefficients` (B, m + 2) for a warm start; `parts`, one for each of `SPREADS`.
+    """
+
+    theta: FloatArray
+    covariance: FloatArray
+    slopes: FloatArray
+    spread: FloatArray
+    dispersion: FloatArray
+    coefficients: FloatArray
+    parts: tuple[Part, ...]
+
+
+def correct(ballot: Ballot, priors: CorrectedOptions = PRIORS) -> Posterior:
+    """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order."""
+    batch, n, m = ballot.shape
+    design = design_of(ballot)
+    centre = np.zeros((batch, m + 2))
+    centre[:, 0] = priors.slope_within[0]
+    weight = np.ones((batch, n)) if ballot.weight is None else ballot.weight
+    start, phi = centre, np.full(batch, priors.dispersion)
+    if n:
+        start, _, _ = _newton(design, ballot.points, weight, precision_of(priors, 0.4, m), centre, centre)
+        phi = _dispersion(design, ballot.points, weight, start, priors)
+    scaled, found = weight / phi[:, None], []
+    for spread in SPREADS:
+        precision = precision_of(priors, spread, m)
+        start, curvature, value = _newton(design, ballot.points, scaled, precision, centre, start)
+        found.append(Part(start, *_mean(design, scaled, precision, start, curvature), value))
+    return _averaged(found, to_strengths(ballot.means), phi, priors)
+
+
+def refit(ballot: Ballot, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS) -> FloatArray:
+    """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion stay as they were."""
+    m = ballot.shape[2]
+    precision = np.tile(precision_of(priors, 1.0, m), (posterior.spread.size, 1))
+    precision[:, 2:] = 1 / posterior.spread[:, None] ** 2
+    centre = np.zeros_like(posterior.coefficients)
+    centre[:, 0] = priors.slope_within[0]
+    scaled = weight / posterior.dispersion[:, None]
+    coefficients, _, _ = _newton(
+        design_of(ballot), ballot.points, scaled, precision, centre, posterior.coefficients, rounds=3
+    )
+    return np.asarray((to_strengths(ballot.means) @ coefficients[..., None])[..., 0])
+
+
+def design_of(ballot: Ballot) -> FloatArray:
+    """(B, n, m + 2): the slope within, the extra slope between models, the biases."""
+    batch, n, m = ballot.shape
+    design = np.zeros((batch, n, m + 2))
+    if not n:
+        return design
+    rows, columns = np.arange(batch)[:, None], np.arange(n)[None, :]
+    design[:, :, 1] = ballot.means[rows, ballot.left] - ballot.means[rows, ballot.right]
+    design[:, :, 0] = ballot.within + design[:, :, 1]
+    design[rows, columns, ballot.left + 2] = 1.0
+    design[rows, columns, ballot.right + 2] = -1.0
+    return design
+
+
+def to_strengths(means: FloatArray) -> FloatArray:
+    """(B, m, m + 2) coefficients to strengths."""
+    batch, m = means.shape
+    turn = np.zeros((batch, m, m + 2))
+    turn[:, :, 0] = turn[:, :, 1] = means
+    turn[:, np.arange(m), np.arange(m) + 2] = 1.0
+    return turn
+
+
+def precision_of(priors: CorrectedOptions, spread: float, m: int) -> FloatArray:
+    """(1, m + 2)."""
+    slopes = [1 / priors.slope_within[1] ** 2, 1 / priors.extra**2]
+    return np.concatenate([slopes, np.full(m, 1 / spread**2)])[None, :]
+
+
+def _mean(
+    design: FloatArray, weight: FloatArray, precision: FloatArray, mode: FloatArray, curvature: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The posterior's mean (B, K) to second order, and the covariance (B, K, K) there.
+
+    With few votes the posterior leans outward: its mean lies beyond its mode and its curvature there is smaller.
+    """
+    inverse = np.linalg.inv(curvature)
+    chance = sigmoid((design @ mode[..., None])[..., 0])
+    third = weight * chance * (1 - chance) * (2 * chance - 1) * ((design @ inverse) * design).sum(axis=2)
+    turned = np.swapaxes(design, 1, 2)
+    mean = mode + np.clip(0.5 * (inverse @ (turned @ third[..., None]))[..., 0], -STEP, STEP)
+    chance = sigmoid((design @ mean[..., None])[..., 0])
+    there = turned @ (design * (weight * chance * (1 - chance))[..., None])
+    size = np.arange(mode.shape[1])
+    there[:, size, size] += precision
+    return mean, np.asarray(np.linalg.inv(there), np.float64)
+
+
+def _newton(
+    design: FloatArray,
+    points: FloatArray,
+    weight: FloatArray,
+    precision: FloatArray,
+    centre: FloatArray,
+    start: FloatArray,
+    rounds: int = 25,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coefficients (B, K), curvature (B, K, K) and the log of the marginal likelihood by Laplace's method (B,)."""
+    found, size = start.copy(), start.shape[1]
+    turned = np.swapaxes(design, 1, 2)
+    curvature = np.zeros((len(start), size, size))
+    for _ in range(rounds):
+        chance = sigmoid((design @ found[..., None])[..., 0])
+        slope = (turned @ (weight * (points - chance))[..., None])[..., 0] - precision * (found - centre)
+        curvature = turned @ (design * (weight * chance * (1 - chance))[..., None])
+        curvature[:, np.arange(size), np.arange(size)] += precision
+        move = np.clip(np.linalg.solve(curvature, slope[..., None])[..., 0], -STEP, STEP)
+        found += move
+        if float(np.abs(move).max(initial=0.0)) < 1e-5:
+            break
+    eta = (design @ found[..., None])[..., 0]
+    value = (weight * (points * eta - np.logaddexp(0, eta))).sum(axis=1)
+    value = value - 0.5 * (precision * (found - centre) ** 2).sum(axis=1) + 0.5 * np.log(precision).sum(axis=1)
+    return found, curvature, value - 0.5 * np.linalg.slogdet(curvature)[1]
+
+
+def _dispersion(
+    design: FloatArray, points: FloatArray, weight: FloatArray, found: FloatArray, priors: CorrectedOptions
+) -> FloatArray:
+    """(B,) variance of the votes against that of coins. A tie counts half and takes a quarter away; nothing else does:
+    from the votes' distance to a fit that shrinks, votes without a tie came out at .7.
+    """
+    chance = sigmoid((design @ found[..., None])[..., 0])
+    coins = (weight * chance * (1 - chance)).sum(axis=1)
+    ties = (weight * points * (1 - points)).sum(axis=1)
+    return np.asarray(np.clip((coins - ties + priors.dispersion) / (coins + 1.0), LEAST_DISPERSION, 1.0))
+
+
+def _averaged(found: list[Part], turn: FloatArray, phi: FloatArray, priors: CorrectedOptions) -> Posterior:
+    spreads = np.array(SPREADS)
+    evidence = np.broadcast_to(np.stack([part.evidence for part in found], axis=1), (len(phi), len(found)))
+    share = _shares(evidence - 0.5 * (np.log(spreads / priors.spread[0]) / priors.spread[1]) ** 2)
+    coefficients = (share[..., None] * np.stack([part.mode for part in found], axis=1)).sum(axis=1)
+    theta = np.asarray((turn @ coefficients[..., None])[..., 0])
+    slopes = np.cumsum(coefficients[:, :2], axis=1)  # within; within and extra
+    around = _around(found, turn, theta, share)
+    return Posterior(theta, around, slopes, np.exp(share @ np.log(spreads)), phi, coefficients, tuple(found))
+
+
+def _around(found: list[Part], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
+    """(B, m, m) mean square of the strengths less `theta`, over the spreads by their shares (B, S)."""
+    total = np.zeros((*theta.shape, theta.shape[1]))
+    for place, part in enumerate(found):
+        off = (turn @ part.mean[..., None])[..., 0] - theta
+        around = turn @ part.covariance @ np.swapaxes(turn, 1, 2) + off[:, :, None] * off[:, None, :]
+        total += share[:, place, None, None] * around
+    return total
+
+
+def _shares(value: FloatArray) -> FloatArray:
+    """(B, S) of a log weight, adding up to 1."""
+    share = np.exp(value - value.max(axis=1, keepdims=True))
+    return np.asarray(share / share.sum(axis=1, keepdims=True))

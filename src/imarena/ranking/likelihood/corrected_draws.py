@@ -1,0 +1,117 @@
+"""Boards drawn from what votes and a corrected judge leave open: intervals and chances come from these.
+
+Importance sampling (Owen 2013, chapter 9): for every spread of the bias Laplace's method gives a centre and a
+covariance; draws come from Student's t around it and are weighed by the exact posterior. Intervals were once the centre
+plus and minus two standard errors. A model that won 31 of 33 votes is surely ahead, and nobody knows how far: its
+interval is short on one side and long on the other, where a symmetric one reached from the middle of the board to the
+moon.
+
+The prior of the spread is another than for the centre (see `CorrectedOptions`). By the centre's, with few votes and a
+judge that favours models strongly, intervals held .86 and not .95.
+"""
+
+import numpy as np
+
+from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.likelihood.corrected import (
+    PRIORS,
+    SPREADS,
+    Ballot,
+    CorrectedOptions,
+    Part,
+    Posterior,
+    design_of,
+    precision_of,
+    to_strengths,
+)
+
+PROPOSALS = 4000
+TAIL = 20.0
+"""Degrees of freedom of the proposals: tails a little heavier than the posterior's. With 5 half as many of them counted
+where models are many."""
+CHUNK = 1000
+
+
+def boards(
+    ballot: Ballot, found: Posterior, rounds: int, *, seed: int = 0, at: int = 0, priors: CorrectedOptions = PRIORS
+) -> FloatArray:
+    """(rounds, m) strengths, equally likely; of the ballot at place `at` of the batch."""
+    rng = np.random.default_rng(seed)
+    many = max(PROPOSALS, 2 * rounds)
+    parts = [Part(part.mode[at], part.mean[at], part.covariance[at], part.evidence[at]) for part in found.parts]
+    spread = _chosen(parts, many, priors, rng)
+    drawn, weight = _proposed(parts, spread, priors, rng)
+    weight += _likelihood(ballot, found, at, drawn)
+    # No draw weighs more than sqrt(n) others (Ionides 2008): where proposals fit badly the answer leans towards them
+    # and does not hang on a single draw.
+    share = _shares(weight)
+    kept = _resampled(np.minimum(share, share.size**-0.5), rounds, rng)
+    return np.asarray(drawn[kept] @ to_strengths(ballot.means[at : at + 1])[0].T)
+
+
+def _log_prior(spread: FloatArray, priors: CorrectedOptions) -> FloatArray:
+    """Of a spread on a grid that is even in its logarithm, less a constant."""
+    return np.asarray(2 * np.log(spread) - priors.claimed * spread)
+
+
+def _chosen(parts: list[Part], many: int, priors: CorrectedOptions, rng: np.random.Generator) -> IntArray:
+    """(many,) places in `SPREADS`, by their approximate share."""
+    share = _shares(np.array([part.evidence for part in parts]) + _log_prior(np.array(SPREADS), priors))
+    return _resampled(share, many, rng)
+
+
+def _proposed(
+    parts: list[Part], spread: IntArray, priors: CorrectedOptions, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Coefficients (n, K) and the log of prior over proposal (n,), less a constant.
+
+    The share of a spread, its prior and its approximate evidence cancel but for the evidence.
+    """
+    size = parts[0].mode.size
+    drawn, weight = np.empty((spread.size, size)), np.empty(spread.size)
+    centre = np.zeros(size)
+    centre[0] = priors.slope_within[0]
+    for place in np.unique(spread):
+        rows, part = np.flatnonzero(spread == place), parts[place]
+        root = np.linalg.cholesky(part.covariance)
+        scale = np.sqrt(rng.chisquare(TAIL, (rows.size, 1)) / TAIL)
+        step = rng.standard_normal((rows.size, size)) / scale
+        drawn[rows] = part.mean + step @ root.T
+        precision = precision_of(priors, SPREADS[place], size - 2)[0]
+        prior = 0.5 * np.log(precision).sum() - 0.5 * (drawn[rows] - centre) ** 2 @ precision
+        tail = 0.5 * (TAIL + size) * np.log1p((step**2).sum(axis=1) / TAIL)
+        weight[rows] = prior + tail + np.log(np.diag(root)).sum() - part.evidence
+    return drawn, weight
+
+
+def _likelihood(ballot: Ballot, found: Posterior, at: int, drawn: FloatArray) -> FloatArray:
+    """(n,) log likelihood of every draw, some thousand votes at a time so that memory stays small."""
+    left, right = ballot.left[at], ballot.right[at]
+    total = np.zeros(len(drawn))
+    for first in range(0, left.size, CHUNK):
+        rows = slice(first, first + CHUNK)
+        part = Ballot(
+            left[None, rows], right[None, rows], ballot.points[None, at, rows], ballot.within[None, at, rows],
+            ballot.means[None, at],
+        )  # fmt: skip
+        weight = np.full(part.left.size, 1 / found.dispersion[at])
+        if ballot.weight is not None:
+            weight = weight * ballot.weight[at, rows]
+        lead = drawn @ design_of(part)[0].T
+        # log(1 + exp(x)) in functions that have vector instructions: four times as fast as logaddexp
+        total += lead @ (weight * part.points[0]) - np.maximum(lead, 0.0) @ weight
+        total -= np.log(1.0 + np.exp(-np.abs(lead))) @ weight
+    return total
+
+
+def _shares(log_weight: FloatArray) -> FloatArray:
+    """(n,) adding up to 1."""
+    weight = np.exp(log_weight - log_weight.max())
+    return np.asarray(weight / weight.sum())
+
+
+def _resampled(share: FloatArray, many: int, rng: np.random.Generator) -> IntArray:
+    """(many,) places by systematic resampling."""
+    steps = np.cumsum(share)
+    comb = (np.arange(many) + rng.random()) / many * steps[-1]
+    return np.asarray(np.minimum(np.searchsorted(steps, comb), share.size - 1), np.int64)

@@ -1,0 +1,178 @@
+"""The fit behind Bradley-Terry, Davidson and the rater-aware mixture: maximum likelihood, a prior only where needed."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.likelihood.design import Problem, Solution, outcomes_of, pair_matrix, solve
+from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, Likelihood
+from imarena.ranking.likelihood.pair_counts import Cells
+from imarena.ranking.likelihood.separation import Blocks, find_blocks
+
+PRIOR = 1.0
+"""Pseudo wins and losses of a block against an average model: makes its win probability there uniform on (0, 1)."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted board in natural-log strengths."""
+
+    cells: Cells
+    blocks: Blocks
+    problem: Problem
+    solution: Solution
+    inside: NDArray[np.bool_]
+    theta: FloatArray
+    """(m,) strengths, blocks in place."""
+    within: FloatArray
+    """(m,) strengths before blocks were placed."""
+    beta: FloatArray
+    """(p,) coefficients of the covariates."""
+    aux: FloatArray
+    """(G,) extra parameters of the groups."""
+    aux_free: NDArray[np.bool_]
+    offset_covariance: FloatArray
+    """(B, B) of the blocks' places; zero where the data fix them."""
+    place: IntArray
+    """(m,) where each model's strength stands among the parameters, -1 for an anchored model."""
+
+    @property
+    def converged(self) -> bool:
+        return self.solution.converged
+
+
+def fit(
+    cells: Cells,
+    likelihood: Likelihood,
+    *,
+    aux: Aux = NO_AUX,
+    anchors: FloatArray | None = None,
+    start: FloatArray | None = None,
+    coefficient_prior: float = 0.0,
+) -> Fit:
+    """Fit all blocks at once, then place them.
+
+    `anchors` (m,) holds fixed strengths, NaN where a model is free; `start` (m,) where to begin.
+    `coefficient_prior` are pseudo wins and losses that hold the covariates' coefficients where nothing else does.
+    """
+    m = cells.n_models
+    aux = likelihood.ready(aux, cells)
+    held = np.full(m, np.nan) if anchors is None else anchors
+    blocks = find_blocks(cells, None if anchors is None else np.isfinite(held))
+    inside = blocks.inside(cells)
+    inner = cells if inside.all() else _subset(cells, inside)
+    place = np.full(m, -1, np.int64)
+    place[~np.isfinite(held)] = np.arange(int((~np.isfinite(held)).sum()))
+    problem = _problem(inner, likelihood, aux, blocks, held, place)
+    problem.prior[:, int((place >= 0).sum()) : problem.n_linear] = coefficient_prior
+    first = np.concatenate([np.zeros(problem.n_linear), aux.start[aux.free]])
+    if start is not None:
+        first[: int((place >= 0).sum())] = start[place >= 0]
+    solution = solve(problem, outcomes_of(inner.weighted), first)
+    within = np.where(np.isfinite(held), held, 0.0)
+    within[place >= 0] = solution.parameters[place[place >= 0]]
+    free_models = int((place >= 0).sum())
+    beta = solution.parameters[free_models : problem.n_linear]
+    values = aux.start.copy()
+    values[aux.free] = solution.parameters[problem.n_linear :]
+    shift, covariance = np.zeros(blocks.n), np.zeros((blocks.n, blocks.n))
+    if not blocks.whole:
+        shift, covariance = _place_blocks(cells, likelihood, blocks, within, beta, values)
+    return Fit(
+        cells,
+        blocks,
+        problem,
+        solution,
+        inside,
+        within + shift[blocks.of],
+        within,
+        beta,
+        values,
+        aux.free,
+        covariance,
+        place,
+    )
+
+
+def _subset(cells: Cells, kept: NDArray[np.bool_]) -> Cells:
+    return replace(
+        cells,
+        left=cells.left[kept],
+        right=cells.right[kept],
+        group=cells.group[kept],
+        counts=cells.counts[kept],
+        covariates=cells.covariates[kept],
+        factor=cells.factor[kept],
+    )
+
+
+def _problem(
+    cells: Cells, likelihood: Likelihood, aux: Aux, blocks: Blocks, held: FloatArray, place: IntArray
+) -> Problem:
+    from scipy.sparse import csr_matrix, hstack
+
+    free_models = int((place >= 0).sum())
+    matrix: Any = pair_matrix(cells, place)
+    matrix.resize((cells.left.size, free_models))
+    if cells.covariates.shape[1]:
+        matrix = hstack([matrix, csr_matrix(cells.covariates)]).tocsr()
+    fixed = np.where(np.isfinite(held), held, 0.0)
+    n_aux = int(aux.free.sum())
+    aux_place = np.full(aux.free.size, -1, np.int64)
+    aux_place[aux.free] = np.arange(n_aux)
+    group = cells.group if likelihood.has_aux else np.zeros_like(cells.group)
+    linear = matrix.shape[1]
+    size = linear + n_aux
+    gauge = np.zeros((size, size))
+    level = max(float(cells.weighted.sum()) / max(cells.n_models, 1) / 4, 1e-6)
+    for block in range(blocks.n):
+        members = place[blocks.of == block]
+        if (members >= 0).all():
+            gauge[np.ix_(members, members)] += level / members.size
+    prior = np.zeros((2, size))
+    prior[:, linear:] = aux.prior[:, aux.free]
+    return Problem(
+        likelihood=likelihood,
+        matrix=matrix,
+        offset=fixed[cells.left] - fixed[cells.right],
+        aux_of=aux_place[group],
+        aux_fixed=aux.start[group],
+        n_aux=n_aux,
+        gauge=gauge,
+        prior=prior,
+        centre=np.zeros(size),
+    )
+
+
+def _place_blocks(
+    cells: Cells, likelihood: Likelihood, blocks: Blocks, within: FloatArray, beta: FloatArray, aux: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Shift (B,) of every block and its covariance (B, B), from battles between blocks and the weak prior."""
+    between = _subset(cells, ~blocks.inside(cells))
+    block_place = np.arange(blocks.n)
+    if blocks.fixed is not None:
+        block_place = np.where(block_place == blocks.fixed, -1, block_place - (block_place > blocks.fixed))
+    size = int((block_place >= 0).sum())
+    matrix = pair_matrix(between, block_place[blocks.of])
+    matrix.resize((between.left.size, size))
+    level = float(within[blocks.reference].mean()) if blocks.fixed is not None else 0.0
+    problem = Problem(
+        likelihood=likelihood,
+        matrix=matrix,
+        offset=within[between.left] - within[between.right] + between.covariates @ beta,
+        aux_of=np.full(between.left.size, -1),
+        aux_fixed=aux[between.group] if likelihood.has_aux else np.zeros(between.left.size),
+        n_aux=0,
+        gauge=np.zeros((size, size)),
+        prior=np.full((2, size), PRIOR),
+        centre=np.full(size, level),
+    )
+    solution = solve(problem, outcomes_of(between.weighted), np.full(size, level))
+    shift, covariance = np.zeros(blocks.n), np.zeros((blocks.n, blocks.n))
+    free = np.flatnonzero(block_place >= 0)
+    shift[free] = solution.parameters
+    covariance[np.ix_(free, free)] = solution.inverse
+    return shift, covariance

@@ -1,0 +1,154 @@
+"""Refit many resampled boards at once.
+
+All rounds start at the full fit and move together with its information (the chord method): an iteration is two sparse
+products and one dense one for the whole batch. Rounds that move far get their own information (Newton, all at once);
+rounds that do not settle even so (a model came out unbeaten) are fitted alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.ranking.battles import FloatArray
+from imarena.ranking.likelihood.curvatures import spread
+from imarena.ranking.likelihood.design import outcomes_of
+from imarena.ranking.likelihood.fit import Fit, fit
+from imarena.ranking.likelihood.likelihoods import Aux, sigmoid
+from imarena.ranking.resample import Units
+
+Flags = NDArray[np.bool_]
+
+BATCH_NUMBERS = 1_000_000
+"""Cells times rounds in one batch: keeps a batch's arrays in cache."""
+SETTLED = 1e-7
+"""Largest last step in natural-log strength: 2e-5 Elo."""
+CHORD_STEPS = 25
+NEWTON_STEPS = 25
+NEWTON_NUMBERS = 4_000_000
+"""Entries of all information matrices of one batch."""
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """R refits: strengths (R, m), coefficients (R, p), aux (R, G)."""
+
+    theta: FloatArray
+    beta: FloatArray
+    aux: FloatArray
+    alone: int
+    """How many rounds were fitted alone."""
+
+
+def replicate(base: Fit, units: Units, aux: Aux, *, rounds: int, seed: int) -> Replicates:
+    """Draw `rounds` boards and refit each."""
+    rng = np.random.default_rng(seed)
+    parts = [_batch(base, counts, aux) for counts in _draws(base, units, rng, rounds)]
+    theta = np.concatenate([part.theta for part in parts])
+    if not base.blocks.whole:
+        theta = theta + _unknown_places(base, rng, rounds)
+    return Replicates(
+        theta=theta,
+        beta=np.concatenate([part.beta for part in parts]),
+        aux=np.concatenate([part.aux for part in parts]),
+        alone=sum(part.alone for part in parts),
+    )
+
+
+def _draws(base: Fit, units: Units, rng: np.random.Generator, rounds: int) -> Iterator[FloatArray]:
+    k = base.cells.left.size
+    size = int(np.clip(BATCH_NUMBERS // max(k, 1), 8, 512))
+    for start in range(0, rounds, size):
+        yield units.draw(rng, min(size, rounds - start)).reshape(k, 3, -1)
+
+
+def _unknown_places(base: Fit, rng: np.random.Generator, rounds: int) -> FloatArray:
+    """(R, m) what the data do not say about where blocks stand, drawn from the prior's posterior."""
+    values, vectors = np.linalg.eigh(base.offset_covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    noise = rng.standard_normal((rounds, base.blocks.n)) @ root.T
+    return np.asarray(noise[:, base.blocks.of])
+
+
+def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
+    """Counts (K, 3, R) on all cells."""
+    weighted = counts * base.cells.factor[:, None, None]
+    inner = weighted if base.inside.all() else weighted[base.inside]
+    parameters, settled = _chord(base, inner)
+    if base.problem.likelihood.canonical:
+        _newton(base, inner, parameters, settled)
+    m, rounds = base.cells.n_models, counts.shape[2]
+    free = base.place >= 0
+    theta = np.repeat(base.theta[:, None], rounds, axis=1)
+    shift = base.theta - base.within
+    theta[free] = parameters[base.place[free]] + shift[free, None]
+    linear = base.problem.n_linear
+    beta = parameters[int(free.sum()) : linear].copy()
+    values = np.repeat(base.aux[:, None], rounds, axis=1)
+    values[base.aux_free] = parameters[linear:]
+    alone = np.flatnonzero(~settled)
+    anchors = np.where(free, np.nan, base.theta) if not free.all() else None
+    warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
+    for r in alone:
+        drawn = replace(base.cells, counts=counts[:, :, r])
+        refit = fit(drawn, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within)
+        theta[:, r] = (
+            refit.theta[:m] if anchors is not None else refit.theta - refit.theta[base.blocks.reference].mean()
+        )
+        beta[:, r], values[:, r] = refit.beta, refit.aux
+    return Replicates(theta.T, beta.T, values.T, int(alone.size))
+
+
+def _chord(base: Fit, counts: FloatArray) -> tuple[FloatArray, Flags]:
+    """Parameters (P + A, R) of all rounds, and which of them settled (R,)."""
+    rounds = counts.shape[2]
+    parameters = np.repeat(base.solution.parameters[:, None], rounds, axis=1)
+    settled: Flags = np.zeros(rounds, bool)
+    active = np.arange(rounds)
+    left, tie, right = outcomes_of(counts)
+    current = parameters.copy()
+    for _ in range(CHORD_STEPS):
+        step = base.solution.inverse @ base.problem.gradient(current, (left, tie, right))
+        np.clip(step, -2.0, 2.0, out=step)
+        current += step
+        done = np.max(np.abs(step), axis=0, initial=0.0) < SETTLED
+        if done.any():
+            parameters[:, active[done]] = current[:, done]
+            settled[active[done]] = True
+            active = active[~done]
+            if active.size == 0:
+                break
+            current = np.ascontiguousarray(current[:, ~done])
+            left, tie, right = (np.ascontiguousarray(part[:, ~done]) for part in (left, tie, right))
+    return parameters, settled
+
+
+def _newton(base: Fit, counts: FloatArray, parameters: FloatArray, settled: Flags) -> None:
+    """Settle what the chord left open, in place."""
+    problem = base.problem
+    left_open = np.flatnonzero(~settled)
+    if left_open.size == 0:
+        return
+    shape = spread(problem)
+    ridge = problem.gauge + 1e-10 * np.eye(shape.size)
+    width = max(1, NEWTON_NUMBERS // shape.size**2)
+    for begin in range(0, left_open.size, width):
+        active = left_open[begin : begin + width]
+        current = np.repeat(base.solution.parameters[:, None], active.size, axis=1)
+        outcomes = outcomes_of(counts[:, :, active])
+        for _ in range(NEWTON_STEPS):
+            curvature = shape.informations(problem, current, outcomes) + ridge
+            chance = sigmoid(current - problem.centre[:, None])
+            curvature[:, np.arange(shape.size), np.arange(shape.size)] += (
+                problem.prior.sum(axis=0)[:, None] * chance * (1 - chance)
+            ).T
+            step = np.linalg.solve(curvature, problem.gradient(current, outcomes).T[:, :, None])[:, :, 0].T
+            current += np.clip(step, -2.0, 2.0)
+            done = np.max(np.abs(step), axis=0, initial=0.0) < SETTLED
+            parameters[:, active[done]] = current[:, done]
+            settled[active[done]] = True
+            active, current = active[~done], np.ascontiguousarray(current[:, ~done])
+            if active.size == 0:
+                break
+            outcomes = outcomes_of(counts[:, :, active])

@@ -1,0 +1,130 @@
+"""Where the likelihood has no maximum: blocks of models that cannot be compared by the data alone.
+
+A maximum exists among models that are strongly connected by "beat or tied" (Ford 1957). An unbeaten or a winless model
+is a block of its own; islands are blocks that never met. Within a block the fit is by maximum likelihood. The distance
+between blocks is not in the data, or only on one side of it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from imarena.core.notices import Notice
+from imarena.ranking.battles import FloatArray, IntArray
+from imarena.ranking.likelihood.pair_counts import Cells
+
+WON_ALL = "won every battle: no upper bound"
+LOST_ALL = "lost every battle: no lower bound"
+NEVER_MET = "never met the other models"
+ONE_SIDED = "won or lost every battle against the other group"
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """`of` (m,) gives each model's block; `reference` (m,) marks the models whose mean is the board's centre."""
+
+    of: IntArray
+    n: int
+    fixed: int | None
+    """The block that stays in place (the largest, or the anchored one); None where none stands out."""
+    reference: np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+    @property
+    def whole(self) -> bool:
+        return self.n == 1
+
+    def inside(self, cells: Cells) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """(K,) True for cells whose two models are in one block."""
+        return np.asarray(self.of[cells.left] == self.of[cells.right])
+
+
+def find_blocks(cells: Cells, anchored: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None) -> Blocks:
+    """Split the models. Anchored models hold together by definition. Names and order play no part."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    m = cells.n_models
+    left_scored = cells.counts[:, 0] + cells.counts[:, 1] > 0
+    right_scored = cells.counts[:, 2] + cells.counts[:, 1] > 0
+    heads = [cells.left[left_scored], cells.right[right_scored]]
+    tails = [cells.right[left_scored], cells.left[right_scored]]
+    if anchored is not None and anchored.any():
+        held = np.flatnonzero(anchored)
+        heads.append(held)
+        tails.append(np.roll(held, 1))
+    head, tail = np.concatenate(heads), np.concatenate(tails)
+    graph = coo_matrix((np.ones(head.size), (head, tail)), shape=(m, m))
+    n, of = connected_components(graph, directed=True, connection="strong")
+    sizes = np.bincount(of, minlength=n)
+    if anchored is not None and anchored.any():
+        fixed: int | None = int(of[np.flatnonzero(anchored)[0]])
+        reference = anchored
+    else:
+        largest = np.flatnonzero(sizes == sizes.max())
+        fixed = int(largest[0]) if largest.size == 1 else None
+        reference = np.isin(of, largest)
+    return Blocks(of=of.astype(np.int64), n=int(n), fixed=fixed, reference=reference)
+
+
+def describe(cells: Cells, blocks: Blocks, models: tuple[str, ...]) -> list[Notice]:
+    """What the user should know about the blocks."""
+    if blocks.whole:
+        return []
+    found: list[Notice] = []
+    for index, won in _alone(cells, blocks).items():
+        found.append(Notice(code="won_every_battle" if won else "lost_every_battle", values={"model": models[index]}))
+    islands = int(_islands(cells).max()) + 1
+    if islands > 1:
+        found.append(Notice(code="groups_never_met", values={"groups": islands}))
+    if not found:
+        found.append(Notice(code="groups_one_sided", values={"groups": blocks.n}))
+    return found
+
+
+def unbounded(cells: Cells, blocks: Blocks) -> dict[int, str]:
+    """Models whose distance to the board's centre is not in the data, by place, with the reason in a few words.
+
+    These have no interval: its ends would be the prior's and not the data's.
+    """
+    if blocks.whole:
+        return {}
+    island, alone = _islands(cells), _alone(cells, blocks)
+    islands, main = set(island.tolist()), set(island[blocks.of == blocks.fixed].tolist())
+    found: dict[int, str] = {}
+    for index in range(blocks.of.size):
+        if blocks.of[index] == blocks.fixed:
+            continue
+        if index in alone:
+            found[index] = WON_ALL if alone[index] else LOST_ALL
+        elif len(islands) > 1 and int(island[index]) not in main:
+            found[index] = NEVER_MET
+        else:
+            found[index] = ONE_SIDED
+    return found
+
+
+def _alone(cells: Cells, blocks: Blocks) -> dict[int, bool]:
+    """Models that are a block of their own: True for one that won every battle, False for one that lost them all."""
+    points, battles = _record(cells)
+    single = np.bincount(blocks.of, minlength=blocks.n)[blocks.of] == 1
+    swept = single & (battles > 0) & ((points == battles) | (points == 0))
+    return {int(index): bool(points[index] > 0) for index in np.flatnonzero(swept)}
+
+
+def _record(cells: Cells) -> tuple[FloatArray, FloatArray]:
+    m = cells.n_models
+    left, tie, right = cells.counts.T
+    total = left + tie + right
+    points = np.bincount(cells.left, left + 0.5 * tie, m) + np.bincount(cells.right, right + 0.5 * tie, m)
+    battles = np.bincount(cells.left, total, m) + np.bincount(cells.right, total, m)
+    return np.asarray(points, np.float64), np.asarray(battles, np.float64)
+
+
+def _islands(cells: Cells) -> IntArray:
+    """(m,) the group of models, from 0, that a model is linked to by battles of any outcome."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    met = cells.counts.sum(axis=1) > 0
+    graph = coo_matrix((np.ones(int(met.sum())), (cells.left[met], cells.right[met])), shape=(cells.n_models,) * 2)
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)

@@ -1,0 +1,205 @@
+"""From what a rater sent to a record: checked against the form, with a clear word on what is missing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.records import Assignment, Issue, Outcome, Verification, Vote
+from imarena.routing.forms import Question, forms
+
+INSTRUCTION_FOLLOWING = "instruction_following"
+LISTS = {"objects": "object", "segments": "segment"}
+
+
+class BadBallot(UserError):
+    """The answer does not fit the form."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a rater sent; which fields count depends on the kind of task."""
+
+    preference: str | None = None
+    ratings: dict[str, int] = field(default_factory=dict)
+    answer: bool | None = None
+    checks: dict[str, bool] = field(default_factory=dict)
+    decision: str | None = None
+    issues: tuple[Issue, ...] = ()
+    no_object_issues: bool = False
+    no_segment_issues: bool = False
+    new_image: bool = False
+    returned_input: bool = False
+    comment: str = ""
+    time_spent_s: float | None = None
+
+
+def read_ballot(
+    assignment: Assignment, answer: Answer, rater_id: str, key: str, supersedes: str | None, dimension: str
+) -> Vote | Verification:
+    """The record that an answer makes. Raises `BadBallot`."""
+    if assignment.kind == "check":
+        return _verification(assignment, answer, rater_id)
+    if assignment.left_id is None:
+        raise BadBallot("This task has no result to answer about.")
+    shared: dict[str, Any] = {
+        "rater_id": rater_id, "item_id": assignment.item_id, "turn": assignment.turn, "left_id": assignment.left_id,
+        "right_id": assignment.right_id, "assignment_id": assignment.assignment_id, "comment": answer.comment,
+        "time_spent_s": answer.time_spent_s, "idempotency_key": key, "supersedes": supersedes, "dimension": dimension,
+    }  # fmt: skip
+    if assignment.kind == "preference":
+        if answer.preference is None:
+            raise BadBallot("No side was chosen.", hint="Choose left, right, tie or both bad.")
+        return Vote(**shared, preference=Outcome(answer.preference))
+    if assignment.kind == "yes_no":
+        if answer.answer is None:
+            raise BadBallot("Neither yes nor no was chosen.")
+        return Vote(**shared, ratings={INSTRUCTION_FOLLOWING: float(answer.answer)}, scale=(0.0, 1.0))
+    return _rating(answer, shared)
+
+
+def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
+    criteria = forms().criteria
+    _whole(answer.ratings, criteria)
+    for question in criteria:
+        value = answer.ratings[question.name]
+        if not question.low <= value <= question.high:
+            raise BadBallot(f"{question.label} goes from {question.low} to {question.high}.")
+    issues = _issues(answer)
+    _explained(answer, criteria, issues)
+    low, high = float(criteria[0].low), float(criteria[0].high)
+    ratings = {name: float(value) for name, value in answer.ratings.items()}
+    return Vote(**shared, ratings=ratings, scale=(low, high), issues=issues)
+
+
+def _whole(given: dict[str, Any], asked: tuple[Question, ...]) -> None:
+    missing = [question.label for question in asked if question.name not in given]
+    if missing:
+        raise BadBallot(f"Not answered: {', '.join(missing)}.")
+    if len(given) > len(asked):
+        raise BadBallot("The answer names something that was not asked.")
+
+
+def _issues(answer: Answer) -> tuple[Issue, ...]:
+    """The issues with the tags and the explicit 'none' of each list; each list must be answered one way."""
+    for issue in answer.issues:
+        _fits(issue)
+    issues = list(answer.issues)
+    for name, none in (("objects", answer.no_object_issues), ("segments", answer.no_segment_issues)):
+        found = any(issue.kind == LISTS[name] for issue in answer.issues)
+        boxes = name == "segments" and any(issue.kind == "box" for issue in answer.issues)
+        if none and (found or boxes):
+            raise BadBallot(f"'None' is chosen for {name}, and some are marked.", hint="Take one of the two back.")
+        if not none and not found and not boxes:
+            raise BadBallot(f"The list of {name} is not answered.", hint="Mark what is wrong, or choose None.")
+        if none:
+            issues.append(Issue(kind="none", label=name))
+    issues += [Issue(kind=tag) for tag in ("new_image", "returned_input") if getattr(answer, tag)]
+    return tuple(issues)
+
+
+def _fits(issue: Issue) -> None:
+    if issue.kind == "object" and not _says(issue.label):
+        raise BadBallot("An object issue needs the object's name.")
+    if issue.kind == "segment" and issue.segment is None:
+        raise BadBallot("A segment issue needs the segment's number.")
+    if issue.kind == "other" and not (_says(issue.note) or _says(issue.label)):
+        raise BadBallot("Another issue needs words.")
+    if issue.kind == "box" and not _box_fits(issue.box):
+        raise BadBallot("A box needs two corners inside the picture, left above right.")
+    if issue.criterion is not None and issue.criterion not in {question.name for question in forms().criteria}:
+        raise BadBallot("An issue names a criterion that was not asked.")
+
+
+def _says(text: str) -> bool:
+    """Is there a letter or a digit in it? Blanks, dots and characters that nobody sees explain nothing."""
+    return any(character.isalnum() for character in text)
+
+
+def check_marks(answer: Answer, width: int, height: int, segments: Callable[[], int]) -> None:
+    """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `BadBallot`."""
+    for issue in answer.issues:
+        if issue.box is not None and (issue.box[2] > width + 1 or issue.box[3] > height + 1):
+            raise BadBallot("A box lies outside the picture.", hint="Draw it on the picture.")
+    highest = max((issue.segment for issue in answer.issues if issue.segment is not None), default=0)
+    if highest and highest > segments():
+        raise BadBallot(f"The picture has no part number {highest}.", hint="Choose one of its numbers.")
+
+
+def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
+    return box is not None and 0 <= box[0] < box[2] and 0 <= box[1] < box[3]
+
+
+def _explained(answer: Answer, criteria: tuple[Question, ...], issues: tuple[Issue, ...]) -> None:
+    """Any criterion under its highest value needs an issue or a short explanation (ImagenWorld)."""
+    said = [issue for issue in issues if issue.kind != "none"]
+    if _says(answer.comment) or any(issue.criterion is None for issue in said):
+        return
+    named = {issue.criterion for issue in said}
+    for question in criteria:
+        if answer.ratings[question.name] < question.high and question.name not in named:
+            raise BadBallot(
+                f"'{question.label}' is under {question.high} without a reason.",
+                hint="Mark what is wrong, or write a short explanation.",
+            )
+
+
+def _verification(assignment: Assignment, answer: Answer, rater_id: str) -> Verification:
+    _whole(answer.checks, forms().checks)
+    if answer.decision is None:
+        raise BadBallot("Nothing was decided.", hint="Choose accept, repair or discard.")
+    if answer.decision == "accept" and not all(answer.checks.values()):
+        raise BadBallot("An entry that fails a check cannot be accepted.", hint="Choose repair or discard.")
+    return Verification(
+        item_id=assignment.item_id, rater_id=rater_id, checks=answer.checks, decision=answer.decision,
+        comment=answer.comment,
+    )  # fmt: skip
+
+
+def right(assignment: Assignment, answer: Answer | Vote) -> bool | None:
+    """Was a task with a known answer answered rightly? None where nothing is known."""
+    expected = assignment.params.get("expected")
+    if not isinstance(expected, dict):
+        return None
+    if assignment.kind == "preference":
+        return answer.preference is not None and str(answer.preference) == expected.get("preference")
+    given = {name: float(value) for name, value in answer.ratings.items()}
+    if assignment.kind == "yes_no":
+        if isinstance(answer, Answer) and answer.answer is not None:
+            given = {INSTRUCTION_FOLLOWING: float(answer.answer)}
+        wanted = expected.get("answer")
+        return None if wanted is None else given.get(INSTRUCTION_FOLLOWING) == float(bool(wanted))
+    asked, reach = expected.get("ratings"), expected.get("tolerance", 1)
+    if not isinstance(asked, dict) or not asked or not isinstance(reach, int | float):
+        return None
+    return all(abs(given.get(str(name), 99.0) - float(str(value))) <= reach for name, value in asked.items())
+
+
+_CHOICES = {"left": "left is better", "right": "right is better", "tie": "a tie", "both_bad": "both are bad"}
+
+
+def feedback_on(assignment: Assignment, answer: Answer) -> str:
+    """What a rater is told after a practice task: right or not, the expected answer, and why. One line each."""
+    expected = assignment.params.get("expected")
+    if not isinstance(expected, dict):
+        return "Thank you."
+    verdict = right(assignment, answer)
+    lines = [{True: "Right.", False: "This is not the expected answer.", None: "Thank you."}[verdict]]
+    wanted = _wanted(assignment.kind, expected)
+    if wanted:
+        lines.append(f"Expected: {wanted}.")
+    lines.append(str(expected.get("explanation") or ""))
+    return "\n".join(line for line in lines if line)
+
+
+def _wanted(kind: str, expected: dict[str, Any]) -> str:
+    if kind == "preference":
+        return _CHOICES.get(str(expected.get("preference")), "")
+    if kind == "yes_no":
+        return "" if expected.get("answer") is None else "yes" if expected["answer"] else "no"
+    asked = expected.get("ratings")
+    labels = {question.name: question.label for question in forms().criteria}
+    given = asked.items() if isinstance(asked, dict) else ()
+    told = ", ".join(f"{labels.get(name, name)} {value}" for name, value in given)
+    reach = expected.get("tolerance", 1)
+    return f"{told} (give or take {reach})" if told and reach else told

@@ -1,0 +1,316 @@
+"""Plain tables: battles, ratings and scores from CSV, TSV, JSON Lines, Parquet, frames or columns, as one Arrow table.
+
+Text columns come back dictionary-encoded and without conversion loss (a model named ``007``, ``NA`` or ``1e5`` keeps
+its name); number columns come back as float64. An empty cell is null. Whatever is wrong is told with file and row;
+rows are counted from 1 and the header is not counted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from imarena.core.errors import UserError
+from imarena.tables.files import read_file
+
+TEXT = pa.dictionary(pa.int32(), pa.string())
+OUTCOMES = ("left", "right", "tie", "both_bad")
+NOT_A_NUMBER = ("NA", "N/A", "na", "n/a", "null", "None", "NaN", "nan", "-")
+"""Cells that stand for "missing" in a number column."""
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """The columns of one kind of table: DESIGN, "The command line is a contract"."""
+
+    text: tuple[str, ...]
+    """Required text columns; a cell may not be empty."""
+    optional_text: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    """Required number columns; an empty cell is a missing value."""
+    optional_numbers: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    """Required text columns whose cells may be empty."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return (*self.text, *self.labels, *self.numbers)
+
+    @property
+    def known_text(self) -> frozenset[str]:
+        return frozenset((*self.text, *self.optional_text, *self.labels))
+
+    @property
+    def known_numbers(self) -> frozenset[str]:
+        return frozenset((*self.numbers, *self.optional_numbers))
+
+
+KINDS: dict[str, TableKind] = {
+    "battles": TableKind(
+        text=("left", "right"),
+        labels=("winner",),
+        optional_text=("item", "rater", "source", "task", "dimension", "status_left", "status_right"),
+        optional_numbers=("weight", "score_left", "score_right"),
+    ),
+    "ratings": TableKind(
+        text=("unit", "rater"), labels=("value",), optional_text=("criterion", "model", "task", "item")
+    ),
+    "scores": TableKind(
+        text=("unit", "model", "judge"), numbers=("score",), optional_text=("criterion", "task", "item")
+    ),
+    "board": TableKind(text=("model",), optional_text=("date",), optional_numbers=("rating", "rank")),
+}
+
+
+def read_table(
+    path: Path,
+    kind: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    extra: Sequence[str] | None = None,
+) -> pa.Table:
+    """Read a table of battles, ratings or scores.
+
+    `path` is a .csv, .tsv, .jsonl or .parquet file (CSV and JSON Lines may be .gz); `kind` is ``battles``,
+    ``ratings``, ``scores`` or ``board``. `columns` maps our column name to the file's, such as
+    ``{"left": "model_a"}``; `labels` the file's outcome label to ours, such as ``{"model_a": "left"}`` (battles
+    only). `extra` names other columns to keep; None keeps them all.
+
+    Known text columns come back as dictionary<int32, string>, known numbers as float64; ``value`` of ratings as
+    float64 where every cell is a number or missing, else as text (nominal labels).
+    """
+    spec = _kind(kind)
+    renames = dict(columns or {})
+    text = frozenset(renames.get(name, name) for name in spec.known_text | spec.known_numbers)
+    wanted = None if extra is None else text | frozenset(extra)
+    return _checked(read_file(Path(path), text=text, wanted=wanted), spec, str(path), renames, labels)
+
+
+def as_table(
+    data: object,
+    kind: str,
+    *,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """The same from memory: a pandas or polars frame, an Arrow table, a mapping of columns or a list of rows."""
+    return _checked(_to_arrow(data), _kind(kind), "table", dict(columns or {}), labels)
+
+
+def _kind(kind: str) -> TableKind:
+    if kind not in KINDS:
+        raise UserError(f"No table kind '{kind}'.", hint=f"Known kinds: {', '.join(KINDS)}.")
+    return KINDS[kind]
+
+
+def _to_arrow(data: object) -> pa.Table:
+    try:
+        if isinstance(data, pa.Table):
+            return data
+        if isinstance(data, Mapping):
+            return pa.table({str(name): _plain(values) for name, values in data.items()})
+        if hasattr(data, "__arrow_c_stream__"):
+            return pa.table(data)
+        if isinstance(data, list) and all(isinstance(row, Mapping) for row in data):
+            return pa.Table.from_pylist(data)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise UserError(f"table: {error}", hint="Every column must hold values of one type.") from error
+    raise UserError(
+        f"Cannot read a table from {type(data).__name__}.",
+        hint="Pass a path, a pandas or polars frame, an Arrow table, a mapping of columns or a list of rows.",
+    )
+
+
+def _plain(values: Any) -> Any:
+    return values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.array(values)
+
+
+def _checked(
+    table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, str], labels: Mapping[str, str] | None
+) -> pa.Table:
+    table = _renamed(table, spec, name, columns)
+    for column in table.column_names:
+        if column in spec.known_numbers:
+            table = _with(table, column, _numbers(table[column], name, column))
+        elif column == "value":
+            table = _with(table, column, _values(table[column], name))
+        elif column in spec.known_text:
+            table = _with(table, column, _text(table[column], name, column))
+    for column in spec.text:
+        if table[column].null_count:
+            _refuse(pc.is_null(table[column]), name, f"column '{column}' is empty", "Every row needs one.")
+    if spec is KINDS["battles"]:
+        table = _battles(table, name, labels or {})
+    return table
+
+
+def _renamed(table: pa.Table, spec: TableKind, name: str, columns: Mapping[str, str]) -> pa.Table:
+    source = {theirs: ours for ours, theirs in columns.items()}
+    for theirs in source:
+        if theirs not in table.column_names:
+            raise UserError(f"{name}: no column '{theirs}'.", hint=f"It has: {', '.join(table.column_names)}.")
+    taken = set(columns) - set(source)
+    kept = [column for column in table.column_names if column not in taken]
+    table = table.select(kept).rename_columns([source.get(column, column) for column in kept])
+    if len(set(table.column_names)) < table.num_columns:
+        double = sorted({column for column in table.column_names if table.column_names.count(column) > 1})
+        raise UserError(f"{name}: column '{double[0]}' appears twice.", hint="Give every column its own name.")
+    missing = [column for column in spec.required if column not in table.column_names]
+    if missing:
+        raise UserError(
+            f"{name}: no column '{missing[0]}'. It has: {', '.join(table.column_names) or 'none'}.",
+            hint=f"Needed: {', '.join(spec.required)}. "
+            + (
+                f"Another name is given as in --columns {missing[0]}=NAME."
+                if "winner" in spec.required  # `rank` has that option; `agree` and `align` have not
+                else "Rename the column that holds it."
+            ),
+        )
+    return table
+
+
+def _with(table: pa.Table, column: str, values: Any) -> pa.Table:
+    return table.set_column(table.column_names.index(column), column, values)
+
+
+def _text(values: Any, name: str, column: str) -> Any:
+    """Dictionary-encoded text, one dictionary for all chunks; an empty string is null."""
+    kind = values.type
+    if pa.types.is_null(kind):
+        return pa.chunked_array([pa.nulls(len(values), TEXT)])
+    if not pa.types.is_dictionary(kind):
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+            raise UserError(f"{name}: column '{column}' holds {kind}, not text.", hint="Give plain names or numbers.")
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            values = values.cast(pa.string())
+        values = values.dictionary_encode()
+    if values.type != TEXT:
+        values = values.cast(TEXT)
+    values = values.unify_dictionaries()
+    if values.num_chunks and pc.any(pc.equal(values.chunk(0).dictionary, "")).as_py():
+        plain = values.cast(pa.string())
+        return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain).dictionary_encode()
+    return values
+
+
+def _numbers(values: Any, name: str, column: str) -> Any:
+    """float64; empty cells and the usual words for "missing" are null, and so is NaN."""
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = _parsed(values, name, column)
+    try:
+        values = values.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise UserError(f"{name}: column '{column}' holds {values.type}, not numbers.") from error
+    _refuse(pc.is_inf(values), name, f"column '{column}' is infinite", "Give a finite number or leave the cell empty.")
+    return pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
+
+
+def _parsed(values: Any, name: str, column: str) -> Any:
+    trimmed = pc.utf8_trim_whitespace(values)
+    missing = pc.is_in(trimmed, value_set=pa.array(["", *NOT_A_NUMBER], trimmed.type))
+    trimmed = pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+    try:
+        return trimmed.cast(pa.float64())
+    except pa.ArrowInvalid:
+        row = _first_not_a_number(trimmed)
+        cell = trimmed[row].as_py()
+        raise UserError(
+            f"{name}, row {row + 1}: '{_short(cell)}' in column '{column}' is not a number.",
+            hint="Leave the cell empty where there is no value.",
+        ) from None
+
+
+def _first_not_a_number(values: Any) -> int:
+    low, high = 0, len(values)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            values.slice(low, middle - low).cast(pa.float64())
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low
+
+
+def _values(values: Any, name: str) -> Any:
+    """Ratings: numbers where all of them are, else nominal labels. One slip among numbers is told, not obeyed."""
+    try:
+        return _numbers(values, name, "value")
+    except UserError:
+        if not pa.types.is_dictionary(values.type) and not pa.types.is_string(values.type):
+            raise
+        if _mostly_numbers(values):
+            raise
+        return _text(values, name, "value")
+
+
+def _mostly_numbers(values: Any) -> bool:
+    """More than half of the cells that hold something are numbers."""
+    counts = {row["values"]: row["counts"] for row in pc.value_counts(values.cast(pa.string())).to_pylist()}
+    given = {word: number for word, number in counts.items() if word and word.strip() not in NOT_A_NUMBER}
+    return bool(2 * sum(number for word, number in given.items() if _is_number(word)) > sum(given.values()))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _battles(table: pa.Table, name: str, labels: Mapping[str, str]) -> pa.Table:
+    for theirs, ours in labels.items():
+        if ours not in OUTCOMES:
+            raise UserError(f"Label '{theirs}' cannot mean '{ours}'.", hint=f"Outcomes are: {', '.join(OUTCOMES)}.")
+    table = _with(table, "winner", _relabelled(table["winner"], labels))
+    _known_words(table, name, "winner", OUTCOMES)
+    if "source" in table.column_names:
+        _known_words(table, name, "source", ("human", "judge"))
+    if "weight" in table.column_names:
+        low = pc.less(table["weight"], 0.0)
+        _refuse(pc.fill_null(low, True), name, "column 'weight' is empty or below 0", "Give a number, 0 or more.")
+    return table
+
+
+def _relabelled(values: Any, labels: Mapping[str, str]) -> Any:
+    if not labels or not values.num_chunks:
+        return values
+    words = [labels.get(word, word) for word in values.chunk(0).dictionary.to_pylist()]
+    indices = pa.chunked_array([chunk.indices for chunk in values.chunks], pa.int32())
+    return pc.take(pa.array(words, pa.string()), indices).dictionary_encode()
+
+
+def _known_words(table: pa.Table, name: str, column: str, words: tuple[str, ...]) -> None:
+    values = table[column]
+    if not values.num_chunks:
+        return
+    unknown = [word for word in values.chunk(0).dictionary.to_pylist() if word not in words]
+    for word in unknown:
+        _refuse(
+            pc.equal(values.cast(pa.string()), word),
+            name,
+            f"unknown {column} '{_short(word)}'",
+            f"Known: {', '.join(words)}."
+            + (
+                f" Say what your word means with --labels '{word}=left' (or right, tie, both_bad)."
+                if column == "winner"
+                else ""
+            ),
+        )
+
+
+def _refuse(bad: Any, name: str, what: str, hint: str) -> None:
+    row = pc.index(bad, pa.scalar(True)).as_py()
+    if row >= 0:
+        raise UserError(f"{name}, row {row + 1}: {what}.", hint=hint)
+
+
+def _short(cell: str, limit: int = 60) -> str:
+    return cell if len(cell) <= limit else cell[: limit - 1] + "…"

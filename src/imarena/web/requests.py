@@ -1,0 +1,121 @@
+"""What requests of the looking side have in common: filters that stand in a link, cursors, limits."""
+
+from collections.abc import Sized
+from contextlib import suppress
+from datetime import date
+from typing import Annotated, Literal
+
+from fastapi import Query
+from pydantic import AfterValidator
+
+from imarena.web.callers import Caller
+from imarena.web.wire import NO_NUL, Wire
+from imarena.workflows.serving.server import leaderboards as looking
+
+Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
+Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
+Limit = Annotated[int, Query(ge=1, le=200)]
+
+
+def _real(day: str) -> str:
+    """A day of the calendar: a pattern would let a thirteenth month pass and filter by nonsense."""
+    with suppress(ValueError):
+        if date.fromisoformat(day).isoformat() == day:
+            return day
+    raise ValueError("should be a day, such as 2026-01-31")
+
+
+Day = Annotated[str, Query(json_schema_extra={"format": "date"}), AfterValidator(_real)] | None
+Source = Literal["auto", "human", "judge", "all"]
+Method = Literal["bt", "davidson", "elo"]
+
+
+class Filters(Wire):
+    """Which verdicts count. All of them can stand in a link."""
+
+    source: Source = "all"
+    judge: Word = None
+    dimension: Word = None
+    dataset: Word = None
+    family: Word = None
+    task: Word = None
+    topic: Word = None
+    track: Word = None
+    mode: Word = None
+    since: Day = None
+    until: Day = None
+
+
+class BoardFilters(Filters):
+    """The same for a board: where no source is chosen it is the one that `imarena rank` shows without options."""
+
+    source: Source = "auto"
+
+
+class BoardQuery(BoardFilters):
+    """Filters and the way to rank."""
+
+    method: Method = "bt"
+
+
+class HistoryQuery(BoardQuery):
+    """A board at several moments."""
+
+    points: Annotated[int, Query(ge=2, le=50)] = 12
+
+
+class DuelQuery(BoardFilters):
+    """Two models against each other."""
+
+    left: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
+    right: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
+
+
+class HeatQuery(Filters):
+    """Issues, of one editor or of all."""
+
+    editor: Word = None
+
+
+class BattleQuery(Filters):
+    """Battles of one model, or between two."""
+
+    left: Word = None
+    right: Word = None
+
+
+class BattlesPageQuery(BattleQuery):
+    """A page of them."""
+
+    cursor: Cursor = None
+    limit: Limit = 50
+
+
+class ItemQuery(Wire):
+    """Which items."""
+
+    dataset: Word = None
+    family: Word = None
+    task: Word = None
+    topic: Word = None
+    track: Word = None
+
+
+class ItemsPageQuery(ItemQuery):
+    """A page of them."""
+
+    cursor: Cursor = None
+    limit: Limit = 50
+
+
+def filters_of(query: Filters, caller: Caller) -> looking.Filters:
+    """The filters of a request; who leads no campaign sees only votes of campaigns that are closed."""
+    named = {name: getattr(query, name) for name in Filters.model_fields}
+    return looking.Filters(**named, released=not caller.leads)
+
+
+def page_of(found: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:
+    """Where a page of a list begins and ends, and the cursor of the next one."""
+    start = int(cursor) if cursor else 0
+    more = str(start + limit) if start + limit < len(found) else None
+    return slice(start, start + limit), more

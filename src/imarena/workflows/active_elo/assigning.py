@@ -1,0 +1,308 @@
+"""Route: draw a batch of battles and write assignments for raters."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import JsonValue
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.notices import Notice, notice_fields
+from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
+from imarena.routing import (
+    DEFERRAL,
+    Batch,
+    Belief,
+    Gates,
+    Strategy,
+    at_most,
+    chain,
+    draw,
+    fair_to_items,
+    gated,
+    only_with,
+    per_cost,
+    ranking_information,
+    top_order_confidence,
+)
+from imarena.routing.campaign_plan import Known, unit_of
+from imarena.storage import Workspace, leases
+from imarena.storage.database import writing
+from imarena.workflows.active_elo.planning import believe, check_confidence, thresholds
+from imarena.workflows.active_elo.sheets import sheet_at
+from imarena.workflows.boards.weighted.arena import Arena, read_arena
+from imarena.workflows.boards.weighted.calibrations import calibration_for, curve_of
+
+POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to ask for."""
+
+    budget: int
+    policy: str = "information"
+    raters: tuple[str, ...] = ()
+    """Named raters take turns. Without names, whoever comes takes the next assignment."""
+    votes_per_battle: int = 1
+    repeats: float = 0.05
+    """Share of battles that the same rater sees again, sides swapped."""
+    gold: float = 0.05
+    """Share of battles from the gold set, whose answer is known."""
+    tau: float | None = None
+    delta: float | None = None
+    deferral: float = DEFERRAL
+    place: tuple[str, ...] = ()
+    """New models: only their battles are asked."""
+    stop_top: int = 0
+    confidence: float = 0.95
+    cost_vote: float = 0.1
+    cost_judgment: float = 0.01
+    paper_compat: bool = False
+    name: str = "active elo"
+    seed: int = 0
+
+
+def assign(workspace: Workspace, judge: str | None, request: Request, out: Path | None = None) -> dict[str, Any]:
+    """Make a campaign, or add to the one of this name: assignments in the store and, where asked for, a CSV."""
+    if request.budget < 1:
+        raise UserError("The budget is zero: nobody is asked.", hint="Give --budget with at least one vote.")
+    if request.policy not in POLICIES:
+        raise UserError(f"No policy '{request.policy}'.", hint=f"Known: {', '.join(POLICIES)}.")
+    if request.votes_per_battle < 1 or (request.raters and request.votes_per_battle > len(request.raters)):
+        raise UserError("There are fewer raters than votes a battle.", hint="Name more --raters, or lower --votes.")
+    check_confidence(request.confidence)
+    _check_raters(workspace, request.raters)
+    arena = read_arena(workspace, judge)
+    belief = believe(arena, claims=request.stop_top > 0)
+    sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
+    if sure is not None and sure >= request.confidence:
+        told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
+        return {**told, **notice_fields(arena.notices)}
+    rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
+    campaign = _campaign(workspace, arena, request)
+    batch = draw_batch(workspace, arena, belief, request, rng)
+    made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
+    with sheet_at(workspace, made, out):
+        workspace.store.put(campaign)
+        _keep_raters(workspace, request.raters)
+        before = sum(workspace.store.count(Assignment, campaign_id=campaign.campaign_id).values())
+        added = workspace.store.add(made)
+        offered = _offer(workspace, made, before)
+    return {
+        "stopped": False,
+        "campaign": campaign.campaign_id,
+        "judge": arena.judge,
+        **notice_fields((*arena.notices, *_short(request, len(batch)))),
+        "policy": request.policy,
+        "assignments": added.new,
+        "offered": offered,
+        "for_named_raters": sum(one.rater_id is not None for one in made),
+        "battles": len(batch),
+        "repeats": sum(one.purpose == "repeat" for one in made),
+        "gold": sum(one.purpose == "gold" for one in made),
+        "top_confidence": sure,
+        "file": None if out is None else str(out),
+    }
+
+
+def _short(request: Request, battles: int) -> tuple[Notice, ...]:
+    wanted = -(-request.budget // request.votes_per_battle)
+    if battles >= wanted:
+        return ()
+    return (Notice(code="few_battles_left", values={"battles": battles, "wanted": wanted}),)
+
+
+def draw_batch(
+    workspace: Workspace | None, arena: Arena, belief: Belief, request: Request, rng: np.random.Generator
+) -> Batch:
+    """The battles by the policy's chain of strategies: outside the gold set, or evenly inside for policy `gold`."""
+    if request.policy == "gold" and not arena.gold.any():
+        raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
+    items = arena.gold if request.policy == "gold" else ~arena.gold
+    if not (arena.pool.askable & items[:, None]).any():
+        raise UserError(
+            "There is no battle whose two pictures are here and differ.",
+            hint="Import the outputs with their pixels, or make some: imarena edit.",
+        )
+    pool = replace(arena.pool, present=arena.pool.present & items[:, None])
+    chosen: list[Strategy] = [at_most(request.votes_per_battle), fair_to_items]
+    if request.place:
+        unknown = [name for name in request.place if name not in pool.models]
+        if unknown:
+            raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
+        chosen.append(only_with([pool.models.index(name) for name in request.place]))
+    if request.policy == "information":
+        chosen.append(ranking_information(top=request.stop_top))
+    elif request.policy == "per-cost" and workspace is not None:
+        curve = curve_of(calibration_for(workspace, arena.judge), paper_compat=request.paper_compat)
+        chosen.append(
+            per_cost(
+                curve,
+                cost_vote=request.cost_vote,
+                cost_judgment=request.cost_judgment,
+                paper_compat=request.paper_compat,
+            )
+        )
+    elif request.policy in ("two-gate", "quality", "ambiguity"):
+        chosen.append(gated(_gates(arena, request)))
+    battles = -(-request.budget // request.votes_per_battle)
+    return draw(chain(chosen, pool, belief), battles, pool, rng)
+
+
+def _gates(arena: Arena, request: Request) -> Gates:
+    """The policy's gates. A gate alone has no use for the other's threshold, and without its own it would pass all."""
+    name = {"quality": "tau", "ambiguity": "delta"}.get(request.policy)
+    if name and getattr(request, name) is None and (request.tau, request.delta) != (None, None):
+        other = "delta" if name == "tau" else "tau"
+        raise UserError(
+            f"The policy '{request.policy}' does not look at {other}.", hint=f"Give --{name}, or neither threshold."
+        )
+    gates = thresholds(arena, request.tau, request.delta, request.deferral)
+    only = {"quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
+    return only.get(request.policy, gates)
+
+
+class _Maker:
+    """Battles to assignments: sides by coin, raters in turn, repeats and gold at their rate."""
+
+    def __init__(self, arena: Arena, request: Request, campaign: str, rng: np.random.Generator) -> None:
+        self.arena, self.request, self.campaign, self.rng = arena, request, campaign, rng
+        self.seen = set(arena.seen)
+        self.load = dict.fromkeys(request.raters, 0)
+
+    def make(self, batch: Batch) -> list[Assignment]:
+        """All assignments of a batch, in random order."""
+        made: list[Assignment] = []
+        for item, pair, chance in zip(
+            batch.item.tolist(), batch.pair.tolist(), batch.probability.tolist(), strict=True
+        ):
+            for slot in range(self.request.votes_per_battle):
+                rater = self._rater(item, pair)
+                if rater == "":
+                    continue
+                made.append(self._one(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
+        n = len(made) if self.request.raters else 0  # for whoever comes, repeats and gold are chosen when they come
+        again = self.rng.permutation(n)[: round(n * self.request.repeats)]
+        made += [self._repeat(made[place]) for place in again]
+        if self.request.policy != "gold":
+            made += self._gold(round(n * self.request.gold))
+        if not made:
+            raise UserError("Every rater has seen every chosen battle.", hint="Name other raters with --raters.")
+        return [made[place] for place in self.rng.permutation(len(made))]
+
+    def _rater(self, item: int, pair: int) -> str | None:
+        """The rater with the least work who has not seen this battle; None: anyone; "": nobody is left."""
+        if not self.request.raters:
+            return None
+        free = [name for name in self.request.raters if (name, item, pair) not in self.seen]
+        if not free:
+            return ""
+        chosen = min(free, key=lambda name: self.load[name])
+        self.load[chosen] += 1
+        self.seen.add((chosen, item, pair))
+        return chosen
+
+    def _one(self, item: int, pair: int, rater: str | None, **values: Any) -> Assignment:
+        pool = self.arena.pool
+        sides = [self.arena.output_id(item, int(model)) for model in (pool.left[pair], pool.right[pair])]
+        if self.rng.random() < 0.5:
+            sides.reverse()
+        item_id, turn = self.arena.unit[item]
+        return Assignment(
+            campaign_id=self.campaign,
+            item_id=item_id,
+            turn=turn,
+            left_id=sides[0],
+            right_id=sides[1],
+            unit=unit_of(item_id, sides[0], sides[1], turn),
+            rater_id=rater,
+            **values,
+        )
+
+    def _repeat(self, first: Assignment) -> Assignment:
+        """The same battle to the same rater with the sides swapped: does he or she say the same again?"""
+        swapped = {"left_id": first.right_id, "right_id": first.left_id, "purpose": "repeat", "probability": None}
+        return first.model_copy(update=swapped)
+
+    def _gold(self, wanted: int) -> list[Assignment]:
+        known = sorted(_answers(self.arena))
+        made = []
+        for place in self.rng.permutation(len(known))[:wanted]:
+            item, pair = known[place]
+            rater = self._rater(item, pair)
+            if rater != "":
+                made.append(self._one(item, pair, rater, purpose="gold"))
+        return made
+
+
+def _answers(arena: Arena) -> dict[tuple[int, int], float]:
+    """Battles of the gold set on which all votes say the same: (item, pair) to the points of the pair's left model."""
+    votes, askable = arena.votes, arena.pool.askable
+    said: dict[tuple[int, int], set[float]] = {}
+    for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
+        if arena.gold[item] and askable[item, pair]:
+            said.setdefault((item, pair), set()).add(points)
+    return {battle: next(iter(told)) for battle, told in said.items() if told in ({0.0}, {1.0})}
+
+
+def _known(arena: Arena) -> list[JsonValue]:
+    """The same as the web application reads them."""
+    listed: list[JsonValue] = []
+    for (item, pair), points in sorted(_answers(arena).items())[:200]:
+        left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
+        told = Known(
+            item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
+        )
+        listed.append(told.model_dump(mode="json"))
+    return listed
+
+
+def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
+    """Make assignments that are for whoever comes free to take in the web application, where both sides have pixels."""
+    shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side and one.rater_id is None})
+    pixels = {row["id"] for row in workspace.store.rows(Output, id=shown) if row["image_sha256"]} if shown else set()
+    free = [one for one in made if one.rater_id is None and {one.left_id, one.right_id} <= pixels]
+    with writing(workspace.store.engine) as connection:
+        leases.offer(connection, [(one, before + place) for place, one in enumerate(free)])
+    return len(free)
+
+
+def _campaign(workspace: Workspace, arena: Arena, request: Request) -> Campaign:
+    identity = content_id("campaign", request.name)
+    held = workspace.store.get(Campaign, identity)
+    if held is not None and not held.open:
+        raise UserError(
+            f"The campaign '{request.name}' is closed: nobody would be given its tasks.",
+            hint="Name another with --campaign, or open it again on its page.",
+        )
+    if held is not None:
+        return _with_answers(held, _known(arena))
+    settings: JsonDict = {
+        "judge": arena.judge, "policy": request.policy, "raters_per_unit": request.votes_per_battle,
+        "repeat_rate": request.repeats, "gold_rate": request.gold, "gold": _known(arena),
+    }  # fmt: skip
+    return Campaign(campaign_id=identity, name=request.name, kind="preference", settings=settings)
+
+
+def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
+    """Answers of the gold set become known as votes on it come in; those that a campaign has are kept."""
+    had = held.settings.get("gold")
+    listed = had if isinstance(had, list) else []
+    new = [one for one in known if one not in listed]
+    return held.model_copy(update={"settings": {**held.settings, "gold": [*listed, *new]}}) if new else held
+
+
+def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
+    """Refuse tasks for somebody who left."""
+    found = [workspace.store.get(Rater, name) for name in names]
+    gone = [rater.rater_id for rater in found if rater is not None and not rater.active]
+    if gone:
+        raise UserError(f"The rater '{gone[0]}' was withdrawn.", hint="Name others with --raters, or use another id.")
+
+
+def _keep_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
+    missing = [name for name in names if workspace.store.get(Rater, name) is None]
+    workspace.store.add(Rater(rater_id=name) for name in missing)

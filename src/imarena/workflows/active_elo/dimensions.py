@@ -1,0 +1,72 @@
+"""Route: CV-Judge's four dimensions: means of the best (CV-Arena table 6), scores under other weights (table 10)."""
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+
+from imarena.judges.cv_score import DIMENSIONS, WEIGHTS, combine
+from imarena.storage import Workspace
+from imarena.storage.database import reading
+from imarena.storage.schema import judgments
+from imarena.workflows.boards.weighted.arena import Arena
+from imarena.workflows.boards.weighted.columns import fetch
+
+FloatArray = NDArray[np.float64]
+
+WEIGHTINGS = {
+    "default": WEIGHTS,
+    "uniform": (0.25, 0.25, 0.25, 0.25),
+    "edit-heavy": (0.15, 0.40, 0.30, 0.15),
+}
+"""Semantic, editing, prompt, perceptual: the three of CV-Arena table 10."""
+
+
+def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray]:
+    """(N, m) scores of every dimension that the judge gives, NaN where there is none; the newest judgment counts."""
+    where = {bytes(name).decode(): place for place, name in np.ndenumerate(arena.output) if name}
+    with reading(workspace.store.engine) as connection:
+        rows = fetch(
+            connection,
+            select(judgments.c.left_id, judgments.c.body)
+            .where(
+                judgments.c.judge == arena.judge, judgments.c.dimension == "overall", judgments.c.status == "ok",
+                judgments.c.right_id.is_(None),
+            )
+            .order_by(judgments.c.seq),
+        )  # fmt: skip
+    found: dict[str, FloatArray] = {}
+    for left_id, body in rows:
+        place = where.get(left_id)
+        scores = json.loads(body).get("scores", {}) if place is not None and '"scores"' in body else {}
+        for name, value in scores.items():
+            found.setdefault(name, np.full(arena.output.shape, np.nan))[place] = value
+    return found
+
+
+def four(tables: dict[str, FloatArray]) -> FloatArray | None:
+    """(N, m, 4) CV-Judge's dimensions; None where the judge does not give all four."""
+    return np.stack([tables[name] for name in DIMENSIONS], axis=2) if set(DIMENSIONS) <= tables.keys() else None
+
+
+def mean_lines(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> list[dict[str, Any]]:
+    """Mean of every dimension for the best models, over outputs that have all of them."""
+    stacked = np.stack(list(tables.values()), axis=2)
+    lines = []
+    for model in best:
+        column = stacked[:, arena.pool.models.index(model)]
+        known = column[np.isfinite(column).all(axis=1)]
+        means = known.mean(axis=0).tolist() if len(known) else [None] * len(tables)
+        lines.append({"model": model, "n": len(known), **dict(zip(tables, means, strict=True))})
+    return lines
+
+
+def weighted(table: FloatArray, weights: tuple[float, float, float, float]) -> FloatArray:
+    """(N, m) scores under these weights, caps and all; NaN where a dimension is missing. `table` (N, m, 4)."""
+    scores = np.full(table.shape[:2], np.nan)
+    for place in zip(*np.nonzero(np.isfinite(table).all(axis=2)), strict=True):
+        sem, edit, prompt, perceptual = (float(value) for value in table[place])
+        scores[place] = combine(sem, edit, prompt, perceptual, weights).score
+    return scores

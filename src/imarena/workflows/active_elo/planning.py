@@ -1,0 +1,255 @@
+"""Route: calibrate a judge, freeze a gold set, say what is believed now, and plan how many votes are needed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.notices import Notice, notice_fields
+from imarena.core.records import Campaign, JsonDict
+from imarena.judges.score_ranges import range_of
+from imarena.ranking import Options
+from imarena.ranking.likelihood.corrected import Ballot, correct
+from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.routing import (
+    DEFERRAL,
+    Belief,
+    Gates,
+    chance_of_decision,
+    fit_curve,
+    forecast,
+    gates_for,
+    standardise,
+    top_order_confidence,
+)
+from imarena.routing.calibration import LEAST_PAIRS
+from imarena.routing.stopping import MOST, Forecast
+from imarena.storage import Workspace
+from imarena.workflows.boards.weighted.arena import GOLD, Arena, gold_set, read_arena
+from imarena.workflows.boards.weighted.calibrations import ALL, Fit, gap_tables, record_of, store_newest
+
+
+def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> dict[str, Any]:
+    """Set items aside for good: no calibration and no routing sees them; their votes judge the boards.
+
+    The set is frozen when it is made. Asking again gives the same set, and more items never join it.
+    """
+    held = gold_set(workspace)
+    if held:
+        return {"gold_items": len(held), "new": False}
+    if not 0 < share < 1:
+        raise UserError(f"A gold share of {share:g} leaves nothing.", hint="Give a share between 0 and 1, such as 0.1.")
+    from imarena.core.records import Item, Mode, Output
+
+    ids = sorted(row["id"] for row in workspace.store.rows(Item))
+    edited = {str(key[0]) for key in workspace.store.count(Output, "item_id", mode=Mode.SINGLE.value)}
+    if edited:  # items that are only edited in several turns have no battles here: nobody could vote on them
+        ids = [one for one in ids if one in edited]
+    if not ids:
+        raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
+    chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
+    listed = [ids[place] for place in sorted(chosen)]
+    settings: JsonDict = {"items": list(listed), "share": share, "seed": seed}
+    workspace.store.put(
+        Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
+    )
+    return {"gold_items": len(listed), "new": True}
+
+
+def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
+    """Score gap (k,), agreement (k,) and family of every decided vote on a pair that the judge scored differently.
+
+    Votes on gold items and controls are left out. Ties and both_bad do not say who is right; equal scores take no side.
+    """
+    votes = arena.work
+    gap = np.round(arena.pool.gap[votes.item, votes.pair], 9)
+    usable = np.isfinite(gap) & (gap != 0) & (votes.points != 0.5)
+    agrees = ((gap > 0) == (votes.points > 0.5))[usable].astype(np.float64)
+    families = arena.families[votes.item[usable]]
+    return np.abs(gap[usable]), agrees, families
+
+
+def calibrate(workspace: Workspace, judge: str | None, fit: Fit | None = None) -> dict[str, Any]:
+    """Fit q_AI(gap) for a judge, and for each family with enough pairs; store every curve with its data."""
+    fit = fit or Fit()
+    arena = read_arena(workspace, judge, ratings=True)
+    scores = range_of(arena.judge, arena.pool.scores, fit.score_range)
+    gap, agrees, families = calibration_pairs(arena)
+    groups: dict[str, Any] = {ALL: np.ones(gap.size, bool)}
+    for family in np.unique(families).tolist():
+        groups[family] = families == family
+    stored, skipped = [], {}
+    for name, rows in groups.items():
+        if name != ALL and (int(rows.sum()) < LEAST_PAIRS or np.ptp(gap[rows]) == 0):
+            skipped[name] = int(rows.sum())
+            continue
+        curve = fit_curve(
+            gap[rows], agrees[rows], method=fit.method, rounds=fit.rounds, seed=fit.seed, what=f"'{arena.judge}'",
+            ridge=fit.ridge,
+        )  # fmt: skip
+        record = record_of(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions, fit)
+        stored.append(store_newest(workspace, record))
+    return {
+        "judge": arena.judge,
+        "method": fit.method,
+        "score_range": scores.document,
+        "n_pairs": int(gap.size),
+        "curves": [{"group": record.group, "n_pairs": record.n_pairs, **record.curve} for record in stored],
+        "too_few": skipped,
+        **gap_tables(gap, agrees, scores.range, fit.gap_edges),
+        "q": "the mixture takes max(0, 2a - 1); the paper's online update takes a",
+        **notice_fields(arena.notices),
+    }
+
+
+BOARDS = 4000
+"""How many are drawn to say how sure an order is."""
+
+
+def believe(arena: Arena, *, claims: bool) -> Belief:
+    """What the votes outside the gold set, with the judge corrected by them, say now. `claims`: with drawn boards."""
+    votes = arena.work
+    standard = standardise(arena.pool.scores)
+    left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
+    usual = standard.means[left] - standard.means[right]
+    own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
+    ballot = Ballot(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
+    found = correct(ballot)
+    decided = (votes.points != 0.5).astype(np.float64)
+    decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
+    slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
+    drawn = boards(ballot, found, BOARDS) if claims else None
+    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, drawn)
+
+
+def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
+    """The gates: what was given, or thresholds for a deferral rate."""
+    if tau is not None or delta is not None:
+        return Gates(tau, delta)
+    inside = ~arena.gold
+    return gates_for(arena.pool.lower[inside].ravel(), np.abs(arena.pool.gap[inside]).ravel(), deferral=deferral)
+
+
+def deferral_by_family(arena: Arena, gates: Gates) -> list[dict[str, Any]]:
+    """Share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7)."""
+    pairs = arena.pool.open & ~arena.gold[:, None]
+    through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & pairs
+    families = arena.families
+    lines = [_deferral("all", through, pairs)]
+    return lines + [
+        _deferral(name, through[families == name], pairs[families == name]) for name in np.unique(families).tolist()
+    ]
+
+
+def _deferral(name: str, through: Any, open_pairs: Any) -> dict[str, Any]:
+    n = int(open_pairs.sum())
+    return {"family": name, "pairs": n, "routed": int(through.sum()), "rate": float(through.sum()) / n if n else None}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a plan should reach: half-widths in rating points, or the order of the best `top` with `confidence`."""
+
+    target: float = 25.0
+    level: float = 0.95
+    top: int = 3
+    confidence: float = 0.95
+    cost_vote: float = 0.1
+    raters: int = 1
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse one that no order can ever reach, or that any reaches."""
+    if not 0 < confidence < 1:
+        raise UserError(
+            f"An order cannot be known with a confidence of {confidence:g}.",
+            hint="Give one between 0 and 1: --confidence 0.95.",
+        )
+
+
+def _own_gap(arena: Arena) -> float:
+    """Root mean square of the items' own score gaps, less those of the models' means, on the common scale."""
+    standard = standardise(arena.pool.scores)
+    own = standard.filled - standard.means
+    m = own.shape[1]
+    return float(np.sqrt(2 * m / (m - 1) * own.var(axis=1).mean()))
+
+
+def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | None, deferral: float) -> dict[str, Any]:
+    """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
+    check_confidence(wish.confidence)
+    arena = read_arena(workspace, judge)
+    belief = believe(arena, claims=True)
+    told = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
+    chosen = gates or thresholds(arena, None, None, deferral)
+    top = min(wish.top, arena.pool.n_models)
+    sure = top_order_confidence(belief, top)
+    order = np.argsort(-belief.theta)
+    wanted = _wanted(arena, belief, told, wish)
+    return {
+        "judge": arena.judge,
+        **notice_fields((*arena.notices, *_plan_notices(wanted, wish))),
+        "items": arena.pool.n_items,
+        "models": arena.pool.n_models,
+        "votes_so_far": len(arena.work),
+        "controls_so_far": len(arena.votes) - len(arena.work),
+        **wanted,
+        "spread": "evenly: route assign --policy random",
+        "target": wish.target,
+        "top": [arena.pool.models[place] for place in order[:top]],
+        "top_confidence": sure,
+        "stop": sure >= wish.confidence,
+        "tau": chosen.tau,
+        "delta": chosen.delta,
+        "deferral": deferral_by_family(arena, chosen),
+    }
+
+
+def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: Wish) -> dict[str, Any]:
+    """The votes for all models and for each of them, and what can be had here."""
+    need = told.needed(wish.target)
+    options = Options()
+    ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
+    each = [
+        {
+            "model": arena.pool.models[place],
+            "rating": float(ratings[place]),
+            "half_width_now": float(told.now[place]),
+            "votes_needed": told.needed(wish.target, np.array([place])).votes,
+        }
+        for place in np.argsort(-belief.theta).tolist()
+    ]
+    battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
+    left = max(battles * wish.raters - len(arena.work), 0)
+    widest = each[int(np.argmax([MOST if line["votes_needed"] is None else line["votes_needed"] for line in each]))]
+    return {
+        "votes_needed": need.votes,
+        "votes_likely": list(need.likely),
+        "votes_per_rater": None if need.votes is None else -(-need.votes // wish.raters),
+        "cost": None if need.votes is None else need.votes * wish.cost_vote,
+        "half_width_now": float(told.now.max()),
+        "half_width_then": float(told.now.max()) if need.votes == 0 else told.widest(need.votes or MOST),
+        "widest": widest["model"],
+        "by_model": each,
+        "battles": battles,
+        "votes_left": left,
+        "half_width_left": told.widest(left) if left else float(told.now.max()),
+    }
+
+
+def _plan_notices(wanted: dict[str, Any], wish: Wish) -> list[Notice]:
+    """What stands between the wish and this arena."""
+    found = []
+    need, widest = wanted["votes_needed"], wanted["widest"]
+    others = [line["votes_needed"] for line in wanted["by_model"] if line["model"] != widest]
+    rest = MOST if None in others else max(others)
+    if (MOST if need is None else need) > 2 * max(rest, 1):
+        values: JsonDict = {"model": widest, "target": wish.target, "votes": rest}
+        found.append(Notice(code="one_model_needs_most_votes", values=values))
+    if (MOST if need is None else need) > wanted["votes_left"]:
+        values = {name: wanted[name] for name in ("battles", "votes_left")}
+        values |= {"raters": wish.raters, "half_width": wanted["half_width_left"], "target": wish.target}
+        found.append(Notice(code="too_few_votes_left", values=values))
+    return found

@@ -1,0 +1,1 @@
+"""Simulated campaigns: ways of spending the same human budget, compared."""

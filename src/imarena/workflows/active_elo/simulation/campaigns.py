@@ -1,0 +1,200 @@
+"""Asking people in a simulated campaign: a selection rule spends a budget, votes are revealed only when asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.ranking.likelihood.corrected import Ballot, correct
+from imarena.routing import (
+    Belief,
+    Gates,
+    Pool,
+    Standard,
+    Strategy,
+    at_most,
+    chain,
+    chance_of_decision,
+    draw,
+    gated,
+    gates_for,
+    ranking_information,
+    standardise,
+)
+from imarena.routing.gates import SHIFT
+from imarena.workflows.active_elo.simulation.worlds import World
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+SELECTIONS = ("random", "quality", "ambiguity", "two-gate", "information", "two-gate-loose", "two-gate-tight")
+BATCH = 25
+"""Votes between two looks at the board (the information rule)."""
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What B campaigns asked, in order: item, pair and points of the left model, each (B, n)."""
+
+    item: IntArray
+    pair: IntArray
+    points: FloatArray
+
+    def first(self, n: int) -> "Votes":
+        """The first n votes of each campaign."""
+        return Votes(self.item[:, :n], self.pair[:, :n], self.points[:, :n])
+
+    def and_then(self, other: "Votes") -> "Votes":
+        """Both, one after the other."""
+        joined = (np.concatenate(two, axis=1) for two in zip(self.columns, other.columns, strict=True))
+        return Votes(*joined)
+
+    @property
+    def columns(self) -> tuple[IntArray, IntArray, FloatArray]:
+        return self.item, self.pair, self.points
+
+
+@dataclass(frozen=True)
+class Campaigns:
+    """B campaigns on one world, each with its own split: items in `train` (B, N) may be asked, the rest is held out.
+
+    `standards`: scores on the common scale, means over each campaign's items.
+    """
+
+    world: World
+    train: NDArray[np.bool_]
+    standards: tuple[Standard, ...]
+    seed: int
+
+    @property
+    def size(self) -> int:
+        return len(self.standards)
+
+
+def campaigns(world: World, seeds: int, *, held_out: float = 0.5, seed: int = 0) -> Campaigns:
+    """Split the items anew for every seed."""
+    if seeds < 2:
+        raise UserError("At least two seeds are needed for an interval.", hint="Such as --seeds 200.")
+    n = len(world.scores)
+    train = np.zeros((seeds, n), bool)
+    for index in range(seeds):
+        order = np.random.default_rng([seed, index, 0]).permutation(n)
+        train[index, order[round(n * held_out) :]] = True
+    standards = tuple(standardise(world.scores, np.flatnonzero(row)) for row in train)
+    return Campaigns(world, train, standards, seed)
+
+
+def default_gates(world: World, *, deferral: float) -> Gates:
+    """Both thresholds for a deferral rate, from scores alone."""
+    pool = _pool(world, np.ones(len(world.scores), bool))
+    return gates_for(pool.lower.ravel(), np.abs(pool.gap).ravel(), deferral=deferral)
+
+
+def run(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: Gates) -> Votes:
+    """Spend the largest budget in every campaign. What is asked within a smaller budget is the beginning of it."""
+    if selection not in SELECTIONS:
+        raise UserError(f"No selection '{selection}'.", hint=f"Known: {', '.join(SELECTIONS)}.")
+    if min(budgets) < 1:
+        raise UserError("A budget of zero asks nobody.", hint="Give budgets of at least one vote.")
+    pools = [_pool(fleet.world, row) for row in fleet.train]
+    rngs = [np.random.default_rng([fleet.seed, n, SELECTIONS.index(selection) + 1]) for n in range(fleet.size)]
+    empty = np.zeros((fleet.size, 0), np.int64)
+    votes = Votes(empty, empty, empty.astype(np.float64))
+    ends = sorted({*budgets, *(range(BATCH, max(budgets), BATCH) if selection == "information" else ())})
+    for end in ends:
+        beliefs = _beliefs(fleet, pools, votes) if selection == "information" else None
+        votes = votes.and_then(_step(fleet, pools, rngs, selection, gates, beliefs, end - votes.item.shape[1]))
+    return votes
+
+
+def _step(
+    fleet: Campaigns,
+    pools: list[Pool],
+    rngs: list[np.random.Generator],
+    selection: str,
+    gates: Gates,
+    beliefs: list[Belief] | None,
+    size: int,
+) -> Votes:
+    m = pools[0].n_models
+    blank = Belief(np.zeros(m), np.eye(m))
+    items, pairs, points = [], [], []
+    for index, (pool, rng) in enumerate(zip(pools, rngs, strict=True)):
+        belief = blank if beliefs is None else beliefs[index]
+        weights = chain([at_most(1), *_rule(selection, gates, fleet, index)], pool, belief)
+        batch = draw(weights, size, pool, rng, by_task=False)
+        if len(batch) < size:
+            raise UserError(
+                f"Only {len(batch)} battles are left for '{selection}', {size} were asked for.",
+                hint="Lower the budget, or loosen the gates.",
+            )
+        mixed = rng.permutation(size)
+        item, pair = batch.item[mixed], batch.pair[mixed]
+        pool.asked[item, pair] += 1
+        items.append(item)
+        pairs.append(pair)
+        points.append(fleet.world.ask(item, pair, rng))
+    return Votes(np.stack(items), np.stack(pairs), np.stack(points))
+
+
+def moved_gates(world: World, gates: Gates) -> dict[str, Gates]:
+    """Both thresholds loosened and tightened as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
+    shift = world.range.points(SHIFT)
+    return {"two-gate-loose": gates.moved(shift), "two-gate-tight": gates.moved(-shift)}
+
+
+def _rule(selection: str, gates: Gates, fleet: Campaigns, index: int) -> list[Strategy]:
+    if selection in (moved := moved_gates(fleet.world, gates)):
+        return [gated(moved[selection])]
+    rules: dict[str, list[Strategy]] = {
+        "random": [],
+        "quality": [gated(replace(gates, delta=None))],
+        "ambiguity": [gated(replace(gates, tau=None))],
+        "two-gate": [gated(gates)],
+        "information": [ranking_information(fleet.standards[index])],
+    }
+    return rules[selection]
+
+
+def _pool(world: World, train: NDArray[np.bool_]) -> Pool:
+    pairs = len(world.sides[0])
+    seen = np.isfinite(world.votes).any(axis=0)
+    present = np.repeat(train[:, None], len(world.models), axis=1)
+    asked = np.where(seen, 0, 999).astype(np.int16).reshape(-1, pairs)
+    return Pool(world.scores, present, world.task, asked, world.models)
+
+
+def ballot(fleet: Campaigns, votes: Votes) -> Ballot:
+    """The votes as the corrected board reads them."""
+    left, right = fleet.world.sides
+    rows = np.arange(fleet.size)[:, None]
+    means = np.stack([standard.means for standard in fleet.standards])
+    one, other = left[votes.pair], right[votes.pair]
+    filled = fleet.standards[0].filled  # the scale is the world's, not the split's
+    own = filled[votes.item, one] - filled[votes.item, other]
+    return Ballot(one, other, votes.points, own - (means[rows, one] - means[rows, other]), means)
+
+
+def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:
+    found = correct(ballot(fleet, votes))
+    beliefs = []
+    for index, pool in enumerate(pools):
+        decisive = chance_of_decision(
+            pool,
+            fleet.standards[index].filled,
+            votes.item[index],
+            votes.pair[index],
+            (votes.points[index] != 0.5).astype(np.float64),
+        )
+        beliefs.append(
+            Belief(
+                found.theta[index],
+                found.covariance[index],
+                float(found.slopes[index, 0]),
+                float(found.dispersion[index]),
+                decisive,
+            )
+        )
+    return beliefs

@@ -1,0 +1,148 @@
+"""Worlds for `imarena simulate`: recorded scores and ratings, or judges and raters with stated reliability."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.judges.score_ranges import range_of
+from imarena.stats.score_range import PAPER_RANGE, ScoreRange, observed_range
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class World:
+    """N items, m models, P pairs, R raters. `scores` (N, m); `votes` (R, N, P) points of the left model, NaN where that
+    rater did not see both; `truth` (N, P) people's verdict together: 1, 0 or -1; `task` (N,) codes.
+    """
+
+    models: tuple[str, ...]
+    scores: FloatArray
+    votes: FloatArray
+    truth: FloatArray
+    task: NDArray[np.int64]
+    tasks: tuple[str, ...] = ("",)
+    strengths: FloatArray | None = None
+    """(m,) where they are known: simulated worlds."""
+    score_range: ScoreRange | None = None
+    """Lowest and highest score of the judge; None: as the scores show it."""
+
+    @property
+    def range(self) -> ScoreRange:
+        """The range on which gaps, bands and the shift of thresholds are stated."""
+        return self.score_range or observed_range(self.scores)
+
+    @property
+    def sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(P,) models of each pair."""
+        left, right = np.triu_indices(len(self.models), 1)
+        return left.astype(np.int64), right.astype(np.int64)
+
+    def ask(self, item: NDArray[np.int64], pair: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+        """(k,) points of one rater a battle, chosen at random among those who saw it."""
+        seen = self.votes[:, item, pair]
+        keys = np.where(np.isfinite(seen), rng.random(seen.shape), -1.0)
+        return np.asarray(seen[keys.argmax(axis=0), np.arange(item.size)])
+
+
+def recorded_world(
+    scores: Path, ratings: Path, judge: str | None = None, score_range: ScoreRange | None = None
+) -> World:
+    """A judge's scores (unit, model, judge, score) and people's ratings of the outputs (unit, model, rater, value).
+
+    A rater prefers the output that he or she rated higher; equal ratings are a tie.
+    """
+    from imarena.agreement.columns import ratings_from_file, scores_from_file
+
+    judged, rated = scores_from_file(scores), ratings_from_file(ratings)
+    names = sorted(set(judged.judge))
+    if judge is None and len(names) > 1:
+        raise UserError(f"{scores} holds {len(names)} judges.", hint=f"Choose one with --judge: {', '.join(names)}.")
+    chosen = judge or names[0]
+    if chosen not in names:
+        raise UserError(f"No scores of a judge '{chosen}'.", hint=f"Known: {', '.join(names)}.")
+    if "model" not in rated.labels:
+        raise UserError(f"{ratings} has no column 'model'.", hint="Ratings need unit, model, rater and value.")
+    world = _assembled(judged, rated, chosen)
+    return replace(world, score_range=range_of(chosen, world.scores, score_range).range)
+
+
+def _assembled(judged: Any, rated: Any, chosen: str) -> World:
+    rows = [row for row, name in enumerate(judged.judge) if name == chosen]
+    models = sorted({judged.labels["model"][row] for row in rows} & set(rated.labels["model"]))
+    units = sorted(set(rated.unit) & {judged.unit[row] for row in rows})
+    raters = sorted(set(rated.rater))
+    if len(models) < 2 or len(units) < 4:
+        raise UserError(
+            f"Scores and ratings share {len(models)} models and {len(units)} units.",
+            hint="Units and models must be named alike in both tables.",
+        )
+    at_unit, at_model = {u: n for n, u in enumerate(units)}, {m: n for n, m in enumerate(models)}
+    at_rater = {r: n for n, r in enumerate(raters)}
+    table = np.full((len(units), len(models)), np.nan)
+    for row in rows:
+        unit, model, score = judged.unit[row], judged.labels["model"][row], judged.score[row]
+        if unit in at_unit and model in at_model and score is not None:
+            table[at_unit[unit], at_model[model]] = score
+    values = np.full((len(raters), len(units), len(models)), np.nan)
+    for unit, rater, value, model in zip(rated.unit, rated.rater, rated.value, rated.labels["model"], strict=True):
+        if unit in at_unit and model in at_model and value is not None:
+            values[at_rater[rater], at_unit[unit], at_model[model]] = float(value)
+    return world_of(tuple(models), table, values)
+
+
+def world_of(models: tuple[str, ...], scores: FloatArray, values: FloatArray) -> World:
+    """From scores (N, m) and ratings (R, N, m). Differences are rounded, so that float noise makes no winner."""
+    left, right = np.triu_indices(len(models), 1)
+    lead = np.round(values[:, :, left] - values[:, :, right], 9)
+    with np.errstate(invalid="ignore"):
+        votes = np.where(np.isfinite(lead), 0.5 + 0.5 * np.sign(lead), np.nan)
+        counted = np.isfinite(lead).sum(axis=0)
+        mean = np.where(np.isfinite(lead), lead, 0.0).sum(axis=0) / np.maximum(counted, 1)
+    truth = np.sign(np.round(mean, 9))
+    return World(models, scores, votes, truth, np.zeros(len(scores), np.int64))
+
+
+def simulated_world(
+    *,
+    n_models: int = 21,
+    n_items: int = 400,
+    n_raters: int = 3,
+    bias: float = 0.3,
+    spread: float = 0.8,
+    seed: int = 0,
+) -> World:
+    """A judge that agrees with people as CV-Arena table 5 says, and favours some models.
+
+    Strengths are N(0, spread^2) in log odds. Every output has a quality: its model's strength plus noise of the item.
+    Raters vote by Bradley-Terry on the qualities. The judge's score (0 to 1000) is the quality on its scale, with an
+    error on each output and a bias per model of N(0, (bias * SLOPE)^2) points.
+    """
+    rng = np.random.default_rng(seed)
+    strengths = np.sort(rng.normal(0, spread, n_models))[::-1]
+    quality = strengths[None, :] + rng.normal(0, 0.8, (n_items, n_models))
+    favour = rng.normal(0, bias, n_models) * SLOPE
+    scores = np.clip(_judged(quality, rng) + favour[None, :], 0, 1000)
+    left, right = np.triu_indices(n_models, 1)
+    lead = quality[:, left] - quality[:, right]
+    chance = 0.5 + 0.5 * np.tanh(0.5 * SHARPNESS * lead)
+    votes = (rng.random((n_raters, *chance.shape)) < chance).astype(np.float64)
+    truth = np.sign(votes.mean(axis=0) - 0.5)
+    names = tuple(f"model-{n + 1:02d}" for n in range(n_models))
+    return World(names, scores, votes, truth, np.zeros(n_items, np.int64), strengths=strengths, score_range=PAPER_RANGE)
+
+
+SHARPNESS = 2.0
+"""How surely a rater sees a difference of quality of 1."""
+SLOPE, NOISE = 110.0, 70.0
+"""Points of score for a quality of 1, and the judge's error on one output. Without bias they give agreement of .57,
+.69, .83, .96 in the bands of table 5 (printed: .563, .691, .835, .948) and fractions of .22, .21, .32, .25 (printed:
+.182, .246, .314, .258)."""
+
+
+def _judged(quality: FloatArray, rng: np.random.Generator) -> FloatArray:
+    return np.asarray(500.0 + SLOPE * quality + rng.normal(0, NOISE, quality.shape))

@@ -1,0 +1,251 @@
+"""Rank: a table of battles (a file, a frame, columns) or a workspace to boards."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core.notices import Notice
+from imarena.core.records import Ranking
+from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles
+from imarena.ranking.signature import signed, table_data
+
+
+def rank(
+    data: object,
+    *,
+    method: str | None = None,
+    rounds: int | None = None,
+    seed: int | None = None,
+    interval: str | None = None,
+    cluster: str | None = None,
+    both_bad: str = "tie",
+    missing: str = "exclude",
+    covariates: Sequence[str] = (),
+    anchors: Mapping[str, float] | Ranking | None = None,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    resume: Ranking | None = None,
+    options: Options | None = None,
+) -> Ranking:
+    """Rank models from a table of battles with columns left, right and winner (left, right, tie, both_bad).
+
+    `data` is a path (CSV, TSV, JSON Lines, Parquet), a pandas or polars frame, an Arrow table, a mapping of columns or
+    a list of rows. `columns` maps our column names to yours, `labels` your outcome labels to ours. `anchors` fixes
+    ratings (a whole `Ranking` freezes a board, so that new models are placed on it). `resume` goes on with online Elo
+    where an earlier board stopped. `options` holds all settings; one that is named here as well goes before it. Without
+    any: Bradley-Terry with ties as half wins, 1,000 rounds, seed 0.
+    """
+    named: dict[str, Any] = {
+        "method": method, "rounds": rounds, "seed": seed, "interval": interval, "cluster": cluster,
+        "anchors": None if anchors is None else _anchors(anchors),
+    }  # fmt: skip
+    chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
+    table = load_battles(data, columns=columns, labels=labels)
+    made = rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
+    return signed(made, {"source": "table", **table_data(table)})
+
+
+def load_battles(
+    data: object, *, columns: Mapping[str, str] | None = None, labels: Mapping[str, str] | None = None
+) -> Any:
+    """Any of the accepted forms as a checked Arrow table."""
+    from imarena.tables.plain import as_table, read_table
+
+    if isinstance(data, (str, Path)):
+        return read_table(Path(data), "battles", columns=columns, labels=labels)
+    return as_table(data, "battles", columns=columns, labels=labels)
+
+
+def rank_table(
+    table: Any,
+    options: Options,
+    *,
+    both_bad: str = "tie",
+    missing: str = "exclude",
+    covariates: Sequence[str] = (),
+    resume: Ranking | None = None,
+    scope: dict[str, str] | None = None,
+    known_coverage: Mapping[str, float] | None = None,
+) -> Ranking:
+    """Rank a checked table. What shaped the reading of it goes into the settings.
+
+    `known_coverage` is each model's share of delivered outputs where the caller knows it; otherwise it is the share of
+    the table's items that a model was seen on.
+    """
+    battles = encode(
+        table,
+        both_bad=both_bad,
+        missing=missing,
+        covariates=covariates,
+        scores_decide=options.method == "active-elo",
+    )
+    if known_coverage is None:
+        covered = coverage(table, battles.models)
+    else:
+        shares = [known_coverage.get(model, np.nan) for model in battles.models]
+        covered = None if np.isnan(shares).any() else np.array(shares)
+    ranking = rank_battles(battles, options, coverage=covered, state=_state(resume, options))
+    settings = {**ranking.settings, "both_bad": both_bad, "missing": missing}
+    if resume is not None:
+        held = {standing.model: standing.rating for standing in resume.models}
+        settings["resumed_from"] = sha256_hex(canonical_json([held, resume.details.get("state")]).encode())[:12]
+    if missing == "loss" or "status_left" not in table.column_names:  # nothing is missing that could count as a loss
+        ranking = ranking.model_copy(update={"notices": tuple(map(_without_advice, ranking.notices))})
+    return ranking.model_copy(update={"settings": settings, "scope": scope or {}})
+
+
+def _without_advice(notice: Notice) -> Notice:
+    if notice.code != "coverage_differs":
+        return notice
+    return notice.model_copy(update={"values": {**notice.values, "losses_possible": False}})
+
+
+def rank_file(
+    path: Path,
+    options: Options,
+    *,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    by: str | None = None,
+    **reading: Any,
+) -> list[Ranking]:
+    """The board of a file of battles, or one per value of the column `by`. Nothing is stored."""
+    table = load_battles(path, columns=columns, labels=labels)
+    if by:
+        return list(rank_by(table, by, options, **reading))
+    return [signed(rank_table(table, options, **reading), {"source": "table", **table_data(table)})]
+
+
+def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
+    """One board for each value of a column, in the order of their names. A group that cannot be ranked says why."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if by not in table.column_names:
+        raise UserError(f"No column '{by}'.", hint=f"The table has: {', '.join(table.column_names)}.")
+    keys = table[by].cast(pa.string())
+    lost = keys.null_count
+    unnamed = (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
+    for value in sorted(value for value in pc.unique(keys).to_pylist() if value is not None):
+        part = table.filter(pc.fill_null(pc.equal(keys, value), False))
+        scope = {by: value}
+        try:
+            part = _trimmed(part)
+            board = signed(rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)})
+        except UserError as error:
+            why = Notice(code="group_not_ranked", values={"reason": str(error)})
+            board = Ranking(method=options.method, settings={}, n_battles=0, notices=(why,), scope=scope)
+        yield board.model_copy(update={"notices": (*board.notices, *unnamed)})
+
+
+def _trimmed(table: Any) -> Any:
+    """Forget names that do not occur in this part."""
+    import pyarrow as pa
+
+    for index, column in enumerate(table.column_names):
+        if pa.types.is_dictionary(table.schema.field(column).type):
+            plain = table[column].cast(pa.string()).dictionary_encode()
+            table = table.set_column(index, column, plain)
+    return table
+
+
+def load_board(path: Path) -> tuple[dict[str, float], str | None]:
+    """Ratings by model (higher is better) and the board's date, from model and rating or rank, or from our own JSON."""
+    if path.suffix.lower() == ".json":
+        return _own_board(path)
+    from imarena.tables.plain import read_table
+
+    table = read_table(path, "board")
+    models = table["model"].to_pylist()
+    if len(set(models)) < len(models):
+        double = next(model for model in models if models.count(model) > 1)
+        raise UserError(f"{path}: model '{double}' appears twice.", hint="A board has one row a model.")
+    column = next((name for name in ("rating", "rank") if name in table.column_names), None)
+    if column is None:
+        raise UserError(f"{path}: neither a column 'rating' nor 'rank'.", hint="A board has model and one of them.")
+    sign = 1.0 if column == "rating" else -1.0
+    ratings = {
+        model: sign * value for model, value in zip(models, table[column].to_pylist(), strict=True) if value is not None
+    }
+    dates = set(table["date"].to_pylist()) - {None} if "date" in table.column_names else set()
+    if len(dates) > 1:
+        raise UserError(f"{path}: {len(dates)} dates on one board.", hint="Give one board of one date.")
+    return ratings, next(iter(dates), None)
+
+
+def _own_board(path: Path) -> tuple[dict[str, float], str | None]:
+    import json
+
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        ratings = {str(row["model"]): float(row["rating"]) for row in document["models"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path}: not a board.", hint="Give what `rank --json` printed, or a table.") from error
+    date = document.get("created_at")
+    return ratings, str(date)[:10] if date else None
+
+
+def is_board(path: Path) -> bool:
+    """Is this a board (model and rating or rank) and not a table of battles?"""
+    from imarena.tables.files import column_names
+
+    if path.suffix.lower() == ".json":
+        return True
+    names = column_names(path)
+    return "model" in names and ("rating" in names or "rank" in names) and "left" not in names
+
+
+def load_ranking(path: Path) -> Ranking:
+    """A board that `rank --json` printed."""
+    try:
+        return Ranking.from_json(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: not a board of ours.", hint="Give the file that `rank --json` printed.") from error
+
+
+def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Correlation with an outside leaderboard, as a document."""
+    theirs, date = load_board(path)
+    found: Comparison = compare(ours, theirs, names=names)
+    return {
+        "board": path.name,
+        "date": date,
+        "n": found.n,
+        "spearman": found.spearman,
+        "kendall": found.kendall,
+        "pearson": found.pearson,
+        "footrule": found.footrule,
+        "reason": found.reason,
+        "common": [
+            {"model": model, "their_model": other, "rating": mine, "their_rating": yours}
+            for model, other, mine, yours in found.common
+        ],
+        "only_ours": list(found.only_ours),
+        "only_theirs": list(found.only_theirs),
+    }
+
+
+def _anchors(anchors: Mapping[str, float] | Ranking) -> dict[str, float]:
+    if isinstance(anchors, Ranking):
+        return {standing.model: standing.rating for standing in anchors.models}
+    return dict(anchors)
+
+
+def _state(resume: Ranking | None, options: Options) -> EloState:
+    if resume is None:
+        return EloState({})
+    if resume.method != options.method or options.method not in ("elo", "active-elo"):
+        raise UserError(
+            f"A {resume.method} board cannot be resumed by {options.method}.", hint="Only online Elo boards resume."
+        )
+    ratings = {standing.model: standing.rating for standing in resume.models}
+    state = resume.details.get("state")
+    if isinstance(state, dict) and isinstance(state.get("ratings"), dict):
+        ratings = {str(model): float(value) for model, value in state["ratings"].items()}  # type: ignore[union-attr,arg-type]
+    before = state.get("battles") if isinstance(state, dict) else None
+    return EloState(ratings, int(before) if isinstance(before, int) else resume.n_battles)

@@ -1,0 +1,279 @@
+"""A workspace as routing needs it: scores by item and model, what was asked, and the votes. Read by narrow queries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import func, or_, select
+
+from imarena.core.errors import UserError
+from imarena.core.notices import Notice, sentences
+from imarena.core.records import Campaign, JsonDict
+from imarena.routing import Pool
+from imarena.storage import Workspace
+from imarena.storage.database import reading
+from imarena.storage.schema import assignments, campaigns, raters, votes
+from imarena.workflows.boards.weighted.columns import Columns, fetch, read_columns
+from imarena.workflows.views import NONE, REASONS, Reason, View, VoteColumns, rating_pairs
+from imarena.workflows.views.votes import read_votes
+
+POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
+"""Points of the left side by preference code: a tie of any kind is half a point."""
+GOLD = "gold"
+MEAN_RATING = "people's mean rating"
+"""Who gave a vote that stands for two mean ratings."""
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """n live votes on pairs that are in the pool: place of the item, the pair, points of the pair's left model, rater.
+
+    `both_bad` and ties are half a point each; `probability` of having been routed, NaN where it is not known.
+    """
+
+    item: NDArray[np.int64]
+    pair: NDArray[np.int64]
+    points: NDArray[np.float64]
+    rater: tuple[str, ...]
+    purpose: tuple[str, ...]
+    probability: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return int(self.item.size)
+
+    def where(self, kept: NDArray[np.bool_]) -> "VoteTable":
+        """Only these rows."""
+        rows = np.flatnonzero(kept)
+        return VoteTable(
+            self.item[rows], self.pair[rows], self.points[rows], tuple(self.rater[row] for row in rows),
+            tuple(self.purpose[row] for row in rows), self.probability[rows],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The pool and the names behind its numbers. `unit[k]` is (item id, turn); `output` (N, m) ids, empty for none."""
+
+    pool: Pool
+    judge: str
+    unit: tuple[tuple[str, int], ...]
+    output: NDArray[np.bytes_]
+    labels: Mapping[str, NDArray[np.str_]]
+    """family, task, topic and track of each item, each (N,); "" where it has none."""
+    votes: VoteTable
+    gold: NDArray[np.bool_]
+    """(N,) items of the frozen gold set."""
+    seen: frozenset[tuple[str, int, int]]
+    """(rater, item, pair) of every battle that a rater was given or voted on."""
+    versions: Mapping[str, int] = field(default_factory=dict)
+    """Versions of the judge that count and how many scores each gave."""
+    earlier: int = 0
+    """Scores that do not count, because the judge has changed since."""
+    outside: int = 0
+    """Votes that count and are on outputs that these boards do not show: other modes, or other samples."""
+    compares: bool = False
+    """The judge also compared pairs: those verdicts are on the boards of `rank`, not here."""
+    unplaced: tuple[str, ...] = ()
+    """Models that were left out because nothing is known of them."""
+    wanting: str = "neither a score nor a vote"
+    """What those have."""
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What a user should know about the scores."""
+        found = []
+        if self.earlier:
+            found.append(Notice(code="earlier_scores", values={"judge": self.judge, "scores": self.earlier}))
+        if self.compares:
+            found.append(Notice(code="scores_alone", values={"judge": self.judge}))
+        found.extend(self.not_ranked)
+        bare = [
+            name for name, column in zip(self.pool.models, self.pool.scores.T, strict=True) if np.isnan(column).all()
+        ]
+        if bare:
+            found.append(Notice(code="models_without_scores", values={"judge": self.judge, "models": list(bare)}))
+        return tuple(found)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The same in the terminal's words."""
+        return tuple(sentences(self.notices))
+
+    @property
+    def not_ranked(self) -> tuple[Notice, ...]:
+        """Which models were left out, and why."""
+        values: JsonDict = {"models": list(self.unplaced), "lacking": self.wanting}
+        return (Notice(code="models_without_evidence", values=values),) if self.unplaced else ()
+
+    @property
+    def work(self) -> VoteTable:
+        """The votes that count: outside the gold set, and no controls (a repeat is the same opinion once more)."""
+        votes = self.votes
+        kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+        return votes.where(kept & ~self.gold[votes.item]) if len(votes) else votes
+
+    @property
+    def families(self) -> NDArray[np.str_]:
+        """Family (or task, where there is no family) of each item, (N,)."""
+        return _families(self.labels)
+
+    def output_id(self, item: int, model: int) -> str:
+        """The output that is shown there."""
+        return bytes(self.output[item, model]).decode()
+
+
+def read_arena(
+    workspace: Workspace,
+    judge: str | None,
+    *,
+    mode: str = "single",
+    dimension: str = "overall",
+    scored_on: str | None = None,
+    ratings: bool = False,
+) -> Arena:
+    """Read it. `judge` None: the only judge with scores, or a clear message.
+
+    Votes are those on `dimension`, and scores too unless `scored_on` names another. `ratings`: where nobody compared
+    two outputs, every two mean ratings on one item stand for a vote.
+    """
+    about = scored_on or dimension
+    chosen = judge or _only_judge(workspace, about)
+    columns = read_columns(workspace, chosen, mode, about)
+    with reading(workspace.store.engine) as connection:
+        given = fetch(
+            connection,
+            select(
+                assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
+                assignments.c.purpose,
+            ).where(or_(
+                # a closed campaign, and a rater who was withdrawn, ask no more than was answered
+                assignments.c.id.in_(select(votes.c.assignment_id)),
+                assignments.c.campaign_id.not_in(select(campaigns.c.id).where(campaigns.c.open == 0))
+                & func.coalesce(assignments.c.rater_id, "").not_in(select(raters.c.id).where(raters.c.active == 0)),
+            )),
+        )  # fmt: skip
+        cast = read_votes(connection, columns.at)
+    names = cast.dimension.names
+    usable = cast.in_force & (cast.reason != REASONS.index(Reason.RATER_EXCLUDED))
+    about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
+    arena = _assemble(workspace, chosen, columns, given, cast.where(about_it & usable & (cast.preference != NONE)))
+    return (
+        replace(arena, votes=_rated(workspace, arena.pool, columns, dimension))
+        if ratings and not len(arena.votes)
+        else arena
+    )
+
+
+def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -> VoteTable:
+    """Every two mean ratings of a criterion on one item as a vote; the higher one wins, equal ones are a tie."""
+    view = View(workspace)
+    found = rating_pairs(view, criterion)
+    one, other = (columns.at(view.entries.seq[side]).astype(np.int64) for side in (found.left, found.right))
+    item, pair, turned = _battle(pool, one, other)
+    kept = np.flatnonzero(pair >= 0)
+    points = POINTS[found.winner[kept]]
+    points = np.where(turned[kept], 1 - points, points)
+    none = np.full(kept.size, np.nan)
+    return VoteTable(item[kept], pair[kept], points, (MEAN_RATING,) * kept.size, ("vote",) * kept.size, none)
+
+
+def _only_judge(workspace: Workspace, dimension: str) -> str:
+    from imarena.core.records import Judgment
+
+    found = workspace.store.count(Judgment, "judge", dimension=dimension, status="ok", right_id=None)
+    names = sorted(name for (name,) in found)
+    if len(names) != 1:
+        raise UserError(
+            f"{len(names)} judges gave scores here." if names else "No judge gave scores here.",
+            hint=f"Choose one with --judge: {', '.join(names)}." if names else "Run: imarena judge.",
+        )
+    return str(names[0])
+
+
+def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[Any], cast: VoteColumns) -> Arena:
+    shape = columns.scores.shape
+    output = np.zeros(shape, columns.ids.dtype)
+    output.ravel()[columns.places] = columns.ids
+    picture = np.full(shape, -1, np.int32)
+    picture.ravel()[columns.places] = columns.picture
+    units = tuple(zip(columns.item, columns.turn, strict=True))
+    pairs = shape[1] * (shape[1] - 1) // 2
+    asked = np.zeros((shape[0], pairs), np.int16)
+    _, task = np.unique(_families(columns.labels), return_inverse=True)
+    pool = Pool(columns.scores, output != b"", task.astype(np.int64), asked, columns.models, picture)
+    found, seen = _votes(pool, columns, given, cast)
+    outside = int(cast.counts.sum()) - int((np.array(found.purpose, object) == "vote").sum())
+    gold_items = gold_set(workspace)
+    gold = np.array([name in gold_items for name in columns.item], bool)
+    return Arena(
+        pool,
+        judge,
+        units,
+        output,
+        columns.labels,
+        found,
+        gold,
+        seen,
+        columns.versions,
+        columns.earlier,
+        outside,
+        columns.compares,
+    )
+
+
+def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:
+    return np.asarray(np.where(labels["family"] == "", labels["task"], labels["family"]))
+
+
+def _votes(
+    pool: Pool, columns: Columns, given: list[Any], cast: VoteColumns
+) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
+    item, pair, _ = _battle(pool, *(columns.where([row[side] for row in given]) for side in (1, 2)))
+    seen: set[tuple[str, int, int]] = set()
+    for row, at, of in zip(given, item.tolist(), pair.tolist(), strict=True):
+        if of >= 0 and row[3]:
+            seen.add((row[3], at, of))
+    meant = (pair >= 0) & np.array([row[4] == "vote" for row in given], bool)
+    np.add.at(pool.asked, (item[meant], pair[meant]), 1)
+    item, pair, turned = _battle(pool, cast.left.astype(np.int64), cast.right.astype(np.int64))
+    cast, item, pair, turned = cast.where(pair >= 0), item[pair >= 0], pair[pair >= 0], turned[pair >= 0]
+    free = cast.purpose.of < 0
+    np.add.at(pool.asked, (item[free], pair[free]), 1)
+    raters = [str(name) for name in cast.rater.list()]
+    seen.update(zip(raters, item.tolist(), pair.tolist(), strict=True))
+    points = POINTS[cast.preference]
+    purposes = tuple(purpose or "vote" for purpose in cast.purpose.list())
+    points = np.where(turned, 1 - points, points)
+    return VoteTable(item, pair, points, tuple(raters), purposes, cast.probability), frozenset(seen)
+
+
+def _battle(
+    pool: Pool, one: NDArray[np.int64], other: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """(k,) item, pair (-1: none of this pool's) and whether the left side is the pair's right model.
+
+    `one` and `other` are flat places in the (N, m) tables, -1 for none.
+    """
+    m = pool.n_models
+    pair_of = np.full((m, m), -1, np.int64)
+    pair_of[pool.left, pool.right] = pair_of[pool.right, pool.left] = np.arange(pool.left.size)
+    known = (one >= 0) & (other >= 0) & (one // m == other // m)
+    pair = np.where(known, pair_of[one % m, other % m], -1)
+    return one // m, pair, one % m > other % m
+
+
+def dimension_votes(workspace: Workspace, arena: Arena, dimension: str) -> VoteTable:
+    """The votes that were given on one dimension alone."""
+    return read_arena(workspace, arena.judge, scored_on="overall", dimension=dimension).votes
+
+
+def gold_set(workspace: Workspace) -> frozenset[str]:
+    """Ids of the items of the frozen gold set; empty where none was frozen."""
+    found: set[str] = set()
+    for campaign in workspace.store.records(Campaign, kind=GOLD):
+        listed = campaign.settings.get("items")
+        if isinstance(listed, list):
+            found.update(str(item) for item in listed)
+    return frozenset(found)

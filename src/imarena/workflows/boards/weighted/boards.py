@@ -1,0 +1,334 @@
+"""Route: boards from votes and a judge together, from people alone, from the judge alone; checked on the gold set."""
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.core.errors import UserError
+from imarena.core.ids import canonical_json
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict, Ranking
+from imarena.ranking import Battles, Codes, Options, rank_battles
+from imarena.ranking.boards.board import assemble
+from imarena.ranking.boards.corrected import Scale, corrected_board
+from imarena.ranking.signature import signed
+from imarena.routing import standardise
+from imarena.storage import Workspace
+from imarena.workflows.boards.weighted.arena import Arena, VoteTable, read_arena
+from imarena.workflows.boards.weighted.calibrations import ALL
+from imarena.workflows.boards.weighted.online import weighed_board, with_range
+
+SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
+GOLD_SETTING = "gold"
+"""People alone on the gold set: what the other boards are checked against."""
+
+
+def rerank(
+    workspace: Workspace,
+    judge: str | None,
+    *,
+    settings: tuple[str, ...] = ("corrected",),
+    reward: str | None = None,
+    by_family: bool = False,
+    weigh_routing: bool = False,
+    options: Options | None = None,
+    paper_compat: bool = False,
+    keep: bool = True,
+    left_out: list[str] | None = None,
+) -> list[tuple[str, Ranking]]:
+    """One board for each setting (and family), stored as they are made. `reward`: another judge on its own.
+
+    `left_out`: hears of the settings for which something is missing, where the others are wanted all the same.
+    """
+    chosen = options or Options()
+    if paper_compat:
+        chosen = replace(chosen, active=replace(chosen.active, paper_compat=True))
+    arena = read_arena(workspace, judge, ratings=True)
+    made: list[tuple[str, Ranking]] = []
+    for name in settings:
+        try:
+            found = arena_boards(
+                workspace, arena, name, chosen, by="family" if by_family else None, weigh=weigh_routing
+            )
+        except UserError as error:
+            if left_out is None:
+                raise
+            left_out.append(f"There is no board '{name}'. {' '.join(str(error).split())}")
+            continue
+        made += [(name, board) for board in found]
+    if reward is not None:
+        made += [
+            (f"reward: {reward}", board)
+            for board in arena_boards(workspace, read_arena(workspace, reward), "judge", chosen)
+        ]
+    if keep:
+        workspace.store.add(board for _, board in made)
+    return made
+
+
+def arena_boards(
+    workspace: Workspace, arena: Arena, name: str, options: Options, *, by: str | None = None, weigh: bool = False
+) -> list[Ranking]:
+    """The board of a setting, or one per value of a label: the same for `rank` and for `route rerank`, and signed."""
+    options = with_range(options, arena)
+    made = []
+    for scope, part in _parts(arena, by):
+        board = setting_board(workspace, part, name, options, weigh, group=scope.get("family", ALL))
+        board = board.model_copy(update={"scope": scope})
+        board = board if name == GOLD_SETTING else _on_gold(arena, board)
+        board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
+        made.append(signed(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)}))
+    return made
+
+
+WHOSE = {"judge": "judge", "human": "people", GOLD_SETTING: "people"}
+
+
+def _covered(board: Ranking, arena: Arena) -> Ranking:
+    """The board with the share of the items for which each model has an output."""
+    shares = dict(zip(arena.pool.models, arena.pool.present.mean(axis=0).tolist(), strict=True))
+    models = tuple(one.model_copy(update={"coverage": shares.get(one.model)}) for one in board.models)
+    return board.model_copy(update={"models": models})
+
+
+def arena_data(arena: Arena) -> dict[str, str]:
+    """What a signature says of an arena: its items, and a hash of all scores and votes."""
+    digest = hashlib.sha256()
+    for part in (
+        arena.pool.scores,
+        arena.pool.present,
+        arena.votes.item,
+        arena.votes.pair,
+        arena.votes.points,
+        arena.gold,
+        arena.votes.probability,
+    ):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    names = [arena.pool.models, arena.unit, arena.votes.rater, arena.votes.purpose]
+    digest.update(canonical_json(names).encode("utf-8", "surrogatepass"))
+    versions = ", ".join(f"{arena.judge}@{name}" if name else arena.judge for name in sorted(arena.versions))
+    items = len({item for item, _ in arena.unit})
+    return {"judge": versions, "items": str(items), "battles": f"{len(arena.votes)}#{digest.hexdigest()[:12]}"}
+
+
+def setting_board(
+    workspace: Workspace,
+    arena: Arena,
+    name: str,
+    options: Options,
+    weigh_routing: bool = False,
+    paper_compat: bool = False,
+    group: str = ALL,
+) -> Ranking:
+    """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
+    if name not in (*SETTINGS, GOLD_SETTING):
+        raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
+    arena = placeable(arena, EVIDENCE.get(name, BOTH))
+    if name == "judge":
+        return _named(rank_battles(judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
+    votes = _gold_votes(arena) if name == GOLD_SETTING else _usable(arena)
+    people = vote_battles(arena, votes, weigh_routing)
+    if name in ("human", GOLD_SETTING):
+        return _named(rank_battles(people, replace(options, method="bt")), name, arena)
+    if name == "corrected":
+        kept, result = corrected_board(people, options, _scale(arena))
+        return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
+    judged = judged_pairs(arena, votes)
+    both = _joined(judge_battles(arena, votes), people) if judged.any() else people
+    if paper_compat:
+        options = replace(options, active=replace(options.active, paper_compat=True))
+    made, more, notices = weighed_board(workspace, arena, both, name, options, group)
+    return _named(made, name, arena, more, notices)
+
+
+BOTH = ("score", "vote")
+EVIDENCE = {"judge": ("score",), "human": ("vote",), GOLD_SETTING: ("gold vote",)}
+"""What the boards look at that do not take both."""
+
+
+def placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
+    """Without models that have no such evidence: nothing is known of them, so that they have no rank."""
+    pool = arena.pool
+    known = np.zeros(pool.n_models, bool)
+    if "score" in evidence:
+        known |= np.isfinite(pool.scores).any(axis=0)
+    if evidence != ("score",):
+        pair = (arena.work if "vote" in evidence else _gold_votes(arena)).pair
+        known[pool.left[pair]] = known[pool.right[pair]] = True
+    if known.all() or known.sum() < 2:
+        return arena
+    pairs = known[pool.left] & known[pool.right]
+    smaller = replace(
+        pool,
+        scores=pool.scores[:, known],
+        present=pool.present[:, known],
+        asked=pool.asked[:, pairs],
+        picture=None if pool.picture is None else pool.picture[:, known],
+        models=tuple(model for model, kept in zip(pool.models, known, strict=True) if kept),
+    )
+    kept = arena.votes.where(pairs[arena.votes.pair])
+    votes = replace(kept, pair=(np.cumsum(pairs) - 1)[kept.pair].astype(np.int64))
+    return replace(
+        arena,
+        pool=smaller,
+        output=arena.output[:, known],
+        votes=votes,
+        unplaced=tuple(model for model, kept in zip(pool.models, known, strict=True) if not kept),
+        wanting="neither a score nor a vote" if len(evidence) > 1 else f"no {evidence[0]}",
+    )
+
+
+NO_VOTES = VoteTable(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), (), (), np.zeros(0))
+
+
+def _usable(arena: Arena) -> VoteTable:
+    """Votes outside the gold set that are no control."""
+    votes = arena.work
+    if not len(votes):
+        raise UserError("There are no votes to rank with.", hint="Collect some: imarena route assign, then ingest.")
+    return votes
+
+
+def _gold_votes(arena: Arena) -> VoteTable:
+    votes = arena.votes
+    kept = np.array([purpose == "vote" for purpose in votes.purpose], bool)
+    found = votes.where(kept & arena.gold[votes.item]) if len(votes) else votes
+    if not len(found):
+        raise UserError("There are no votes on the gold set.", hint="Ask for some: imarena route assign --policy gold.")
+    return found
+
+
+def vote_battles(arena: Arena, votes: VoteTable, weigh_routing: bool = False) -> Battles:
+    """People's votes as battles with the judge's scores; with weights 1 / probability of routing where asked for."""
+    pool = arena.pool
+    left, right = pool.left[votes.pair], pool.right[votes.pair]
+    weight = None
+    if weigh_routing:
+        if not np.isfinite(votes.probability).all():
+            raise UserError("Some votes were not routed with a known probability.", hint="Leave --weigh-routing out.")
+        raw = 1.0 / np.maximum(votes.probability, 1e-12)
+        weight = np.minimum(raw / raw.mean(), 10.0)
+    return _battles(arena, votes.item, left, right, votes.points, np.zeros(len(votes), bool), weight)
+
+
+def judged_pairs(arena: Arena, votes: VoteTable) -> NDArray[np.bool_]:
+    """(N, P) pairs outside the gold set that the judge scored and no one voted on."""
+    mask = np.isfinite(arena.pool.gap) & arena.pool.open & ~arena.gold[:, None]
+    mask[votes.item, votes.pair] = False
+    return mask
+
+
+def judge_battles(arena: Arena, votes: VoteTable) -> Battles:
+    """The judge's verdict on every pair outside the gold set that no one voted on; equal scores are a tie."""
+    pool = arena.pool
+    gap = pool.gap
+    item, pair = np.nonzero(judged_pairs(arena, votes))
+    points = 0.5 + 0.5 * np.sign(np.round(gap[item, pair], 9))
+    return _battles(arena, item, pool.left[pair], pool.right[pair], points, np.ones(item.size, bool), None)
+
+
+def _battles(
+    arena: Arena, item: Any, left: Any, right: Any, points: Any, judged: NDArray[np.bool_], weight: Any
+) -> Battles:
+    names = tuple(f"{unit}#{turn}" for unit, turn in arena.unit)
+    scores = arena.pool.scores
+    return Battles(
+        models=arena.pool.models,
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        outcome=np.round(2 - 2 * points).astype(np.int8),
+        weight=weight,
+        item=Codes(item.astype(np.int32), names),
+        judged=judged,
+        score_left=scores[item, left],
+        score_right=scores[item, right],
+    )
+
+
+def _joined(one: Battles, other: Battles) -> Battles:
+    def both(name: str) -> Any:
+        return np.concatenate([getattr(one, name), getattr(other, name)])
+
+    item = None if one.item is None or other.item is None else Codes(both_codes(one, other), one.item.names)
+    weight = None
+    if other.weight is not None:
+        weight = np.concatenate([np.ones(len(one)), other.weight])
+    columns = {name: both(name) for name in ("left", "right", "outcome", "judged", "score_left", "score_right")}
+    return Battles(models=one.models, item=item, weight=weight, **columns)
+
+
+def both_codes(one: Battles, other: Battles) -> NDArray[np.int32]:
+    """Item codes of both, one after the other."""
+    parts = [part.item.of for part in (one, other) if part.item is not None]
+    return np.concatenate(parts).astype(np.int32)
+
+
+def _scale(arena: Arena) -> Scale:
+    """The judge's means and scale over all outputs, not only over those that were voted on."""
+    found = standardise(arena.pool.scores)
+    return Scale(found.means * found.scale, found.scale)
+
+
+def _parts(arena: Arena, by: str | None) -> list[tuple[dict[str, str], Arena]]:
+    if by is None:
+        return [({}, arena)]
+    if by not in arena.labels:
+        raise UserError(f"These boards cannot be made by {by}.", hint=f"Group by one of: {', '.join(arena.labels)}.")
+    values = arena.families if by == "family" else arena.labels[by]
+    return [({by: str(name)}, subset(arena, values == name)) for name in np.unique(values)]
+
+
+def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
+    """The arena of some items."""
+    place = np.cumsum(kept) - 1
+    rows = np.flatnonzero(kept)
+    pool = arena.pool
+    votes = arena.votes.where(kept[arena.votes.item]) if len(arena.votes) else arena.votes
+    return replace(
+        arena,
+        pool=replace(
+            pool,
+            scores=pool.scores[rows],
+            present=pool.present[rows],
+            task=pool.task[rows],
+            asked=pool.asked[rows],
+            picture=None if pool.picture is None else pool.picture[rows],
+        ),
+        unit=tuple(arena.unit[row] for row in rows),
+        output=arena.output[rows],
+        labels={name: values[rows] for name, values in arena.labels.items()},
+        votes=replace(votes, item=place[votes.item].astype(np.int64)),
+        gold=arena.gold[rows],
+    )
+
+
+def _named(
+    board: Ranking, name: str, arena: Arena, more: JsonDict | None = None, notices: tuple[Notice, ...] = ()
+) -> Ranking:
+    settings = {**board.settings, "setting": name, "judge": arena.judge, **(more or {})}
+    mine = arena.not_ranked if name in ("human", GOLD_SETTING) else arena.notices
+    excluded = dict(board.excluded)
+    if name != "judge" and arena.outside:
+        excluded["votes on other modes, turns or samples"] = arena.outside
+    changed = {"settings": settings, "notices": (*board.notices, *notices, *mine), "excluded": excluded}
+    return board.model_copy(update=changed)
+
+
+def _on_gold(arena: Arena, board: Ranking) -> Ranking:
+    """How often the board orders the gold set's decided votes as people do (Acc_H, eq. 28), where there are any."""
+    votes = arena.votes
+    first = np.array([purpose != "repeat" for purpose in votes.purpose], bool)  # a repeat is no second opinion
+    kept = first & arena.gold[votes.item] & (votes.points != 0.5)
+    if not kept.any():
+        return board
+    rating = {standing.model: standing.rating for standing in board.models}
+    levels = np.array([rating.get(name, np.nan) for name in arena.pool.models])
+    pair = votes.pair[kept]
+    lead = np.sign(np.round(levels[arena.pool.left[pair]] - levels[arena.pool.right[pair]], 6))
+    said = np.sign(votes.points[kept] - 0.5)
+    right = np.where(lead == 0, 0.5, lead == said)[np.isfinite(lead)]
+    gold: Any = {"accuracy": float(right.mean()) if right.size else None, "votes": int(right.size)}
+    return board.model_copy(update={"details": {**board.details, "gold": gold}})

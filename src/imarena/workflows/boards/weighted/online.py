@@ -1,0 +1,61 @@
+"""Route: boards in which a judge's verdicts weigh by its reliability: the paper's online update and the mixture."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from imarena.core.notices import Notice
+from imarena.core.records import JsonDict, Ranking
+from imarena.judges.score_ranges import range_of
+from imarena.ranking import Battles, Options, rank_battles
+from imarena.ranking.boards.board import assemble
+from imarena.ranking.boards.calibrated import calibrated_board
+from imarena.routing import reliability, reliability_points
+from imarena.storage import Workspace
+from imarena.workflows.boards.weighted.arena import Arena
+from imarena.workflows.boards.weighted.calibrations import calibration_for, curve_of, stale, told
+
+Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
+Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
+Q_GIVEN = "as it was given, not calibrated"
+
+Weighed = tuple[Ranking, JsonDict, tuple[Notice, ...]]
+"""A board, what its settings say of the judge's reliability, and notices."""
+
+
+def with_range(options: Options, arena: Arena) -> Options:
+    """The options with the range of the judge's scores; boards of some of the items take it from the whole arena."""
+    found = range_of(arena.judge, arena.pool.scores, options.active.score_range).range
+    return replace(options, active=replace(options.active, score_range=found))
+
+
+def weighed_board(
+    workspace: Workspace, arena: Arena, battles: Battles, name: str, options: Options, group: str
+) -> Weighed:
+    """The board `active-elo` or `mixture` of people's and the judge's battles; `group` names the calibration."""
+    options = with_range(options, arena)
+    if name == "mixture":
+        return _mixture(workspace, arena, battles, options, group)
+    return _online(workspace, arena, battles, options, group)
+
+
+def _mixture(workspace: Workspace, arena: Arena, battles: Battles, options: Options, group: str) -> Weighed:
+    record = calibration_for(workspace, arena.judge, group)
+    curve = curve_of(record)
+    result = calibrated_board(battles, lambda gap: reliability(curve.at(gap)), options)
+    made = assemble(battles, result, replace(options, method="mixture"), None)
+    return made, {"q": Q_MIXTURE, "calibration": told(record, curve)}, stale(record, arena.versions)
+
+
+def _online(workspace: Workspace, arena: Arena, battles: Battles, options: Options, group: str) -> Weighed:
+    active = options.active
+    options = replace(options, method="active-elo")
+    if active.q_by_gap or active.q_judge is not None:
+        return rank_battles(battles, options), {"q": Q_GIVEN}, ()
+    record = calibration_for(workspace, arena.judge, group)
+    curve = curve_of(record, paper_compat=active.paper_compat)
+    widest = float(np.nanmax(np.abs(arena.pool.gap), initial=0.0))
+    points = reliability_points(curve, widest, paper_compat=active.paper_compat)
+    made = rank_battles(battles, replace(options, active=replace(active, q_by_gap=points)))
+    more: JsonDict = {"q": Q_PAPER if active.paper_compat else Q_MIXTURE, "calibration": told(record, curve)}
+    return made, more, stale(record, arena.versions)

@@ -1,0 +1,1 @@
+"""Running editors and the agent over items."""

@@ -1,0 +1,131 @@
+"""What an agent asks beside its edits: questions to the endpoints of its judge and its mind, and their price."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.agent import ChatMind
+from imarena.core.errors import UserError
+from imarena.core.protocols import Editor, Exhibit
+from imarena.core.records import ImageRef, Item, Mode, Usage
+from imarena.workflows.questions.estimates import (
+    CHARACTERS_PER_TOKEN,
+    OUTPUT_TOKENS,
+    PIXELS_PER_TOKEN,
+    UNKNOWN_PIXELS,
+    Size,
+    picture_tokens,
+    question_size,
+)
+from imarena.workflows.views.exhibits import instruction_of, references_of
+from imarena.workflows.wiring.judges import Door, Wired
+
+_MADE = b"made"
+"""Stands for the picture that is judged and not yet there: it is taken to be as large as the source."""
+_WORDS = 500
+"""Assumed tokens of a question whose words are not known."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an output is missing."""
+
+    item: Item
+    mode: Mode
+    turn: int
+
+
+@dataclass(frozen=True)
+class Asides:
+    """What is charged beside the edits of a run, at most. `cost_usd` is None where a price is not known."""
+
+    cost_usd: float | None
+    told: str
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One endpoint, who asks it, and how often for one output at most."""
+
+    who: str
+    door: Door
+    part: Any
+    times: int
+
+
+def asides(editor: Editor, places: Sequence[Place]) -> Asides | None:
+    """The price of all questions that an agent or a best of N may ask for these outputs; None where it asks nobody."""
+    asked = [one for one in _asked(editor) if not one.door.runs_here and one.times]
+    if not asked or not places:
+        return None
+    total, told = 0.0, []
+    for one in asked:
+        what = f"{one.times} {'verdicts' if one.who == 'judge' else 'questions'} at '{one.door.endpoint.name}'"
+        cost = _cost(one, places)
+        if cost is None:
+            words = f"what the {what} by its {one.who} cost is not known: set input_usd_per_million and "
+            return Asides(None, words + "output_usd_per_million there")
+        total += cost
+        told.append(f"{cost / len(places):.4f} USD for {what} by its {one.who}")
+    return Asides(total, f"on top, at most: {', '.join(told)} (tokens assumed)")
+
+
+def _asked(editor: Any, edits: int = 1) -> Iterator[_Asked]:
+    """Endpoints of an editor and of those that it wraps, which may be asked once for each of its own edits."""
+    mind = getattr(editor, "mind", None)
+    thinks = mind.chat if isinstance(mind, ChatMind) else None
+    for door in getattr(editor, "doors", ()):
+        if isinstance(door, Door):
+            by_mind = door is thinks
+            times = editor.most_thoughts if by_mind else editor.most_verdicts
+            part = mind if by_mind else editor.judge
+            yield _Asked("mind" if by_mind else "judge", door, part, times * edits)
+    if hasattr(editor, "editor"):
+        yield from _asked(editor.editor, edits * editor.most_edits)
+
+
+def _cost(one: _Asked, places: Sequence[Place]) -> float | None:
+    given = written = 0.0
+    for place in places:
+        size, replies = (_thought if one.who == "mind" else _verdict)(one, place)
+        given += one.times * (size.words + size.pixels)
+        written += one.times * replies * OUTPUT_TOKENS
+    return one.door.endpoint.cost_usd(Usage(input_tokens=round(given), output_tokens=round(written)))
+
+
+def _verdict(one: _Asked, place: Place) -> tuple[Size, int]:
+    """The size of one verdict on an output, and its replies; nothing where the judge cannot be shown such an item."""
+    sources, references = place.item.sources, references_of(place.item, place.turn)
+    known = {image.sha256.encode(): image for image in (*sources, *references)}
+    known |= {_MADE: sources[0]} if sources else {}
+    prompts = getattr(one.part, "prompts", None)
+    if not isinstance(prompts, dict):
+        pictures = [*sources, *references, *sources[:1]]
+        return Size(_WORDS, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
+    shown = Exhibit(
+        instruction_of(place.item, place.turn, place.mode), _MADE,
+        sources=tuple(image.sha256.encode() for image in sources),
+        references=tuple(image.sha256.encode() for image in references),
+        task=place.item.turns[place.turn].task or place.item.task,
+    )  # fmt: skip
+    passes = int(getattr(one.part, "passes", 1))
+    try:
+        size = question_size(prompts.values(), shown, lambda part: _tokens(one, known.get(part)))
+    except UserError:
+        return Size(0, 0, 0), 0
+    return Size(size.words * passes, size.pixels * passes, size.pictures * passes), len(prompts) * passes
+
+
+def _thought(one: _Asked, place: Place) -> tuple[Size, int]:
+    """The mean size of the mind's two questions about an output."""
+    questions = one.part.questions(instruction_of(place.item, place.turn, place.mode))
+    pictures = (*place.item.sources, *references_of(place.item, place.turn))
+    words = sum(len(question) for question in questions) / len(questions) / CHARACTERS_PER_TOKEN
+    return Size(words, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
+
+
+def _tokens(one: _Asked, image: ImageRef | None) -> float:
+    """What a picture counts there; one of unknown size where it is not known."""
+    if image is None:
+        return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
+    return picture_tokens(Wired(one.part, "", "pointwise", door=one.door), image)

@@ -1,0 +1,104 @@
+"""agent: one picture and one instruction through CV-Agent, with the trace of every step."""
+
+import asyncio
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from imarena.core.errors import InvalidImage, UnknownName, UserError
+from imarena.core.protocols import EditRequest, EditResult, Resumable
+from imarena.core.records import Status
+from imarena.images import SUFFIXES, check, media_type_of
+from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
+from imarena.workflows.editing.agent_journal import StepJournal
+from imarena.workflows.wiring.editors import Wish, wire_editors
+
+_STEP = re.compile(rf"\d+({'|'.join(re.escape(suffix) for suffix in SUFFIXES.values())})")
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """How it ended and where the pictures are."""
+
+    result: EditResult
+    output: Path | None
+    steps: tuple[Path, ...]
+
+
+@contextmanager
+def workspace_for(root: Path) -> Iterator[Workspace]:
+    """The workspace that was named or stands here; where there is none and none was named, one for this run only."""
+    if root != Path() or is_workspace(root):
+        with open_workspace(root) as workspace:
+            yield workspace
+        return
+    with tempfile.TemporaryDirectory(prefix="imarena-agent-") as folder, init_workspace(Path(folder)) as workspace:
+        try:
+            yield workspace
+        except UnknownName as error:
+            told = "No workspace was named: the tables of an imarena.toml are known with --workspace DIR."
+            raise UnknownName(str(error.args[0]), hint=f"{error.hint} {told}".strip()) from error
+
+
+def run_agent(
+    workspace: Workspace,
+    editor: str,
+    sources: list[Path],
+    instruction: str,
+    output: Path,
+    wish: Wish,
+    seed: int | None = 42,
+) -> AgentRun:
+    """Edit one picture; `output` gets the chosen one, `output-steps/` every step's."""
+    pictures = tuple(_read(path) for path in sources)
+    agent = wire_editors(workspace, [editor], wish)[0]
+    request = EditRequest(instruction, pictures[:1], pictures[1:], seed=seed)
+
+    async def edit() -> EditResult:
+        async with AsyncExitStack() as stack:
+            opened = getattr(agent, "opened", None)
+            if opened is not None:
+                await stack.enter_async_context(opened())
+            if isinstance(agent, Resumable):
+                return await agent.go_on(request, StepJournal.fresh(workspace, agent))
+            return await agent.edit(request)
+
+    result = asyncio.run(edit())
+    steps = _step_files(workspace, result, output)
+    if result.status is not Status.OK or result.image is None:
+        return AgentRun(result, None, steps)
+    chosen = output.with_suffix(SUFFIXES.get(media_type_of(result.image), output.suffix))
+    chosen.write_bytes(result.image)
+    return AgentRun(result, chosen, steps)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        check(data)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
+    except InvalidImage as error:
+        raise UserError(f"{path} is no picture: {error}") from error
+    return data
+
+
+def _step_files(workspace: Workspace, result: EditResult, output: Path) -> tuple[Path, ...]:
+    made = [step for step in result.steps if step.get("stage") == "edit" and step.get("image_sha256")]
+    if not made:
+        return ()
+    folder = output.with_name(f"{output.stem}-steps")
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():  # of an earlier run, which may have made more
+        if _STEP.fullmatch(old.name):
+            old.unlink()
+    paths = []
+    for step in made:
+        data = workspace.blobs.get(str(step["image_sha256"]))
+        path = folder / f"{step['step']}{SUFFIXES.get(media_type_of(data), '.bin')}"
+        path.write_bytes(data)
+        paths.append(path)
+    return tuple(paths)

@@ -1,0 +1,154 @@
+"""A contact sheet of the first outputs, drawn again while a run lasts: items down, editors across.
+
+``contact-sheet.html`` loads itself again every few seconds until the run ends; ``contact-sheet.jpg`` is the same as one
+picture, to be sent or pasted.
+"""
+
+import asyncio
+import io
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from imarena.core.errors import InvalidImage, StoreError
+from imarena.core.protocols import Editor
+from imarena.core.records import ImageRef, Item, Output
+from imarena.images import JPEG, encode, preview
+from imarena.reports.contact_sheet import Cell, Page, Row, page
+from imarena.storage import Workspace
+from imarena.workflows.editing.plan import EditReport
+
+ROWS = 8
+COLUMNS = 12
+CELL = 160
+LINE = 18
+EVERY_S = 3.0
+ALIVE_S = 30.0
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What one cell shows: a picture, or the status that says why there is none."""
+
+    image: ImageRef | None
+    words: str = ""
+    error: str = ""
+
+
+class ContactSheet:
+    """``contact-sheet.jpg`` and ``contact-sheet.html`` in the workspace's folder."""
+
+    def __init__(self, workspace: Workspace, items: Sequence[Item], editors: Sequence[Editor]) -> None:
+        self.workspace = workspace
+        self.items = list(items[:ROWS])
+        self.editors = [editor.name for editor in editors[:COLUMNS]]
+        self.left_out = (len(items) - len(self.items), len(editors) - len(self.editors))
+        self._last = 0.0
+        self._stale = True
+        self._small: dict[str, bytes] = {}
+
+    @property
+    def path(self) -> Path:
+        """The page."""
+        return sheet_path(self.workspace)
+
+    def changed(self) -> None:
+        """New outputs are stored: the next look at the clock draws them."""
+        self._stale = True
+
+    async def keep_drawing(self, report: EditReport) -> None:
+        """Until cancelled: draw what is new every few seconds, and now and then to show that the run lives."""
+        while True:
+            await asyncio.sleep(EVERY_S)
+            if self._stale or time.monotonic() - self._last > ALIVE_S:
+                await asyncio.to_thread(self.draw, report)
+
+    def draw(self, report: EditReport, *, ended: bool = False) -> None:
+        """Write the picture and the page, each whole or not at all; the last page no longer loads itself again."""
+        self._stale = False
+        looks = self._looks()
+        rows = [(item, [_source(item), *(looks.get((item.item_id, e)) for e in self.editors)]) for item in self.items]
+        drawn = Page(
+            editors=tuple(self.editors),
+            rows=tuple(
+                Row(item.key, tuple(turn.instruction for turn in item.turns), tuple(map(self._cell, cells)))
+                for item, cells in rows
+            ),
+            outputs=dict(report.outputs),
+            done_before=report.done_before,
+            left_out=self.left_out,
+            drawn_at=datetime.now(UTC),
+            every_s=EVERY_S,
+            ended=ended,
+            stopped=report.stopped,
+        )
+        self._write("contact-sheet.jpg", self._picture(rows))
+        self._write("contact-sheet.html", page(drawn).encode())
+        self._last = time.monotonic()
+
+    def _looks(self) -> dict[tuple[str, str], _Look]:
+        """Each cell's newest picture; a status only where no attempt gave one."""
+        found: dict[tuple[str, str], _Look] = {}
+        where = {"item_id": [item.item_id for item in self.items], "editor": self.editors, "sample": 0}
+        for output in self.workspace.store.records(Output, **where):
+            place = (output.item_id, output.editor or "")
+            if output.image is not None:
+                found[place] = _Look(output.image, f"{output.image.width} x {output.image.height}")
+            elif place not in found or found[place].image is None:
+                found[place] = _Look(None, output.status.value, output.error)
+        return found
+
+    def _cell(self, look: _Look | None) -> Cell:
+        if look is None:
+            return Cell()
+        return Cell(self._preview(look.image) or None if look.image else None, look.words, look.error)
+
+    def _preview(self, image: ImageRef) -> bytes:
+        """Made once; empty where the picture was withdrawn or cannot be shown: a sheet never ends a run."""
+        if image.sha256 not in self._small:
+            try:
+                self._small[image.sha256] = preview(self.workspace.load(image), CELL - 4).data
+            except (StoreError, InvalidImage):
+                self._small[image.sha256] = b""
+        return self._small[image.sha256]
+
+    def _picture(self, rows: Sequence[tuple[Item, Sequence[_Look | None]]]) -> bytes:
+        sheet = Image.new("RGB", ((len(self.editors) + 1) * CELL, len(rows) * (CELL + LINE) + LINE), "white")
+        pen = ImageDraw.Draw(sheet)
+        font = ImageFont.load_default(11)
+        for column, name in enumerate(("source", *self.editors)):
+            pen.text((column * CELL + 4, 3), name[:26], fill="black", font=font)
+        for row, (item, cells) in enumerate(rows):
+            top = LINE + row * (CELL + LINE)
+            pen.text((4, top + CELL + 2), f"{item.key}: {item.instruction}"[:180], fill="#444444", font=font)
+            for column, look in enumerate(cells):
+                data = self._preview(look.image) if look is not None and look.image is not None else b""
+                if data:
+                    with Image.open(io.BytesIO(data)) as small:
+                        sheet.paste(small.convert("RGB"), (column * CELL, top))
+                elif look is not None:
+                    pen.text((column * CELL + 8, top + 70), look.words, fill="#a02020", font=font)
+        return encode(sheet, JPEG, quality=88)
+
+    def _write(self, name: str, data: bytes) -> None:
+        part = self.workspace.root / f"{name}.part"
+        part.write_bytes(data)
+        part.replace(self.workspace.root / name)
+
+
+def sheet_path(workspace: Workspace) -> Path:
+    """Where a run's contact sheet is."""
+    return workspace.root / "contact-sheet.html"
+
+
+def _source(item: Item) -> _Look | None:
+    shown = next(iter((*item.sources, *item.references)), None)
+    if shown is None:
+        return None
+    more = len(item.sources) + len(item.references) - 1
+    kind = "source" if item.sources else "reference"
+    return _Look(shown, kind if not more else f"{kind} and {more} more")

@@ -1,0 +1,206 @@
+"""What an edit run will take before it starts: edits, dollars, time, and what each figure rests on."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from statistics import median
+from typing import Any
+
+from imarena.core.ids import sha256_hex
+from imarena.core.plurals import counted
+from imarena.core.protocols import Editor, Resumable
+from imarena.core.records import ImageRef, Item, Mode, Output, Status
+from imarena.editors.folder import FolderEditor
+from imarena.editors.prices import age
+from imarena.storage import Workspace
+from imarena.workflows.editing.agent_costs import Place, asides
+from imarena.workflows.editing.agent_journal import paid_before, steps_of
+from imarena.workflows.editing.plan import EditSettings, EditWork, has_turn, named_in_folder
+from imarena.workflows.editing.variants import made_alike
+
+ENOUGH = 5
+"""Earlier outputs from which a mean cost is taken."""
+_OTHERS = (
+    "{:,} of those done before were made with other options or by another version, and stay as they are: "
+    "--as NAME makes new ones under a name of their own, so that the two can be compared."
+)
+_CHANGED = (
+    "{} in the folder differ{} from what was taken before ({}). What is stored stays, with what was said about it, and "
+    "the new pictures are not taken under this name: --as {}-2 takes the folder as it is now, beside the old one."
+)
+_KEYS_TOLD = 3
+_Slot = tuple[str, int, str | None, str, int]
+
+
+@dataclass(frozen=True)
+class EditEstimate:
+    """One editor's share. None where nothing is known."""
+
+    editor: str
+    new: int
+    done_before: int
+    cost_usd: float | None
+    seconds: float | None
+    basis: str
+    price_as_of: str | None = None
+    """The day of the published price that the figure rests on; None where it rests on something else."""
+    notice: str = ""
+    """What to know before it starts: a model that its provider has withdrawn, outputs that were made in another way."""
+
+    @property
+    def spends(self) -> bool:
+        """May money be spent?"""
+        return self.new > 0 and self.cost_usd != 0
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return dict(self.__dict__)
+
+
+@dataclass
+class _Past:
+    costs: list[float]
+    latencies: list[float]
+    ok: int = 0
+
+    @property
+    def tells(self) -> bool:
+        """Is it enough to tell what the next ones will cost?"""
+        return self.ok > 0 and len(self.costs) >= ENOUGH
+
+
+def estimate_edits(
+    workspace: Workspace, items: Sequence[Item], editors: Sequence[Editor], settings: EditSettings
+) -> list[EditEstimate]:
+    """Count what is missing; price by what earlier edits did cost, else by the stated price."""
+    past: dict[str, _Past] = defaultdict(lambda: _Past([], []))
+    named = {editor.name: editor for editor in editors}
+    done: dict[_Slot, tuple[bool, Output]] = {}
+    stored: dict[_Slot, ImageRef] = {}
+    for output in workspace.store.records(Output, editor=list(named)):
+        seen, alike = past[output.editor or ""], made_alike(output, named[output.editor or ""])
+        if output.cost_usd is not None and alike and not _says_nothing(output):
+            seen.costs.append(output.cost_usd)
+        if output.status is Status.OK:
+            seen.ok += alike
+            slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
+            done[slot] = (alike, output)
+            if output.image is not None:
+                stored[slot] = output.image
+            if output.latency_s is not None:
+                seen.latencies.append(output.latency_s)
+    paid = paid_before(workspace) if any(isinstance(editor, Resumable) for editor in editors) else {}
+    made = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
+    return [_told_of_files(one, editor, items, stored) for one, editor in zip(made, editors, strict=True)]
+
+
+def _told_of_files(
+    found: EditEstimate, editor: Editor, items: Sequence[Item], stored: dict[_Slot, ImageRef]
+) -> EditEstimate:
+    """With a word on files that are no longer those that were taken: a rerun does not take them by itself."""
+    if not isinstance(editor, FolderEditor):
+        return found
+    keys = changed_files(editor, items, {slot: image for slot, image in stored.items() if slot[2] == editor.name})
+    if not keys:
+        return found
+    which = ", ".join(keys[:_KEYS_TOLD]) + (", ..." if len(keys) > _KEYS_TOLD else "")
+    told = _CHANGED.format(counted(len(keys), "file"), "s" if len(keys) == 1 else "", which, editor.name)
+    return replace(found, notice=" ".join(filter(None, [found.notice, told])))
+
+
+def changed_files(editor: FolderEditor, items: Sequence[Item], stored: Mapping[_Slot, ImageRef]) -> list[str]:
+    """Keys of the items whose stored output is another picture than the folder's file now."""
+    known = {item.item_id: item for item in items}
+    changed = []
+    for (item_id, turn, _, mode, _), image in stored.items():
+        item = known.get(item_id)
+        path = None if item is None else editor.file_of(named_in_folder(item, Mode(mode), turn))
+        if item is None or path is None:
+            continue
+        if path.stat().st_size != image.size_bytes or sha256_hex(path.read_bytes()) != image.sha256:
+            changed.append(item.key if mode != Mode.MULTI_TURN.value else f"{item.key}/{turn + 1}")
+    return changed
+
+
+def _says_nothing(output: Output) -> bool:
+    """A refused key or a server that is down costs nothing, and tells nothing of what pictures will cost."""
+    return output.cost_usd == 0 and output.status in (Status.API_ERROR, Status.TIMEOUT)
+
+
+def _estimate(
+    editor: Editor,
+    items: Sequence[Item],
+    settings: EditSettings,
+    past: _Past,
+    done: dict[_Slot, tuple[bool, Output]],
+    paid: dict[str, float],
+) -> EditEstimate:
+    places: list[Place] = []
+    begun: list[float] = []
+    before = other = 0
+    for item in items:
+        for mode in settings.modes:
+            for turn in range(len(item.turns)):
+                if not has_turn(item, mode, turn):
+                    continue
+                for sample in range(settings.samples):
+                    slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
+                    before += slot in done
+                    if slot not in done:
+                        places.append(Place(item, Mode(mode), turn))
+                        if paid:
+                            begun.append(paid.get(_steps(places[-1], editor, sample, settings, done), 0.0))
+                    other += slot in done and not done[slot][0]
+    new = len(places)
+    cost, basis, as_of = _price(editor, past)
+    total = None if cost is None else cost * new
+    more = None if past.tells else asides(editor, places)  # what outputs did cost holds what was asked for them
+    if more is not None:
+        basis += "; " + more.told
+        total = None if total is None or more.cost_usd is None else total + more.cost_usd
+    if total is not None and any(begun):
+        less = sum(min(one, total / new) for one in begun)
+        total, basis = total - less, f"{basis}; less {less:.4f} USD for steps that are paid for"
+    seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
+    told = None if as_of is None else as_of.isoformat()
+    notices = [str(getattr(_asked(editor), "notice", "")), _OTHERS.format(other) if other else ""]
+    return EditEstimate(editor.name, new, before, total, seconds, basis, told, " ".join(filter(None, notices)))
+
+
+def _steps(
+    place: Place, editor: Editor, sample: int, settings: EditSettings, done: dict[_Slot, tuple[bool, Output]]
+) -> str:
+    """The name under which an agent's steps for a place stand, if it was begun."""
+    item, turn, many = place.item, place.turn, place.mode is Mode.MULTI_TURN
+    above = done.get((item.item_id, turn - 1, editor.name, place.mode.value, sample)) if many else None
+    seed = None if settings.seed is None else settings.seed + sample
+    return steps_of(EditWork(item, editor, turn, place.mode, sample, above[1] if above else None, 0, seed))
+
+
+def _asked(editor: Editor) -> object:
+    """The editor that is paid: inside an agent, the one that it wraps."""
+    found: object = editor
+    while hasattr(found, "editor"):
+        found = found.editor
+    return found
+
+
+def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
+    if past.tells:
+        mean = sum(past.costs) / len(past.costs)
+        return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
+    stated = getattr(editor, "usd_per_image", 0.0)
+    if stated is None:
+        return None, "its price is not known: set usd_per_image", None
+    if stated == 0.0:
+        return 0.0, "runs here or is stated to be free", None
+    asked = _asked(editor)
+    as_of: date | None = getattr(asked, "price_as_of", None)
+    if as_of is not None:
+        old = age(as_of, datetime.now(UTC).date())
+        source = getattr(asked, "price_from", "")
+        told = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
+        return stated, told, as_of
+    most = " at most" if hasattr(editor, "keep") else ""
+    return stated, f"{stated:.4f} USD an edit{most}, as stated", None

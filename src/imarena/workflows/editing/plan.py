@@ -1,0 +1,198 @@
+"""Which edits are to be made: items, modes, samples, and what is stored already."""
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from imarena.core.errors import UnknownName, UserError
+from imarena.core.protocols import Editor
+from imarena.core.records import Item, JsonDict, Mode, Output, Status
+from imarena.storage import Workspace
+from imarena.workflows.editing.advice import advice
+
+
+@dataclass(frozen=True)
+class EditWork:
+    """One turn of one item for one editor."""
+
+    item: Item
+    editor: Editor
+    turn: int
+    mode: Mode
+    sample: int
+    parent: Output | None
+    attempt: int
+    seed: int | None
+
+
+@dataclass
+class EditReport:
+    """What an edit run did."""
+
+    outputs: Counter[str] = field(default_factory=Counter)
+    done_before: int = 0
+    cut_off: int = 0
+    """Later turns that were not tried, because the turn before has no picture."""
+    stopped: str = ""
+    cost_usd: float = 0.0
+    by_editor: dict[str, Counter[str]] = field(default_factory=dict)
+    flags: dict[str, Counter[str]] = field(default_factory=dict)
+    """Failure modes that need no judge, by editor."""
+    errors: dict[str, str] = field(default_factory=dict)
+    """The first message of each status, by `editor: status`."""
+    seconds: float = 0.0
+
+    @property
+    def missing(self) -> int:
+        """Outputs that were asked for in this run and are not there."""
+        return sum(number for status, number in self.outputs.items() if status != "ok")
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        by_editor = {name: dict(counts) for name, counts in self.by_editor.items()}
+        flags = {name: dict(counts) for name, counts in self.flags.items()}
+        counts: dict[str, object] = {"outputs": dict(self.outputs), "by_editor": by_editor, "flags": flags}
+        return {**self.__dict__, **counts, "missing": self.missing, "advice": advice(self.outputs, self.errors)}
+
+
+@dataclass(frozen=True)
+class EditSettings:
+    """How editors are run."""
+
+    modes: tuple[Mode, ...] = (Mode.SINGLE,)
+    samples: int = 1
+    seed: int | None = 42
+    concurrency: int = 8
+    wrap: bool = False
+    """Put the task wrapper (004, appendix A.8) around each instruction."""
+    checks: bool = False
+    """Measure the failure modes of each output and store them as evidence."""
+    sheet: bool = False
+    """Keep a contact sheet of the first outputs while the run lasts."""
+
+    def noted(self, items: int, editors: Sequence[Editor]) -> JsonDict:
+        """What a run's record says."""
+        return {
+            "editors": [editor.name for editor in editors],
+            "modes": [mode.value for mode in self.modes],
+            "samples": self.samples,
+            "seed": self.seed,
+            "items": items,
+            **({"wrap": True} if self.wrap else {}),
+        }
+
+
+Slot = tuple[str, int, str | None, str, int]
+
+
+class Known:
+    """What is stored already, by slot."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.ok: dict[Slot, Output] = {}
+        self.attempts: Counter[Slot] = Counter()
+        for output in workspace.store.records(Output):
+            slot = (output.item_id, output.turn, output.editor, output.mode.value, output.sample)
+            self.attempts[slot] += 1
+            if output.status is Status.OK:
+                self.ok[slot] = output
+
+
+def missing(
+    items: Iterable[Item],
+    editors: Sequence[Editor],
+    settings: EditSettings,
+    turn: int,
+    known: Known,
+    report: EditReport,
+) -> Iterator[EditWork]:
+    """Every edit of one turn that has no ok output yet and can be made now."""
+    for item in items:
+        for mode in settings.modes:
+            if not has_turn(item, mode, turn):
+                continue
+            for editor in editors:
+                for sample in range(settings.samples):
+                    slot = (item.item_id, turn, editor.name, mode.value, sample)
+                    if slot in known.ok:
+                        report.done_before += 1
+                        continue
+                    parent = None
+                    if mode is Mode.MULTI_TURN and turn > 0:
+                        parent = known.ok.get((item.item_id, turn - 1, editor.name, mode.value, sample))
+                        if parent is None or parent.image is None:
+                            report.cut_off += 1
+                            continue  # the chain broke before: counted there, as coverage
+                    drawn = None if settings.seed is None else settings.seed + sample
+                    yield EditWork(item, editor, turn, mode, sample, parent, known.attempts[slot], drawn)
+
+
+def has_turn(item: Item, mode: Mode, turn: int) -> bool:
+    """Single: items of one turn. Multi-turn: every turn of longer ones. Complex: all turns in one, at the last."""
+    last = len(item.turns) - 1
+    if mode is Mode.SINGLE:
+        return last == 0 and turn == 0
+    if mode is Mode.COMPLEX:
+        return last > 0 and turn == last
+    return last > 0 and turn <= last
+
+
+def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
+    """What an editor that hands out files is told of an item; no other editor gets to see it."""
+    turns = len(item.turns) if mode is Mode.MULTI_TURN else 1
+    return {"key": item.key, "dataset": item.dataset, "turn": turn, "turns": turns, "mode": mode.value}
+
+
+def add_studio(workspace: Workspace, keys: tuple[str, ...] | None = None) -> None:
+    """Put the bundled benchmark's items (all of them, or these) into the workspace; what is there stays."""
+    from imarena.datasets.studio import DATASET, studio_items
+    from imarena.studio import entries
+    from imarena.workflows.exchange.importing import WorkspaceIntake
+
+    wanted = keys if keys is not None else tuple(entry.key for entry in entries())
+    present = {item.key for item in workspace.store.records(Item, dataset=DATASET)}
+    intake = WorkspaceIntake(workspace)
+    lacking = tuple(key for key in wanted if key not in present)
+    made = list(studio_items(lambda data, name: intake.keep(data, name=name), lacking)) if lacking else []
+    intake.flush()
+    workspace.store.add(made)
+
+
+def choose_items(
+    workspace: Workspace,
+    *,
+    datasets: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
+) -> list[Item]:
+    """Items by name, in the order in which they came. Names that are not there raise and suggest the nearest."""
+    for column, chosen in (("dataset", datasets), ("task", tasks), ("key", keys)):
+        known = {str(key[0]) for key in workspace.store.count(Item, column) if key[0]}
+        for name in chosen or ():
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"Did you mean '{near[0]}'? " if near else ""
+                listed = ", ".join(sorted(known)[:40]) or "none"
+                raise UnknownName(f"There is no {column} called '{name}'.", hint=f"{hint}The workspace has: {listed}.")
+    where = {c: list(v) for c, v in (("dataset", datasets), ("task", tasks), ("key", keys)) if v}
+    found = [item for item in workspace.store.records(Item, **where) if not item.absent]
+    if not found:
+        raise UserError(
+            "There are no items to edit.", hint="Import a benchmark first: `imarena import FORMAT PATH`, or `demo`."
+        )
+    return found
+
+
+def in_modes(items: Sequence[Item], modes: Sequence[Mode], limit: int | None = None) -> tuple[list[Item], int]:
+    """The first items that have something to edit in these modes, and how many have nothing."""
+    fit = [
+        item for item in items if any(has_turn(item, mode, turn) for mode in modes for turn in range(len(item.turns)))
+    ]
+    if not fit:
+        turns = "one turn" if len(items[0].turns) == 1 else "several turns"
+        raise UserError(
+            f"None of the {len(items):,} items can be edited in this mode: they have {turns}.",
+            hint="--mode single takes items of one turn; multi-turn and complex take longer ones; all takes both.",
+        )
+    return fit[:limit], len(items) - len(fit)

@@ -1,0 +1,80 @@
+"""One name, one way of making: outputs that were made with other options are not mixed under an editor's name."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from imarena.core.errors import UserError
+from imarena.core.plurals import counted, plural
+from imarena.core.protocols import Editor
+from imarena.core.records import JsonDict, Output, Status
+from imarena.storage import Workspace
+from imarena.workflows.editing.plan import EditSettings
+
+_SHOWN = 60
+
+
+def made_alike(output: Output, editor: Editor) -> bool:
+    """Was it made by this version with these options? Prices follow these, not the words around an instruction."""
+    then = {key: value for key, value in output.params.items() if key != "wrap"}
+    return output.origin is not None or (output.editor_version == editor.version and then == _params(editor))
+
+
+def refuse_mixing(workspace: Workspace, editors: Sequence[Editor], settings: EditSettings) -> None:
+    """Raise where stored outputs of one of these editors were made with other options than those now given.
+
+    Another version of the same editor is no such case: the estimate only tells of it, so that a run can be ended after
+    an update. Imported outputs do not say how they were made, and pass.
+    """
+    named = {editor.name: editor for editor in editors}
+    found: dict[str, Counter[str]] = {name: Counter() for name in named}
+    for output in workspace.store.records(Output, editor=list(named), status=Status.OK.value):
+        if output.origin is None:
+            found[output.editor or ""].update([_difference(output, named[output.editor or ""], settings)])
+    for name, told in found.items():
+        others = {words: number for words, number in told.items() if words}
+        if others:
+            number = sum(others.values())
+            words = max(others, key=lambda words: others[words])
+            raise UserError(
+                f"{counted(number, 'output')} of '{name}' made in another way {plural('is', number)} stored: {words}.",
+                hint=f"Store the new ones under a name of their own: --as {name}-2. Or go on with --mixed: what is "
+                "stored stays as it is, and only what is missing is made in the new way.",
+            )
+
+
+def _difference(output: Output, editor: Editor, settings: EditSettings) -> str:
+    """What was different, in words; empty where nothing was."""
+    then, now = _flat(output.params), _flat(_params(editor))
+    if settings.wrap and getattr(editor, "wrappable", True):
+        now["wrap"] = "1"
+    if not getattr(editor, "deterministic", False):
+        then["seed"] = output.seed
+        now["seed"] = None if settings.seed is None else settings.seed + output.sample
+    return "; ".join(
+        f"{name} was {_told(then, name)} and is {_told(now, name)}"
+        for name in sorted({*then, *now})
+        if then.get(name) != now.get(name)
+    )
+
+
+def _params(editor: Editor) -> JsonDict:
+    """An editor's options as they look in a record."""
+    found: JsonDict = json.loads(json.dumps(dict(getattr(editor, "params", {}))))
+    return found
+
+
+def _flat(options: JsonDict) -> JsonDict:
+    """Tables inside tables with names like `agent.steps`, so that a difference is named and nothing else."""
+    found: JsonDict = {}
+    for name, value in options.items():
+        inner = _flat(value) if isinstance(value, dict) else None
+        found |= {f"{name}.{key}": kept for key, kept in inner.items()} if inner else {name: value}
+    return found
+
+
+def _told(options: JsonDict, name: str) -> str:
+    value: JsonValue = options.get(name)
+    return "not set" if value is None else json.dumps(value)[:_SHOWN]

@@ -1,0 +1,322 @@
+"""What a judging run will take before it starts: questions, tokens, dollars, time, and what each figure rests on."""
+
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+from imarena.core.ids import content_id
+from imarena.core.plurals import counted
+from imarena.core.protocols import Exhibit, Judge
+from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
+from imarena.storage import Workspace
+from imarena.workflows.questions.cases import Board, Case
+from imarena.workflows.questions.compute_time import pace_of
+from imarena.workflows.questions.judging_plan import Held, PlannedWork, skeleton
+from imarena.workflows.views.exhibits import references_of, sources_of
+from imarena.workflows.wiring.judges import Wired
+
+if TYPE_CHECKING:
+    from imarena.judges.chat.prompt import Prompt
+
+CHARACTERS_PER_TOKEN = 4
+PIXELS_PER_TOKEN = 28 * 28
+"""One token a patch of 28 x 28 pixels: Qwen's, the densest of the common encoders."""
+UNKNOWN_PIXELS = 1024 * 1024
+OUTPUT_TOKENS = 350
+"""Assumed length of a reply to one question, reasons included."""
+LATENCY_S = 8.0
+COMPUTED_S = 1.0
+"""Assumed seconds for a judge that computes here, per output and core."""
+SAMPLE = 300
+"""Earlier judgments, newest first, that assumptions are corrected by."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is to be done. None where nothing is known about it."""
+
+    judge: str
+    new: int
+    """Questions to be asked; a battle in both orders is two."""
+    done_before: int
+    unfit: dict[str, int]
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    seconds: float | None
+    basis: tuple[str, ...]
+    """In words: what was measured and what is assumed."""
+    at_most: bool = False
+    """An adaptive run may stop earlier."""
+
+    @property
+    def spends(self) -> bool:
+        """May money be spent? Not where prices say 0; perhaps where they are not known."""
+        return self.new > 0 and self.input_tokens is not None and self.cost_usd != 0
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**self.__dict__, "basis": list(self.basis)}
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a case is made of: tokens of its words, tokens of its pictures by their pixels, number of pictures."""
+
+    words: float
+    pixels: float
+    pictures: int
+    questions: int | None = None
+    """How many of the judge's questions are asked; None: all."""
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What earlier questions took. Endpoints count pictures by their pixels, or each the same: what fits better."""
+
+    ratio: float
+    """Input tokens over words and pixels, where pictures are counted by pixels."""
+    per_picture: float | None
+    """Input tokens a picture, where each counts the same; None where pixels fit better."""
+    output_tokens: float
+    n: int
+
+    def input_tokens(self, size: Size) -> float:
+        if self.per_picture is not None:
+            return size.words + self.per_picture * size.pictures
+        return self.ratio * (size.words + size.pixels)
+
+
+def estimate(
+    workspace: Workspace, wired: Wired, planned: PlannedWork, board: Board, *, concurrency: int, at_most: bool = False
+) -> Estimate:
+    """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
+    if wired.endpoint is None and getattr(wired.judge, "cpu_bound", False):
+        return _computed(workspace, wired, planned, at_most=at_most)
+    rows = _past(workspace, wired.judge)
+    if wired.endpoint is None:
+        sizes = [Size(0, 0, 0)] * len(planned.work)
+        past: list[tuple[Size | None, Usage]] = [(None, _usage(row)) for row in rows]
+    else:
+        sizes = [size_of(wired, one.case, board.parents, one.held) for one in planned.work]
+        past = [(_past_size(wired, row, board), _usage(row)) for row in rows]
+    return estimate_sizes(
+        wired, sizes, past, planned.answered,
+        concurrency=concurrency, unfit=dict(planned.unfit), at_most=at_most,
+    )  # fmt: skip
+
+
+def _computed(workspace: Workspace, wired: Wired, planned: PlannedWork, *, at_most: bool) -> Estimate:
+    """For a judge that only computes: by the pictures that it has to look at."""
+    pace, lanes, assumed_s = pace_of(workspace, wired.judge), os.cpu_count() or 1, _assumed_s(wired)
+    return Estimate(
+        wired.judge.name, len(planned.work), planned.answered, dict(planned.unfit), None, None, 0.0,
+        seconds=pace.seconds(planned.work, assumed_s) / lanes, at_most=at_most,
+        basis=(pace.told(assumed_s), f"{lanes} at a time", "no endpoint: no cost"),
+    )  # fmt: skip
+
+
+def _assumed_s(wired: Wired) -> float:
+    return LATENCY_S if wired.endpoint is not None else float(getattr(wired.judge, "assumed_s", COMPUTED_S))
+
+
+def estimate_sizes(
+    wired: Wired,
+    sizes: Sequence[Size],
+    past: Sequence[tuple[Size | None, Usage]],
+    done_before: int,
+    *,
+    concurrency: int,
+    unfit: dict[str, int] | None = None,
+    at_most: bool = False,
+) -> Estimate:
+    """The same for questions of known sizes. `past`: what earlier ones took, with their sizes where these are known."""
+    common: dict[str, Any] = {
+        "judge": wired.judge.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
+        "at_most": at_most,
+    }  # fmt: skip
+    latency, told_latency = _latency([usage for _, usage in past], _assumed_s(wired), waiting=not wired.runs_here)
+    if wired.endpoint is None:
+        lanes = (os.cpu_count() or 1) if getattr(wired.judge, "cpu_bound", False) else 1
+        return Estimate(
+            **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
+            seconds=latency * len(sizes) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
+        )  # fmt: skip
+    measured = _measured(past)
+    questions = sum(_questions(wired.judge) if size.questions is None else size.questions for size in sizes)
+    given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
+    each = measured.output_tokens / _questions(wired.judge) if measured else _reply_tokens(wired)
+    written = round(questions * each)
+    cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
+    lanes = 1 if wired.runs_here else min(concurrency, wired.concurrency)
+    turns = questions if wired.runs_here else len(sizes)  # a model here answers a verdict's questions in turn
+    seconds = latency * turns / max(1, min(lanes, len(sizes) or 1))
+    least, told_limit = _limited(wired, questions)
+    return Estimate(
+        **common, input_tokens=given, output_tokens=written, cost_usd=0.0 if wired.runs_here else cost,
+        seconds=max(seconds, least),
+        basis=(*_basis(wired, measured, questions), told_latency, f"{lanes} at a time", *told_limit),
+    )  # fmt: skip
+
+
+def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: Held | None = None) -> Size:
+    """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
+    judge: Any = wired.judge
+    prompts = getattr(judge, "prompts", None)
+    images = _images(case, parents)
+    if not isinstance(prompts, dict):
+        return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
+    from imarena.judges.chat.judge import pass_name
+
+    passes, known = int(getattr(judge, "passes", 1)), held.texts if held else {}
+    asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
+    size = question_size(asked, skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
+    return replace(size, questions=len(asked))
+
+
+def question_size(prompts: "Iterable[Prompt]", exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
+    """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
+    from imarena.judges.chat.prompt import render
+
+    words = pixels = 0.0
+    pictures = 0
+    for prompt in prompts:
+        shown = render(prompt, exhibit)
+        words += (len(shown.system) + sum(len(p) for p in shown.parts if isinstance(p, str))) / CHARACTERS_PER_TOKEN
+        sent = [part for part in shown.parts if isinstance(part, bytes)]
+        pixels += sum(tokens(part) for part in sent)
+        pictures += len(sent)
+    return Size(words, pixels, pictures)
+
+
+def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
+    found = [*sources_of(case.item, case.left, parents), *references_of(case.item, case.left.turn)]
+    found += [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
+    return {image.sha256.encode(): image for image in found}
+
+
+def picture_tokens(wired: Wired, image: ImageRef) -> float:
+    """How many tokens a picture counts at the wired endpoint, by its prepared size."""
+    endpoint = wired.endpoint
+    if image.width is None or image.height is None or endpoint is None:
+        return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
+    width, height = float(image.width), float(image.height)
+    if endpoint.max_image_side:
+        shrink = min(1.0, endpoint.max_image_side / max(width, height))
+        width, height = width * shrink, height * shrink
+    pixels = width * height
+    if endpoint.max_image_pixels:
+        pixels = min(pixels, endpoint.max_image_pixels)
+    return pixels / PIXELS_PER_TOKEN
+
+
+def _questions(judge: Judge) -> int:
+    prompts: Any = getattr(judge, "prompts", None)
+    return len(prompts) * int(getattr(judge, "passes", 1)) if isinstance(prompts, dict) else 1
+
+
+def _past(workspace: Workspace, judge: Judge) -> list[Any]:
+    """Rows of the newest ok judgments by this judge, whatever it was asked about."""
+    rows = deque(workspace.store.rows(Judgment, judge=judge.name, status=Status.OK.value), maxlen=SAMPLE)
+    return [row for row in rows if not row["attempt"] or _asked_whole(workspace, row)]
+
+
+def _asked_whole(workspace: Workspace, row: Any) -> bool:
+    """Was every question asked at this attempt? What a remainder took says nothing about a whole."""
+    reply = workspace.store.get(Reply, content_id("reply", row["work_id"], row["attempt"]))
+    return reply is None or all(attempt == row["attempt"] for attempt in reply.answered.values())
+
+
+def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple[float, str]:
+    whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
+    if whole and waiting:  # the mean: a few that waited long hold their places for as long
+        mean = fmean(whole)
+        return mean, f"{mean:.1f} s a question, tries and waiting included: mean of {len(whole)} earlier ones"
+    known = [usage.latency_s for usage in past if usage.latency_s is not None]
+    if known:
+        middle = median(known)
+        return middle, f"{middle:.1f} s a question: median of {len(known)} earlier ones"
+    return assumed_s, f"{assumed_s:g} s a question: assumed"
+
+
+def _limited(wired: Wired, requests: int) -> tuple[float, tuple[str, ...]]:
+    """The seconds that the endpoint's own rate limit asks for at least, and that in words."""
+    endpoint = wired.endpoint
+    if endpoint is None or endpoint.requests_per_minute is None:
+        return 0.0, ()
+    per_minute = endpoint.requests_per_minute * len(endpoint.pairs)
+    return 60.0 * (requests - len(endpoint.pairs)) / per_minute, (f"at most {per_minute:g} requests a minute",)
+
+
+def _usage(row: Any) -> Usage:
+    return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
+
+
+def _past_size(wired: Wired, row: Any, board: Board) -> Size | None:
+    """The size of an earlier question; None where its outputs are not on the board."""
+    left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
+    item = board.items.get(row["item_id"])
+    if left is None or item is None or (row["right_id"] and right is None):
+        return None
+    case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
+    return size_of(wired, case, board.parents)
+
+
+def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
+    """How many tokens earlier questions took, against the sizes of the same ones."""
+    sizes: list[Size] = []
+    taken: list[int] = []
+    written = 0
+    for size, usage in past:
+        if size is not None and usage.input_tokens is not None and usage.output_tokens is not None:
+            sizes.append(size)
+            taken.append(usage.input_tokens)
+            written += usage.output_tokens
+    return _fitted(sizes, taken, written) if sizes else None
+
+
+def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measured:
+    n = len(sizes)
+    whole = sum(size.words + size.pixels for size in sizes)
+    pictures = sum(size.pictures for size in sizes)
+    by_pixels = _Measured(sum(taken) / whole if whole else 1.0, None, written / n, n)
+    if not pictures:
+        return by_pixels
+    each = max(0.0, (sum(taken) - sum(size.words for size in sizes)) / pictures)
+    by_count = _Measured(by_pixels.ratio, each, written / n, n)
+
+    def misfit(model: _Measured) -> float:
+        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, taken, strict=True))
+
+    return min(by_pixels, by_count, key=misfit)
+
+
+def _reply_tokens(wired: Wired) -> int:
+    """What a reply is assumed to take: no more than the judge lets the model write."""
+    most = getattr(getattr(wired.judge, "settings", None), "max_tokens", OUTPUT_TOKENS)
+    return min(OUTPUT_TOKENS, most)
+
+
+def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:
+    endpoint = wired.endpoint
+    asked = counted(questions, "request")
+    if measured:
+        each = f"{measured.per_picture:.0f} a picture" if measured.per_picture is not None else (
+            f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"
+        )  # fmt: skip
+        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} a verdict"
+    else:
+        tokens = (
+            f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
+            f"{_reply_tokens(wired)} tokens a reply; a first small run measures them"
+        )
+    if wired.runs_here:
+        return asked, tokens, "the model runs here: no cost"
+    if endpoint is None or not endpoint.priced:
+        return asked, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"
+    prices = f"{endpoint.input_usd_per_million:g} / {endpoint.output_usd_per_million:g} USD per million tokens in / out"
+    return asked, tokens, prices

@@ -1,0 +1,167 @@
+"""objects: the things that a correct output shows, item by item, as raters tick them off (ImagenWorld, section 4).
+
+A list is made before anybody sees an output, from the instruction and the item's own pictures. It is stored as
+evidence, under the hash of exactly these words and pictures, so that items without a source have lists too.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from imarena.core.ids import canonical_json, content_id, sha256_hex
+from imarena.core.protocols import Judge
+from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Status
+from imarena.judges.chat.imagenworld import objects_of
+from imarena.judges.expected_offline import offline_objects
+from imarena.storage import Workspace
+from imarena.workflows.questions.cases import check_names
+from imarena.workflows.views.exhibits import instruction_of, references_of
+
+KIND = "expected_objects"
+OFFLINE = "builtin"
+MOST = 50
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a list is made from. Two items with the same words and pictures share a list."""
+
+    instruction: str
+    sources: tuple[ImageRef, ...] = ()
+    references: tuple[ImageRef, ...] = ()
+
+    @cached_property
+    def subject(self) -> str:
+        """The hash under which its lists are stored."""
+        pictures = [[image.sha256 for image in images] for images in (self.sources, self.references)]
+        return sha256_hex(canonical_json([KIND, self.instruction, *pictures]).encode("utf-8", "surrogatepass"))
+
+
+def question_of(item: Item, turn: int, mode: Mode) -> Question:
+    """The question about an output's place. After several turns the list is about all of them, whoever edited."""
+    joined = turn > 0 and mode is not Mode.SINGLE
+    instruction = instruction_of(item, turn, Mode.COMPLEX) if joined else item.turns[turn].instruction
+    turns = range(turn + 1) if joined else (turn,)
+    references = [image for n in turns for image in references_of(item, n)]
+    return Question(instruction, item.sources, tuple({image.sha256: image for image in references}.values()))
+
+
+def questions(
+    workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
+) -> dict[str, Question]:
+    """Every question that the items raise, by subject: the first turn of each, and every place that has an output."""
+    check_names(workspace, datasets=datasets, tasks=tasks)
+    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
+    items = {item.item_id: item for item in workspace.store.records(Item, **where)}
+    places = {(item_id, 0, Mode.SINGLE): None for item_id in items}
+    for row in workspace.store.rows(Output):
+        if row["item_id"] in items and row["turn"] > 0:
+            places[row["item_id"], row["turn"], Mode(row["mode"])] = None
+    found = (question_of(items[item_id], turn, mode) for item_id, turn, mode in places)
+    return {question.subject: question for question in found}
+
+
+# ---------------------------------------------------------------- what is stored
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A stored list, or the status that says why there is none."""
+
+    subject: str
+    lister: str
+    status: Status
+    objects: tuple[str, ...]
+    attempt: int
+    identity: str
+
+
+def identity_of(lister: Judge) -> str:
+    """Who lists, by which words and settings: another model or prompt is other work."""
+    return canonical_json([lister.name, _version(lister), _params(lister)])
+
+
+def _version(lister: Judge) -> str:
+    return f"{lister.version}+{lister.prompt_version}" if lister.prompt_version else lister.version
+
+
+def _params(lister: Judge) -> JsonDict:
+    return {**lister.params, **({"prompt_id": lister.prompt_id} if lister.prompt_id else {})}
+
+
+def work_of(lister: Judge, subject: str) -> str:
+    """Identity of the question to this lister."""
+    return content_id("work", KIND, identity_of(lister), subject)
+
+
+def evidence_of(lister: Judge, subject: str, attempt: int, value: JsonDict, status: Status, error: str) -> Evidence:
+    """One attempt as it is stored. Attempts are told apart, so that a failure leaves room for a later list."""
+    return Evidence(
+        image_sha256=subject, tool=lister.name, tool_version=_version(lister), kind=KIND,
+        params={**_params(lister), "attempt": attempt}, value=value, status=status, error=error,
+    )  # fmt: skip
+
+
+def stored(workspace: Workspace, **where: Any) -> Iterator[Listed]:
+    """Stored attempts, oldest first."""
+    for evidence in workspace.store.records(Evidence, kind=KIND, **where):
+        params = dict(evidence.params)
+        attempt = params.pop("attempt", 0)
+        value = evidence.value if isinstance(evidence.value, dict) else {}
+        yield Listed(
+            evidence.image_sha256,
+            evidence.tool,
+            evidence.status,
+            tuple(str(each) for each in objects_of(value)),
+            attempt if isinstance(attempt, int) else 0,
+            canonical_json([evidence.tool, evidence.tool_version, params]),
+        )
+
+
+def expected_objects(workspace: Workspace, item: Item, turn: int = 0, mode: Mode = Mode.SINGLE) -> tuple[str, ...]:
+    """The list that raters are shown for an output's place: the first of these that there is.
+
+    The data set's own; the newest stored one by a model; what the built-in reader says.
+    """
+    return _chosen(item, turn, mode, lambda subject: _by_models(workspace, image_sha256=subject).get(subject))
+
+
+def all_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
+    """The same for many places: what is stored is read once."""
+    known = _by_models(workspace)
+    kept: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
+
+    def look(item: Item, turn: int, mode: Mode) -> tuple[str, ...]:
+        place = (item.item_id, turn, mode)
+        if place not in kept:
+            kept[place] = _chosen(item, turn, mode, known.get)
+        return kept[place]
+
+    return look
+
+
+def _by_models(workspace: Workspace, **where: Any) -> dict[str, tuple[str, ...]]:
+    found = stored(workspace, status=Status.OK.value, **where)
+    return {listed.subject: listed.objects for listed in found if listed.lister != OFFLINE}
+
+
+def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[str, ...] | None]) -> tuple[str, ...]:
+    told = item.provenance.get(KIND)
+    if isinstance(told, list):
+        return tuple(name for name in told if isinstance(name, str))[:MOST]
+    question = question_of(item, turn, mode)
+    listed = by_models(question.subject)
+    return listed if listed is not None else tuple(str(each) for each in offline_objects(question.instruction))
+
+
+def lists(
+    workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
+    """The list of every item's first turn, as raters are shown it."""
+    where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
+    look = all_lists(workspace)
+    return [
+        {"dataset": item.dataset, "key": item.key, "objects": list(look(item, 0, Mode.SINGLE))}
+        for item in workspace.store.records(Item, **where)
+    ]

@@ -1,0 +1,189 @@
+"""What a judge still has to be asked: the identity of a question, what was answered before, what cannot be shown."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.ids import content_id
+from imarena.core.protocols import Exhibit, Judge, PartlyAsked
+from imarena.core.records import Order, Output, Reply
+from imarena.storage import Workspace
+from imarena.workflows.questions.cases import Case
+from imarena.workflows.views.exhibits import instruction_of, references_of, sources_of
+from imarena.workflows.views.questions import Place, asked
+
+PAGE = 500
+
+
+@dataclass(frozen=True)
+class Held:
+    """Answers of earlier attempts at the same work: same judge, words, settings and pixels."""
+
+    texts: Mapping[str, str]
+    attempts: Mapping[str, int]
+    """The attempt that asked each."""
+    model: str
+
+
+@dataclass(frozen=True)
+class CaseWork:
+    """A case with its identity and the number of attempts before."""
+
+    case: Case
+    work_id: str
+    attempt: int
+    twins: list[Case] = field(default_factory=list)
+    """Other outputs with the very same pixels: asked about once, recorded for each."""
+    held: Held | None = None
+    """Of several questions: what an earlier attempt got answers to, which are not asked for again."""
+
+
+@dataclass
+class PlannedWork:
+    """What a judge still has to be asked."""
+
+    work: list[CaseWork] = field(default_factory=list)
+    copies: list[tuple[Case, str]] = field(default_factory=list)
+    """Cases whose question was answered already about an output with the same pixels, and that judgment's id."""
+    done_before: int = 0
+    unfit: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def answered(self) -> int:
+        """Cases with an answer from before, copies included: what an estimate and a report call done before."""
+        return self.done_before + len(self.copies)
+
+    @property
+    def to_write(self) -> int:
+        """Judgments that the run will write: one for every output that it is about, copies included."""
+        return sum(1 + len(one.twins) for one in self.work) + len(self.copies)
+
+
+def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
+    """Identity of a question: who is asked, what words, which pixels in which order, which repeat."""
+    first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
+    return content_id(
+        "work",
+        "judge",
+        [judge.name, judge.version, judge.prompt_id, judge.prompt_version, judge.params],
+        case.item.turn_content_id(case.left.turn),
+        case.left.mode,
+        [image.sha256 for image in sources_of(case.item, case.left, parents)],
+        [image.sha256 for image in references_of(case.item, case.left.turn)],
+        first.image.sha256 if first and first.image else None,
+        second.image.sha256 if second and second.image else None,
+        case.repeat,
+        *([list(case.expected_objects)] if case.expected_objects else []),
+    )
+
+
+def plan_cases(
+    workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output] | None = None
+) -> PlannedWork:
+    """What is missing. Only a live `ok` counts as asked: failures are tried again."""
+    planned = PlannedWork()
+    known = _known(workspace, judge)
+    fresh: dict[str, CaseWork] = {}
+    for case in cases:
+        identity = work_id(judge, case, parents or {})
+        if (identity, *place_of(case)) in known.placed:
+            planned.done_before += 1
+        elif identity in known.done:
+            planned.copies.append((case, known.done[identity]))
+        elif identity in fresh:
+            fresh[identity].twins.append(case)
+        elif reason := unfit_reason(judge, case, parents or {}):
+            planned.unfit[reason] += 1
+        else:
+            fresh[identity] = CaseWork(case, identity, known.attempts.get(identity, 0))
+    planned.work = with_held(workspace, judge, list(fresh.values()))
+    return planned
+
+
+def with_held(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
+    """The work, and what the newest reply to each holds already: every reply holds what those before it did."""
+    again = [one.work_id for one in work if one.attempt]
+    if not again or not isinstance(judge, PartlyAsked):
+        return work
+    newest: dict[str, Reply] = {}
+    for start in range(0, len(again), PAGE):
+        for reply in workspace.store.records(Reply, work_id=again[start : start + PAGE]):
+            if reply.answered and (reply.work_id not in newest or reply.attempt > newest[reply.work_id].attempt):
+                newest[reply.work_id] = reply
+    return [replace(one, held=_held(judge, newest.get(one.work_id))) for one in work]
+
+
+def _held(judge: PartlyAsked, reply: Reply | None) -> Held | None:
+    texts = judge.usable(reply) if reply is not None else {}
+    if reply is None or not texts:
+        return None
+    return Held(texts, {name: reply.answered[name] for name in texts}, reply.model)
+
+
+@dataclass
+class _Known:
+    """What a judge was asked before."""
+
+    done: dict[str, str] = field(default_factory=dict)
+    """Work to its live ok judgment."""
+    placed: set[Place] = field(default_factory=set)
+    """Work, left, right and order of the live ok judgments."""
+    attempts: dict[str, int] = field(default_factory=dict)
+    """The number of the next attempt at each work."""
+
+
+def place_of(case: Case) -> tuple[str, str | None, str | None]:
+    order = case.order.value if case.order is not None else None
+    return case.left.output_id, case.right.output_id if case.right else None, order
+
+
+def _known(workspace: Workspace, judge: Judge) -> _Known:
+    known = _Known()
+    for one in asked(workspace, judge=judge.name):
+        work = one.place[0]
+        known.attempts[work] = max(known.attempts.get(work, 0), one.attempt + 1)
+        if one.answers:
+            known.done.setdefault(work, one.judgment_id)
+            known.placed.add(one.place)
+    return known
+
+
+def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
+    """Every question that this judge answered: its work to the live ok judgment."""
+    return _known(workspace, judge).done
+
+
+def skeleton(case: Case, parents: dict[str, Output]) -> Exhibit:
+    """The exhibit with a hash in the place of each picture: enough to count words and pictures by."""
+    first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
+    item, turn = case.item, case.left.turn
+
+    def mark(output: Output | None) -> bytes:
+        return output.image.sha256.encode() if output is not None and output.image is not None else b""
+
+    return Exhibit(
+        instruction=instruction_of(item, turn, case.left.mode),
+        left=mark(first),
+        right=mark(second) if case.right is not None else None,
+        sources=tuple(image.sha256.encode() for image in sources_of(item, case.left, parents)),
+        references=tuple(image.sha256.encode() for image in references_of(item, turn)),
+        task=item.turns[turn].task or item.task,
+        expected_objects=case.expected_objects,
+    )
+
+
+def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
+    """Why this judge cannot be shown this case (it needs a source, say); empty where it can."""
+    prompts: Any = getattr(judge, "prompts", None)
+    if not isinstance(prompts, dict):
+        return ""
+    from imarena.judges.chat.prompt import check_exhibit
+
+    try:
+        for prompt in prompts.values():
+            check_exhibit(prompt, skeleton(case, parents))
+    except UserError as error:
+        return str(error).splitlines()[0]
+    return ""

@@ -1,0 +1,130 @@
+"""From verdicts to the records that are stored: the raw reply first, then the judgment that was read from it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Judge, Verdict
+from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
+from imarena.judges.orders import mirrored_reasons, mirrored_scores, recorded
+from imarena.storage import Workspace
+from imarena.workflows.questions.cases import Case
+from imarena.workflows.questions.judging_plan import CaseWork, place_of
+
+ORDERS = "orders"
+"""Where a judgment's parameters say that its battle is fought in one order only, and how that order was chosen."""
+
+
+def records_of(
+    judge: Judge, batch: Iterable[tuple[CaseWork, Verdict]], run_id: str, *, dimension: str, orders: str
+) -> Iterator[Record]:
+    """Replies and judgments of a batch of verdicts."""
+    params: JsonDict = {**judge.params, **({ORDERS: orders} if orders else {})}
+    for work, said in batch:
+        reply = reply_of(work, said, run_id)
+        if reply is not None:
+            yield reply
+        for case in (work.case, *work.twins):
+            left, right, _ = place_of(case)
+            yield Judgment(
+                work_id=work.work_id,
+                attempt=work.attempt,
+                judge=judge.name,
+                judge_version=judge.version,
+                prompt_id=judge.prompt_id,
+                prompt_version=judge.prompt_version,
+                params=params,
+                item_id=case.item.item_id,
+                turn=case.left.turn,
+                left_id=left,
+                right_id=right,
+                order=case.order,
+                repeat=case.repeat,
+                dimension=dimension,
+                reply_id=reply.reply_id if reply else None,
+                usage=said.usage if case is work.case else Usage(),
+                run_id=run_id,
+                parser_version=str(getattr(judge, "parser_version", "")),
+                **verdict_fields(recorded(said, case.order) if case.order is not None else said),
+            )
+
+
+class NotCompared(UserError):
+    """A judge that scores single outputs was asked to compare two."""
+
+
+def comparing(judge: Judge, said: Verdict) -> Verdict:
+    """A verdict on two outputs prefers one or calls a tie. Raises `NotCompared` at a score in its place.
+
+    Such a judge has not failed, and asking again changes nothing: nothing of it is stored.
+    """
+    if said.status is not Status.OK or said.preference is not None:
+        return said
+    if said.score is not None:
+        raise NotCompared(
+            f"The judge '{judge.name}' gave a score where it was to prefer one of two outputs: nothing of that is "
+            "stored.",
+            hint="Ask it with `imarena judge` and the same --judge: boards pair its scores by themselves. "
+            "A judge that compares gives a Verdict with a `preference`.",
+        )
+    told = "The judge gave no preference between the two outputs."
+    return Verdict(
+        Status.UNPARSABLE, error=told, raw=said.raw, model=said.model, usage=said.usage, answered=said.answered
+    )
+
+
+def reply_of(work: CaseWork, said: Verdict, run_id: str) -> Reply | None:
+    """The raw answer, with what earlier attempts held of it; None where there is none."""
+    if not said.raw:
+        return None
+    return Reply(
+        work_id=work.work_id, attempt=work.attempt, raw=said.raw, usage=said.usage, model=_models(work, said),
+        run_id=run_id, answered=_answered(work, said),
+    )  # fmt: skip
+
+
+def _answered(work: CaseWork, said: Verdict) -> dict[str, int]:
+    """Questions with an answer, and the attempt that asked each."""
+    before = dict(work.held.attempts) if work.held else {}
+    return before | dict.fromkeys(said.answered, work.attempt)
+
+
+def _models(work: CaseWork, said: Verdict) -> str:
+    """The models that answered, those of earlier attempts included."""
+    names = [*(work.held.model.split(", ") if work.held else ()), *said.model.split(", ")]
+    return ", ".join(sorted({name for name in names if name}))
+
+
+def verdict_fields(verdict: Verdict) -> dict[str, Any]:
+    """The part of a judgment that a verdict fills."""
+    return {
+        "status": verdict.status,
+        "preference": verdict.preference,
+        "score": verdict.score,
+        "scores": dict(verdict.scores),
+        "success": verdict.success,
+        "confidence": verdict.confidence,
+        "reasons": dict(verdict.reasons),
+        "error": verdict.error,
+    }
+
+
+def copies_of(workspace: Workspace, copies: list[tuple[Case, str]], run_id: str) -> list[Record]:
+    """Judgments for outputs whose very pixels were judged already: the same verdict, paid for once."""
+    records: list[Record] = []
+    for case, identity in copies:
+        old = workspace.store.get(Judgment, identity)
+        if old is None:
+            continue
+        left, right, _ = place_of(case)
+        preference, scores, reasons = old.preference, old.scores, old.reasons
+        if old.order is not case.order:
+            preference = preference.mirrored() if preference is not None else None
+            scores, reasons = mirrored_scores(scores), mirrored_reasons(reasons)
+        update = {
+            "item_id": case.item.item_id, "turn": case.left.turn, "left_id": left, "right_id": right,
+            "order": case.order, "preference": preference, "scores": scores, "reasons": reasons,
+            "usage": Usage(), "run_id": run_id, "supersedes": None, "created_at": now(),
+        }  # fmt: skip
+        records.append(old.model_copy(update=update))
+    return records

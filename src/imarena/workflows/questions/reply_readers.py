@@ -1,0 +1,115 @@
+"""Who can read a stored reply: the judge of its kind, whatever words its prompt had.
+
+What a reply means depends on the judge's kind, its settings and the questions that were asked, not on a prompt's
+wording: replies to an older prompt, or to one of the user's own, are read by the same reader.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from imarena.core.errors import ImarenaError
+from imarena.core.ids import canonical_json
+from imarena.core.protocols import ChatAnswer, ChatPrompt, Judge, Verdict
+from imarena.core.records import JsonDict, Judgment, Status
+from imarena.core.settings import Settings
+from imarena.judges.catalog import CARDS, JUDGES
+from imarena.workflows.questions.judging_records import ORDERS
+
+PROMPTS = "prompt_sha256"
+"""Where a judgment's parameters keep the hashes of its prompts, by question."""
+
+
+class Reader(Protocol):
+    """The part of a judge that reads."""
+
+    @property
+    def parser_version(self) -> str: ...
+
+    def reread(self, raw: str) -> Verdict: ...
+
+
+@dataclass
+class Readers:
+    """Finds a reader for each judgment, once for all that were asked alike."""
+
+    settings: Settings
+    given: JsonDict = field(default_factory=dict)
+    """Options from the command line."""
+    _known: dict[str, tuple[Reader | None, str]] = field(default_factory=dict)
+
+    def of(self, judgment: Judgment) -> tuple[Reader | None, str]:
+        """The reader, or None and why there is none."""
+        key = canonical_json([judgment.judge, judgment.params])
+        if key not in self._known:
+            self._known[key] = self._find(judgment)
+        return self._known[key]
+
+    def _find(self, judgment: Judgment) -> tuple[Reader | None, str]:
+        said = {name: value for name, value in judgment.params.items() if name not in (ORDERS, PROMPTS)}
+        asked = judgment.params.get(PROMPTS)
+        kind = judgment.judge.partition("/")[0]
+        why = f"no judge of the kind '{kind}' is known here; name it in imarena.toml or install its plug-in"
+        for name, extra in self._tables(kind):
+            if name in CARDS and CARDS[name].needs != "chat":
+                why = "it asks no model and has no reply to read; `imarena judge` makes its verdicts anew"
+                continue
+            settings = {key: value for key, value in said.items() if _is_option(key)}
+            try:
+                judge = JUDGES.get(name)({**settings, **extra}, _silent)
+            except ImarenaError as error:
+                why = f"its reader cannot be made: {str(error).splitlines()[0]}"
+                continue
+            found, reason = _fits(judge, judgment.judge, said, asked)
+            if found is not None:
+                return found, ""
+            why = reason or why
+        return None, why
+
+    def _tables(self, kind: str) -> Iterator[tuple[str, JsonDict]]:
+        """Makers, and options beside the recorded ones: none, the command line's, a table's of imarena.toml."""
+        names = [name for name in _stems(kind) if name in JUDGES]
+        for name in names:
+            yield name, {}
+            if self.given:
+                yield name, self.given
+        for called, table in self.settings.judges.items():
+            name = str(table.get("kind", called))
+            if name in names:
+                yield name, {key: table[key] for key in table if key not in ("kind", "endpoint") and _is_option(key)}
+
+
+def _stems(kind: str) -> Iterator[str]:
+    """'checklist-mine' may be the judge of that name, or the judge 'checklist' with a list called 'mine'."""
+    while kind:
+        yield kind
+        kind = kind.rpartition("-")[0]
+
+
+def _is_option(name: str) -> bool:
+    """Prompts do not matter to a reader, and hashes are made by the judge itself."""
+    return not name.endswith(("prompt", "_sha256")) and name != "checklist"
+
+
+def _fits(judge: Judge, name: str, said: JsonDict, asked: Any) -> tuple[Reader | None, str]:
+    """The judge, if it reads what was asked in the way in which it was asked; else the reason."""
+    reader: Any = judge
+    if judge.name != name or not hasattr(judge, "reread"):
+        return None, ""
+    params = judge.params
+    other = sorted(key for key in said if not key.endswith("prompt") and params.get(key) != said[key])
+    if other:
+        return None, f"the judge that can be made here has another {', '.join(other)}"
+    questions = params.get(PROMPTS)
+    if isinstance(asked, dict) and isinstance(questions, dict) and set(asked) != set(questions):
+        return None, f"it was asked {_listed(asked)}; this version's reader knows {_listed(questions)}"
+    return reader, ""
+
+
+def _listed(questions: JsonDict) -> str:
+    names = sorted(questions)
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+async def _silent(prompt: ChatPrompt) -> ChatAnswer:  # noqa: ARG001
+    return ChatAnswer(Status.API_ERROR, error="a reader asks nobody")

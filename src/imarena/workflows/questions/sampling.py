@@ -1,0 +1,235 @@
+"""Which battles to fight: all of them, those that people voted on, some for each pair, as many as it takes, or a new
+model against the rest.
+
+Every choice depends on the seed and the outputs alone, and a larger sample contains the smaller one, so that nothing
+that was fought is fought again.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from imarena.core.errors import UnknownName, UserError
+from imarena.core.ids import content_id
+from imarena.core.records import Order, Output, Ranking
+from imarena.judges.orders import OrderPolicy, orders_for
+from imarena.workflows.questions.cases import Board, Case, Slot, sides
+
+Pair = tuple[str, str]
+"""Two editors, in the order of their names."""
+Kind = Literal["full", "voted", "per-pair", "adaptive", "new-model"]
+Z95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How battles are chosen. `per_pair` is a round's size where the sampler is adaptive."""
+
+    kind: Kind = "full"
+    per_pair: int = 10
+    width: float = 0.0
+    """Adaptive: go on until every 95 % interval is narrower than so many Elo points."""
+    until: Literal["pairs", "models"] = "pairs"
+    """Adaptive: intervals of the differences of all pairs, or of the models' own ratings."""
+    model: str = ""
+    seed: int = 0
+
+
+def parse_sampler(text: str, *, width: float | None = None, until: str = "pairs", seed: int = 0) -> Sampler:
+    """``full``, ``voted``, ``per-pair:20``, ``adaptive`` (with a width), ``new-model:NAME``."""
+    kind, _, value = text.partition(":")
+    if until not in ("pairs", "models"):
+        raise UserError(f"Unknown --until '{until}'.", hint="Known: pairs, models.")
+    if kind == "full" and not value:
+        return Sampler(seed=seed)
+    if kind == "voted" and not value:
+        return Sampler("voted", seed=seed)
+    if kind == "per-pair" and value.isdecimal() and int(value) > 0:
+        return Sampler("per-pair", int(value), seed=seed)
+    if kind == "adaptive" and (not value or (value.isdecimal() and int(value) > 0)):
+        if width is None or not width > 0:
+            raise UserError(
+                "An adaptive sampler needs a width.",
+                hint="--sampler adaptive --width 60 goes on until every interval is narrower than 60 Elo points.",
+            )
+        return Sampler("adaptive", int(value or 10), width, "models" if until == "models" else "pairs", seed=seed)
+    if kind == "new-model" and value:
+        return Sampler("new-model", model=value, seed=seed)
+    raise UserError(
+        f"'{text}' is not a sampler.",
+        hint="Known: full; voted; per-pair:20; adaptive --width 60 (adaptive:20 for rounds of 20); new-model:NAME.",
+    )
+
+
+def parse_orders(text: str) -> OrderPolicy:
+    """``both``, ``single`` or ``paper-compat``."""
+    known: dict[str, OrderPolicy] = {"both": "both", "single": "single", "paper-compat": "paper-compat"}
+    if text not in known:
+        raise UserError(f"Unknown --orders '{text}'.", hint=f"Known: {', '.join(known)}.")
+    return known[text]
+
+
+@dataclass(frozen=True)
+class Battle:
+    """Two outputs of one slot."""
+
+    slot: Slot
+    left: Output
+    right: Output
+
+    @property
+    def pair(self) -> Pair:
+        """The two editors."""
+        one, other = sorted((self.left.editor or "", self.right.editor or ""))
+        return one, other
+
+
+def battles_by_pair(board: Board, sampler: Sampler) -> dict[Pair, list[Battle]]:
+    """Every possible battle, by pair of editors; each list is in the order in which it is to be fought.
+
+    All pairs go through the same shuffled ring of slots, from starting places that are spread evenly over it: however
+    many battles a pair fights, every item is used about as often as any other.
+    """
+    if sampler.kind == "new-model":
+        _known(sampler.model, board)
+    ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
+    found: dict[Pair, list[tuple[int, Battle]]] = defaultdict(list)
+    for place, slot in enumerate(ring):
+        for one, other in combinations(board.slots[slot], 2):
+            if not _two_editors(one, other):
+                continue
+            if sampler.kind == "new-model" and sampler.model not in (one.editor, other.editor):
+                continue
+            battle = Battle(slot, *sides(one, other))
+            found[battle.pair].append((place, battle))
+    order = sorted(found, key=lambda pair: content_id("start", sampler.seed, pair))
+    starts = {pair: k * len(ring) // len(order) for k, pair in enumerate(order)}
+    return {
+        pair: [battle for _, battle in sorted(found[pair], key=lambda row: _turned(row[0], starts[pair], len(ring)))]
+        for pair in sorted(found)
+    }
+
+
+def _turned(place: int, start: int, size: int) -> int:
+    return (place - start) % size
+
+
+def _known(model: str, board: Board) -> None:
+    import difflib
+
+    if model not in board.editors:
+        near = difflib.get_close_matches(model, board.editors, n=1)
+        listed = f"With outputs to show: {', '.join(board.editors) or 'none'}."
+        raise UnknownName(
+            f"There is no editor called '{model}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
+        )
+
+
+def sampled(board: Board, sampler: Sampler) -> list[Battle]:
+    """The battles of a sampler that knows its size before it starts; for `adaptive` all that it may fight."""
+    if sampler.kind == "voted":
+        return voted_battles(board, sampler)
+    limit = sampler.per_pair if sampler.kind == "per-pair" else None
+    lists = [battles[:limit] for battles in battles_by_pair(board, sampler).values()]
+    longest = max((len(battles) for battles in lists), default=0)
+    found = [battles[n] for n in range(longest) for battles in lists if n < len(battles)]
+    if sampler.kind == "full":  # pairs without two names are on no board, but `align` compares them with the votes
+        found += [battle for battle in voted_battles(board, sampler) if not _two_editors(battle.left, battle.right)]
+    return found
+
+
+def voted_battles(board: Board, sampler: Sampler) -> list[Battle]:
+    """The pairs that people voted on and that can be shown, whatever their editors are called, in shuffled order."""
+    found = [
+        Battle(slot, *sides(one, other))
+        for slot, outputs in board.slots.items()
+        for one, other in combinations(outputs, 2)
+        if (min(one.output_id, other.output_id), max(one.output_id, other.output_id)) in board.voted
+    ]
+    return sorted(found, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
+
+
+def _two_editors(one: Output, other: Output) -> bool:
+    """Do two different named editors meet? Only such battles count on boards."""
+    return one.editor is not None and other.editor is not None and one.editor != other.editor
+
+
+def cases_of(
+    board: Board, battles: Sequence[Battle], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
+) -> Iterator[Case]:
+    """The questions of battles: one for each order and repeat; the orders of a battle stand side by side."""
+    for repeat in range(repeats):
+        for battle in battles:
+            key = content_id("battle", battle.left.output_id, battle.right.output_id, repeat)
+            orders: tuple[Order, ...] = orders_for(policy, key, seed)
+            for order in orders:
+                yield Case(board.items[battle.slot[0]], battle.left, battle.right, order, repeat)
+
+
+# ---------------------------------------------------------------- adaptive
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """Where an adaptive run stands: how wide the intervals are, and what is fought next."""
+
+    widest: float
+    open: int
+    """Intervals that are still too wide (or unknown)."""
+    of: int
+    battles: list[Battle]
+
+
+def next_round(
+    by_pair: dict[Pair, list[Battle]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
+) -> Progressed:
+    """The next battles: some more for each pair whose interval is too wide and that has battles left.
+
+    An interval is of the difference of two ratings (`until` pairs) or of a rating (`until` models), at 95 %, by the
+    ranking's covariance.
+    """
+    widths = pair_widths(by_pair, ranking) if sampler.until == "pairs" else model_widths(by_pair, ranking)
+    wide = {key: width for key, width in widths.items() if not width < sampler.width}
+    if sampler.until == "pairs":
+        wanted = set(wide)
+    else:
+        wanted = {pair for pair in by_pair if any((model, model) in wide for model in pair)}
+    battles: list[Battle] = []
+    for pair in sorted(wanted):
+        done = fought[pair]
+        battles += by_pair[pair][done : done + sampler.per_pair]
+    if sampler.until == "pairs" and not battles and wide:
+        # The pairs that are too wide have fought all their battles: their rivals' battles still narrow them a little.
+        touching = {model for pair in wide for model in pair}
+        for pair, waiting in by_pair.items():
+            if touching & set(pair):
+                battles += waiting[fought[pair] : fought[pair] + sampler.per_pair]
+    return Progressed(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
+
+
+def pair_widths(by_pair: dict[Pair, list[Battle]], ranking: Ranking | None) -> dict[Pair, float]:
+    """Width of the 95 % interval of the difference of each pair's ratings; infinite where it is not known."""
+    places = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
+    cov = ranking.covariance if ranking else None
+    widths: dict[Pair, float] = {}
+    for one, other in by_pair:
+        if cov is None or one not in places or other not in places:
+            widths[one, other] = math.inf
+            continue
+        i, j = places[one], places[other]
+        widths[one, other] = 2 * Z95 * math.sqrt(max(cov[i][i] + cov[j][j] - 2 * cov[i][j], 0.0))
+    return widths
+
+
+def model_widths(by_pair: dict[Pair, list[Battle]], ranking: Ranking | None) -> dict[Pair, float]:
+    """Width of the 95 % interval of each model's rating, under the key (model, model)."""
+    places = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
+    cov = ranking.covariance if ranking else None
+    models = sorted({model for pair in by_pair for model in pair})
+    return {
+        (m, m): 2 * Z95 * math.sqrt(max(cov[places[m]][places[m]], 0.0)) if cov and m in places else math.inf
+        for m in models
+    }

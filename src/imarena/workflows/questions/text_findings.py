@@ -1,0 +1,136 @@
+"""Where words that speak to a judge were found: on which editor's outputs, and whether somebody asked for them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from imarena.core.plurals import counted, plural
+from imarena.core.records import Evidence, Item, Output, Status
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns
+from imarena.storage import Workspace
+from imarena.workflows.questions.text_scan import TEXT, Words, flags_of, pictures
+from imarena.workflows.views.exhibits import instruction_of
+
+SOURCE = "(source)"
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Words in one picture that speak to a judge."""
+
+    image: str
+    item_id: str
+    item: str
+    """Data set and key."""
+    editor: str
+    output_id: str | None
+    """None for a source."""
+    words: tuple[Words, ...]
+    excuse: str
+    """`in the source` or `in the instruction` where the editor did not bring the words in; else empty."""
+
+    @property
+    def text(self) -> str:
+        """All that was found, without what is a part of something else."""
+        texts = list(dict.fromkeys(one.text for one in self.words))
+        return " … ".join(text for text in texts if not any(text in other for other in texts if other != text))
+
+    @property
+    def kinds(self) -> str:
+        """The tricks, in words."""
+        return ", ".join(dict.fromkeys(one.kind.replace("_", " ") for one in self.words))
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "image": self.image, "item": self.item, "editor": self.editor, "output_id": self.output_id,
+            "kinds": list(dict.fromkeys(one.kind for one in self.words)), "text": self.text, "excuse": self.excuse,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the scans of a workspace found, and how much is not read yet."""
+
+    read: int
+    unread: int
+    found: tuple[Finding, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {"read": self.read, "unread": self.unread, "found": [one.to_json() for one in self.found]}
+
+    def in_words(self) -> str:
+        """One sentence."""
+        if not self.read:
+            unread = f"{counted(self.unread, 'picture')} {plural('was', self.unread)}"
+            return f"{unread} not read yet for words that address a judge, whatever judges saw: run `imarena scan`."
+        held = len({one.image for one in self.found})
+        waiting = f"; {self.unread:,} are not read yet (`imarena scan`)" if self.unread else ""
+        return f"{held:,} of {self.read:,} pictures read hold words that address a judge{waiting}."
+
+
+def findings_table(found: Findings, most: int) -> Table:
+    """The first `most` texts that address a judge: where each is, by which trick, and what it says."""
+    head = columns("item", "editor", "trick", Column("words", wrap=True), "excuse")
+    rows = tuple(
+        (one.item, one.editor, one.kinds, " ".join(one.text.split()), one.excuse) for one in found.found[:most]
+    )
+    return Table(head, rows)
+
+
+def findings(workspace: Workspace) -> Findings:
+    """All of a workspace."""
+    wanted = pictures(workspace)
+    rows = workspace.store.rows(Evidence, kind=TEXT, status=Status.OK.value)
+    read = {row["image_sha256"] for row in rows} & wanted.keys()
+    flags = {image: words for image, words in flags_of(workspace).items() if image in wanted}
+    return Findings(len(read), len(wanted) - len(read), tuple(_found(workspace, flags)) if flags else ())
+
+
+def _found(workspace: Workspace, flags: dict[str, tuple[Words, ...]]) -> list[Finding]:
+    outputs: dict[str, list[Output]] = defaultdict(list)
+    images = list(flags)
+    for start in range(0, len(images), BATCH):
+        chosen = images[start : start + BATCH]
+        for output in workspace.store.records(Output, image_sha256=chosen, status=Status.OK.value):
+            outputs[output.item_id].append(output)
+    items = workspace.store.records(Item)
+    return [one for item in items for one in _of_item(item, outputs.get(item.item_id, []), flags)]
+
+
+def item_findings(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> list[Finding]:
+    """One item's sources and outputs."""
+    images = {image.sha256 for image in item.sources}
+    images |= {output.image.sha256 for output in outputs if output.image is not None}
+    return list(_of_item(item, outputs, flags_of(workspace, sorted(images))))
+
+
+def _of_item(item: Item, outputs: Iterable[Output], flags: Mapping[str, tuple[Words, ...]]) -> Iterator[Finding]:
+    held = [image.sha256 for image in item.sources if image.sha256 in flags]
+    before = [one for image in held for one in flags[image]]
+    name = f"{item.dataset}/{item.key}"
+    for image in held:
+        yield Finding(image, item.item_id, name, SOURCE, None, flags[image], "")
+    for output in outputs:
+        if output.image is not None and output.image.sha256 in flags:
+            words = flags[output.image.sha256]
+            excuse = excuse_of(words, before, instruction_of(item, output.turn, output.mode))
+            editor = output.editor or "(not named)"
+            yield Finding(output.image.sha256, item.item_id, name, editor, output.output_id, words, excuse)
+
+
+def excuse_of(words: tuple[Words, ...], before: list[Words], instruction: str) -> str:
+    """Were the words there before, or asked for? Only where that holds for all of them."""
+    asked = _letters(instruction)
+    if before and {one.kind for one in words} <= {one.kind for one in before}:
+        return "in the source"
+    return "in the instruction" if all(_letters(one.text) in asked for one in words) else ""
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text.casefold())

@@ -1,0 +1,211 @@
+"""scan: read the words in every output and source once, and flag those that speak to a judge, whatever the judge.
+
+The words of a picture are stored as evidence, so that reading goes on where it stopped; the flags are made from the
+stored words, so that a new list of tell-tale words costs no second reading.
+"""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from imarena.core.errors import ImarenaError, UserError
+from imarena.core.protocols import Progress
+from imarena.core.records import Evidence, Item, JsonDict, Output, Status
+from imarena.engine import Plan, Tally, computing, run_async
+from imarena.storage import Workspace
+from imarena.storage.upkeep import withdrawn
+from imarena.workflows.wiring.runs import noted
+
+TEXT = "text"
+FLAG = "injected_text"
+READER = "rapidocr"
+FLAGGER = "injection-words"
+
+
+@dataclass
+class ScanReport:
+    """What a scan did."""
+
+    planned: int = 0
+    read: Counter[str] = field(default_factory=Counter)
+    done_before: int = 0
+    flagged: int = 0
+    seconds: float = 0.0
+    stopped: str = ""
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def missing(self) -> int:
+        """Pictures that are not read yet."""
+        return self.planned - self.read[Status.OK.value]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**self.__dict__, "read": dict(self.read), "errors": dict(self.errors), "missing": self.missing}
+
+
+def pictures(workspace: Workspace) -> dict[str, None]:
+    """The hashes of all outputs and sources, each once."""
+    found: dict[str, None] = {}
+    for row in workspace.store.rows(Output, status=Status.OK.value):
+        if row["image_sha256"]:
+            found[row["image_sha256"]] = None
+    for item in workspace.store.records(Item):
+        found |= dict.fromkeys(image.sha256 for image in item.sources)
+    gone = withdrawn(workspace)
+    return {sha256: None for sha256 in found if sha256 not in gone}
+
+
+def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanReport:
+    """Read every picture that was not read yet, then flag. Ctrl-C stops cleanly; what was read is kept."""
+    report = ScanReport()
+    done, attempts = _known(workspace)
+    wanted = pictures(workspace)
+    if not wanted:
+        raise UserError("There are no pictures to read.", hint="Import items or outputs, or run `imarena edit`.")
+    work = [sha256 for sha256 in wanted if sha256 not in done]
+    report.planned, report.done_before = len(work), len(wanted) - len(work)
+    noting: JsonDict = {"reader": READER, "version": _reader_version()}
+    with noted(workspace, "scan", noting) as ongoing:
+        ongoing.plan(report.planned)
+        try:
+            if work:
+                tally = asyncio.run(_read_all(workspace, work, attempts, report, progress))
+                report.stopped, report.seconds = tally.stopped, tally.seconds
+            report.flagged = flag(workspace)
+        finally:
+            ongoing.counts = {**report.read, "flagged": report.flagged}
+            ongoing.partial = report.missing > 0
+            if report.missing:
+                ongoing.counts["missing"] = report.missing
+    return report
+
+
+def _known(workspace: Workspace) -> tuple[set[str], dict[str, int]]:
+    """Pictures that this reader read, and the number of the next attempt at each."""
+    done: set[str] = set()
+    attempts: dict[str, int] = {}
+    for row in workspace.store.rows(Evidence, kind=TEXT, tool=READER):
+        if f'"{_reader_version()}"' not in row["body"]:
+            continue
+        attempts[row["image_sha256"]] = attempts.get(row["image_sha256"], 0) + 1
+        if row["status"] == Status.OK.value:
+            done.add(row["image_sha256"])
+    return done, attempts
+
+
+def _reader_version() -> str:
+    return version(READER)
+
+
+async def _read_all(
+    workspace: Workspace, work: Sequence[str], attempts: dict[str, int], report: ScanReport, progress: Progress | None
+) -> Tally:
+    def record(sha256: str, status: Status, lines: list[Any], error: str = "") -> Evidence:
+        report.read[status.value] += 1
+        if error:
+            report.errors[error[:300]] += 1
+        attempt = attempts.get(sha256, 0)
+        return Evidence(
+            image_sha256=sha256, tool=READER, tool_version=_reader_version(), kind=TEXT, status=status, error=error,
+            params={"attempt": attempt} if attempt else {}, value={"lines": lines} if status is Status.OK else None,
+        )  # fmt: skip
+
+    def failed(sha256: str, error: Exception) -> Evidence:
+        return record(sha256, Status.INVALID_IMAGE, [], f"{type(error).__name__}: {error}")
+
+    async def do(executor: Executor, sha256: str) -> Evidence:
+        loop = asyncio.get_running_loop()
+        try:
+            data = await asyncio.to_thread(workspace.blobs.get, sha256)
+            return record(sha256, Status.OK, await loop.run_in_executor(executor, _lines, data))
+        except ImarenaError as error:  # its file is gone, or is no picture any more: `verify` tells
+            return record(sha256, Status.INVALID_IMAGE, [], str(error))
+
+    def write(batch: list[Evidence]) -> None:
+        workspace.store.add(batch)
+
+    with computing() as executor:
+        lanes = 2 * (os.cpu_count() or 1)
+        reading = partial(do, executor)
+        plan = Plan(work, reading, failed, write, total=len(work), stage="pictures read", concurrency=lanes)
+        return await run_async(plan, progress=progress)
+
+
+def _lines(data: bytes) -> list[Any]:
+    """The words of a picture, as the built-in judge reads them."""
+    from imarena.images import decode
+    from imarena.vision import read_lines
+
+    return [
+        [line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in read_lines(decode(data))
+    ]
+
+
+# ---------------------------------------------------------------- flags
+
+
+def flag(workspace: Workspace) -> int:
+    """Flag stored words that speak to a judge; returns how many pictures hold some."""
+    from imarena.vision import Line, find_injections, injection_words_version
+
+    flags: list[Evidence] = []
+    for evidence in workspace.store.records(Evidence, kind=TEXT, status=Status.OK.value):
+        value: Any = evidence.value.get("lines") if isinstance(evidence.value, dict) else None
+        lines = [Line(text, sure, tuple(box)) for text, sure, box in value] if isinstance(value, list) else []
+        found = find_injections(lines)
+        if found:
+            told: list[Any] = [
+                {"kind": one.kind, "text": one.text, "box": [round(end, 4) for end in one.box]} for one in found
+            ]
+            flags.append(
+                Evidence(
+                    image_sha256=evidence.image_sha256, tool=FLAGGER, tool_version=injection_words_version(),
+                    kind=FLAG, params={"text": evidence.evidence_id}, value={"found": told},
+                )
+            )  # fmt: skip
+    workspace.store.add(flags)
+    return len({one.image_sha256 for one in flags})
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words found in a picture that speak to a judge: by which trick, the text, its box as shares of the picture."""
+
+    kind: str
+    text: str
+    box: tuple[float, float, float, float]
+
+
+def flags_of(workspace: Workspace, images: Sequence[str] | None = None) -> dict[str, tuple[Words, ...]]:
+    """Picture to the words that speak to a judge, by the present list of them; all pictures without `images`."""
+    where: dict[str, Any] = {"image_sha256": list(images)} if images is not None else {}
+    found: dict[str, tuple[Words, ...]] = {}
+    if images is not None and not images:
+        return found
+    for evidence in workspace.store.records(Evidence, kind=FLAG, **where):
+        if evidence.tool_version == _words_version():
+            found[evidence.image_sha256] = tuple(_read_flags(evidence))
+    return found
+
+
+def _words_version() -> str:
+    from imarena.vision import injection_words_version  # only where there is a flag: it loads OpenCV
+
+    return injection_words_version()
+
+
+def _read_flags(evidence: Evidence) -> Iterator[Words]:
+    told = evidence.value.get("found") if isinstance(evidence.value, dict) else None
+    for one in told if isinstance(told, list) else []:
+        if isinstance(one, dict):
+            box = one.get("box")
+            ends = [float(end) for end in box if isinstance(end, int | float)] if isinstance(box, list) else []
+            left, top, right, bottom = ends if len(ends) == 4 else (0.0, 0.0, 1.0, 1.0)
+            yield Words(str(one.get("kind")), str(one.get("text")), (left, top, right, bottom))

@@ -1,0 +1,1 @@
+"""Rating campaigns: create, change, offer tasks, record votes, measure quality."""

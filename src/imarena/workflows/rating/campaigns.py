@@ -1,0 +1,372 @@
+"""Campaigns: made from a workspace, opened and closed, and how far they are."""
+
+import random
+import secrets
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from sqlalchemy import Select, case, func, or_, select, union, union_all
+
+from imarena.core.errors import UserError
+from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
+from imarena.core.records.base import moment_text
+from imarena.routing.campaign_plan import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
+from imarena.storage import Workspace, access, leases
+from imarena.storage.codec import from_row
+from imarena.storage.database import reading, writing
+from imarena.storage.schema import assignments as assignments_table
+from imarena.storage.schema import campaigns as campaigns_table
+from imarena.storage.schema import events as events_table
+from imarena.storage.schema import leases as leases_table
+from imarena.storage.schema import outputs as outputs_table
+from imarena.storage.schema import participants
+from imarena.storage.schema import votes as votes_table
+from imarena.storage.upkeep import withdrawn
+from imarena.workflows.rating.sheets import checks_of
+from imarena.workflows.rating.task_counts import WITHDRAWN, coin
+
+_CHUNK = 2_000
+_WITH_PIXELS = select(outputs_table.c.id).where(outputs_table.c.image_sha256.is_not(None))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One thing to be looked at."""
+
+    item_id: str
+    turn: int
+    left_id: str | None
+    right_id: str | None
+
+    @property
+    def name(self) -> str:
+        """The same for both sides."""
+        return unit_of(self.item_id, self.left_id, self.right_id, self.turn)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is."""
+
+    campaign: Campaign
+    units: int
+    slots: int
+    votes: int
+    held: int
+    skipped: int
+    raters: int
+    complete_units: int
+    checks: int = 0
+    checks_done: int = 0
+    """Repeats and known answers: tasks that tell something of raters. They are among no other figure."""
+    held_until: str | None = None
+    """When the last of the tasks in hand goes back to others."""
+
+
+def create_campaign(workspace: Workspace, plan: Plan) -> Campaign:
+    """Make a campaign and its assignments; it opens when all of them are there."""
+    _check_known(workspace, plan)
+    units = plan_units(workspace, plan)
+    if not units:
+        raise UserError(
+            "Nothing in the workspace fits this campaign.",
+            hint="It needs items with ok outputs that have pixels; look at the filters, or run 'imarena status'.",
+        )
+    campaign = Campaign(
+        campaign_id=f"campaign_{secrets.token_hex(8)}",
+        name=plan.name,
+        kind=plan.kind,
+        settings=plan.model_dump(mode="json", exclude={"name", "kind"}),
+        open=False,
+    )
+    workspace.store.put(campaign)
+    offered = list(_assignments(campaign, plan, units))
+    for start in range(0, len(offered), _CHUNK):
+        part = offered[start : start + _CHUNK]
+        workspace.store.add([assignment for assignment, _ in part])
+        with writing(workspace.store.engine) as connection:
+            leases.offer(connection, part)
+    opened = campaign.model_copy(update={"open": True})
+    workspace.store.put(opened)
+    return opened
+
+
+def offer_missing(workspace: Workspace) -> int:
+    """Offer assignments that were made elsewhere (routing, an import) and that nobody can take yet; returns how many.
+
+    Those that were made for one rater, that are not real work or that have no pixels to show are left alone.
+    """
+    left, right = assignments_table.c.left_id, assignments_table.c.right_id
+    waiting = (
+        select(assignments_table)
+        .outerjoin(leases_table, leases_table.c.assignment_id == assignments_table.c.id)
+        .join(campaigns_table, campaigns_table.c.id == assignments_table.c.campaign_id)
+        .where(
+            leases_table.c.assignment_id.is_(None),
+            assignments_table.c.rater_id.is_(None),
+            assignments_table.c.purpose == "vote",
+            campaigns_table.c.kind.in_(RATERS_PER_UNIT),
+            *(or_(side.is_(None), side.in_(_WITH_PIXELS)) for side in (left, right)),
+            ~select(votes_table.c.seq).where(votes_table.c.assignment_id == assignments_table.c.id).exists(),
+        )
+        .order_by(assignments_table.c.seq)
+    )
+    with writing(workspace.store.engine) as connection:
+        rows = connection.execute(waiting).mappings().all()
+        found = [from_row(Assignment, row) for row in rows]
+        offered = [one for one in found if isinstance(one, Assignment)]
+        leases.offer(connection, ((one, place) for place, one in enumerate(offered)))
+    return len(offered)
+
+
+def _assignments(campaign: Campaign, plan: Plan, units: list[Unit]) -> Iterator[tuple[Assignment, int]]:
+    """Each unit as often as people are wanted for it; sides by chance for each, so that none is favoured."""
+    for place, unit in enumerate(units):
+        for slot in range(plan.raters):
+            swap = unit.right_id is not None and coin(plan.seed, unit.name, slot)
+            left, right = (unit.right_id, unit.left_id) if swap else (unit.left_id, unit.right_id)
+            assignment = Assignment(
+                campaign_id=campaign.campaign_id,
+                item_id=unit.item_id,
+                turn=unit.turn,
+                left_id=left,
+                right_id=right,
+                kind=plan.kind,
+                unit=unit.name,
+                slot=slot,
+                probability=None,
+            )
+            yield assignment, place * plan.raters + slot
+
+
+def plan_units(workspace: Workspace, plan: Plan) -> list[Unit]:
+    """What a plan asks about, in the order of offering: shuffled by its seed."""
+    chosen = _items(workspace, plan)
+    units = [Unit(item, 0, None, None) for item in chosen] if plan.kind == "check" else _shown(workspace, plan, chosen)
+    known = {one.unit for one in plan.known()}
+    units = sorted((unit for unit in units if unit.name not in known), key=lambda unit: unit.name)
+    random.Random(plan.seed).shuffle(units)
+    return units[: plan.max_units]
+
+
+def _items(workspace: Workspace, plan: Plan) -> list[str]:
+    """Ids of the items: filtered, and where asked for a stratified sample by task and topic."""
+    strata: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in workspace.store.rows(Item):
+        wanted = (
+            (not plan.datasets or row["dataset"] in plan.datasets)
+            and (not plan.tasks or row["task"] in plan.tasks)
+            and (not plan.topics or row["topic"] in plan.topics)
+        )
+        if wanted:
+            strata[row["task"] or "", row["topic"] or ""].append(row["id"])
+    chosen = []
+    for key in sorted(strata):
+        members = sorted(strata[key])
+        random.Random(f"{plan.seed}:{key}").shuffle(members)
+        chosen += members[: plan.per_stratum]
+    return chosen
+
+
+def _shown(workspace: Workspace, plan: Plan, items: list[str]) -> list[Unit]:
+    """Outputs, or pairs of outputs for the same item, turn and mode. Only what has pixels can be shown.
+
+    Two outputs that are the same file are no pair: nobody can prefer one.
+    """
+    wanted, gone = set(items), withdrawn(workspace)
+    slots: dict[tuple[str, int, str], dict[str, tuple[str, str]]] = defaultdict(dict)
+    for row in workspace.store.rows(Output, status=Status.OK.value):
+        known = row["editor"] is not None and (not plan.editors or row["editor"] in plan.editors)
+        pixels = row["image_sha256"] and row["image_sha256"] not in gone
+        if known and row["item_id"] in wanted and pixels and row["sample"] == 0:
+            slots[row["item_id"], row["turn"], row["mode"]][row["editor"]] = (row["id"], row["image_sha256"])
+    units = []
+    for (item_id, turn, _), outputs in slots.items():
+        if plan.kind == "preference":
+            pairs = combinations([outputs[editor] for editor in sorted(outputs)], 2)
+            units += [Unit(item_id, turn, left, right) for (left, one), (right, other) in pairs if one != other]
+        else:
+            units += [Unit(item_id, turn, output, None) for output, _ in outputs.values()]
+    return units
+
+
+def _check_known(workspace: Workspace, plan: Plan) -> None:
+    if len({one.unit for one in plan.known()}) < len(plan.known()):
+        raise UserError(
+            "The same task is among those with a known answer twice.",
+            hint="A practice task tells its answer: it can be neither gold nor in the test.",
+        )
+    if plan.gold_rate and not plan.gold:
+        raise UserError("There are no tasks with known answers to take a share of.", hint="Give gold, or no gold_rate.")
+    for one in plan.known():
+        item = workspace.store.get(Item, one.item_id)
+        sides = [workspace.store.get(Output, side) for side in (one.left_id, one.right_id) if side is not None]
+        fits = all(side is not None and side.item_id == one.item_id and side.image is not None for side in sides)
+        if item is None or not fits or len(sides) != {"preference": 2, "check": 0}.get(plan.kind, 1):
+            raise UserError(
+                "A task with a known answer names an item or outputs that are not in the workspace.",
+                hint="Give item_id, and left_id and right_id of its outputs.",
+            )
+        if not _answered(plan.kind, one):
+            raise UserError("A task with a known answer has no answer.", hint="Give preference, answer or ratings.")
+
+
+def _answered(kind: str, one: Known) -> bool:
+    given = {"preference": one.preference is not None, "yes_no": one.answer is not None, "rating": bool(one.ratings)}
+    return given.get(kind, True)
+
+
+def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
+    """A campaign by id, or by a name that only one has."""
+    campaign = workspace.store.get(Campaign, campaign_id)
+    if campaign is not None and campaign.kind in RATERS_PER_UNIT:
+        return campaign
+    named = list(workspace.store.records(Campaign, name=campaign_id, kind=list(RATERS_PER_UNIT)))
+    if len(named) > 1:
+        ids = ", ".join(one.campaign_id for one in named)
+        raise UserError(f"{len(named)} campaigns are called '{campaign_id}'.", hint=f"Name one by its id: {ids}.")
+    if not named:
+        raise UserError(f"There is no campaign '{campaign_id}'.", hint="'imarena campaign status' lists them.")
+    return named[0]
+
+
+def campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
+    """Campaigns, newest first, with the number that pages go by. Routing's gold set is kept as one, and is none."""
+    asked = campaigns_table.c.kind.in_(RATERS_PER_UNIT)
+    query = select(campaigns_table.c.seq, campaigns_table.c.id).where(asked).order_by(campaigns_table.c.seq.desc())
+    query = query.limit(limit)
+    if before is not None:
+        query = query.where(campaigns_table.c.seq < before)
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(query).all()
+    return [(seq, get_campaign(workspace, identity)) for seq, identity in rows]
+
+
+def progress(workspace: Workspace, campaign: Campaign) -> Progress:
+    """How far a campaign is."""
+    table = leases_table
+    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
+    work = union_all(select(table.c.unit, table.c.state).where(*mine), _named_work(campaign.campaign_id)).subquery()
+    done = func.count().filter(work.c.state == "done")
+    units = select(work.c.unit, func.count().label("slots"), done.label("done")).group_by(work.c.unit).subquery()
+    skips = (
+        select(func.count())
+        .select_from(events_table.join(table, table.c.assignment_id == events_table.c.assignment_id))
+        .where(table.c.campaign_id == campaign.campaign_id, events_table.c.kind == "skipped")
+    )
+    with reading(workspace.store.engine) as connection:
+        total, slots, votes, complete = connection.execute(
+            select(
+                func.count(),
+                func.coalesce(func.sum(units.c.slots), 0),
+                func.coalesce(func.sum(units.c.done), 0),
+                func.count().filter(units.c.done >= plan_of(campaign).raters),
+            )
+        ).one()
+        in_hand = (table.c.campaign_id == campaign.campaign_id, table.c.state.in_(leases.HOLDING))
+        held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
+        skipped = connection.execute(skips).scalar_one()
+        people = connection.execute(_people(campaign.campaign_id)).scalar_one()
+    checks, checked = checks_of(workspace, campaign)
+    return Progress(campaign, total, int(slots), int(votes), held, skipped, people, complete, checks, checked, until)
+
+
+def _people(campaign_id: str) -> Select[Any]:
+    """How many take part: who joined here, and who answered on a sheet."""
+    joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign_id)
+    sheets = (
+        select(votes_table.c.rater_id)
+        .join(assignments_table, assignments_table.c.id == votes_table.c.assignment_id)
+        .where(assignments_table.c.campaign_id == campaign_id)
+    )
+    return select(func.count()).select_from(union(joined, sheets).subquery())
+
+
+def _named_work(campaign_id: str) -> Select[tuple[str, str]]:
+    """Tasks that were made for named raters and not dealt here yet; answers from a sheet count."""
+    table = assignments_table
+    answered = select(votes_table.c.seq).where(votes_table.c.assignment_id == table.c.id).exists()
+    return (
+        select(table.c.unit, case((answered, "done"), else_="named").label("state"))
+        .outerjoin(leases_table, leases_table.c.assignment_id == table.c.id)
+        .where(
+            table.c.campaign_id == campaign_id,
+            table.c.purpose == "vote",
+            table.c.rater_id.is_not(None),
+            leases_table.c.assignment_id.is_(None),
+        )
+    )
+
+
+def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
+    """Raise where nothing was made for this rater in a campaign, or where somebody else came under this id."""
+    if access.made_here(rater_id) or rater_id == "administrator":
+        raise UserError(
+            f"'{rater_id}' belongs to somebody who signed in here already.",
+            hint="A link can be bound to a rater that 'imarena route assign --raters' names.",
+        )
+    table = assignments_table
+    mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.rater_id.is_not(None))
+    with reading(workspace.store.engine) as connection:
+        named = sorted(connection.execute(select(table.c.rater_id).where(*mine).distinct()).scalars())
+    if rater_id not in named:
+        known = f"It has tasks for: {', '.join(named[:20])}." if named else "It has tasks for no named rater."
+        hint = f"{known} 'imarena route assign --raters {rater_id}' makes some."
+        raise UserError(f"The campaign '{campaign.name}' has no tasks for the rater '{rater_id}'.", hint=hint)
+
+
+def items_in_open_campaigns(workspace: Workspace) -> set[str]:
+    """Items that raters are looking at now: who does not lead a campaign may not look them up.
+
+    Tasks with a known answer count from the start: they become assignments only when they are first dealt.
+    """
+    query = (
+        select(assignments_table.c.item_id)
+        .join(campaigns_table, campaigns_table.c.id == assignments_table.c.campaign_id)
+        .where(campaigns_table.c.open == 1)
+        .distinct()
+    )
+    with reading(workspace.store.engine) as connection:
+        dealt = set(connection.execute(query).scalars())
+    running = workspace.store.records(Campaign, open=1, kind=list(RATERS_PER_UNIT))
+    return dealt.union(*({one.item_id for one in plan_of(campaign).known()} for campaign in running))
+
+
+def items_in_hand(workspace: Workspace) -> set[str]:
+    """Items of closed campaigns that somebody may still answer about: a task in hand counts until its time is up."""
+    table = leases_table
+    query = (
+        select(assignments_table.c.item_id)
+        .join(table, table.c.assignment_id == assignments_table.c.id)
+        .join(campaigns_table, campaigns_table.c.id == table.c.campaign_id)
+        .where(campaigns_table.c.open == 0, table.c.state.in_(leases.HOLDING), table.c.until >= moment_text(now()))
+        .distinct()
+    )
+    with reading(workspace.store.engine) as connection:
+        return set(connection.execute(query).scalars())
+
+
+def progress_json(found: Progress) -> dict[str, Any]:
+    """For ``--json`` and for the wire."""
+    campaign = found.campaign
+    return {
+        "campaign_id": campaign.campaign_id,
+        "name": campaign.name,
+        "kind": campaign.kind,
+        "open": campaign.open,
+        "paused": plan_of(campaign).paused,
+        "created_at": campaign.created_at.isoformat(),
+        "units": found.units,
+        "slots": found.slots,
+        "votes": found.votes,
+        "held": found.held,
+        "skipped": found.skipped,
+        "raters": found.raters,
+        "complete_units": found.complete_units,
+        "checks": found.checks,
+        "checks_done": found.checks_done,
+        "held_until": found.held_until,
+    }

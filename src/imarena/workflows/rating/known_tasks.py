@@ -1,0 +1,211 @@
+"""Tasks whose right answer is known, for gold, practice and tests: from votes that agree, or from a table."""
+
+import csv
+import io
+import json
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Any
+
+from imarena.core.notices import Notice
+from imarena.core.records import Item, Outcome, Output, Status
+from imarena.routing.ballots import INSTRUCTION_FOLLOWING
+from imarena.routing.campaign_plan import Known, unit_of
+from imarena.routing.forms import forms
+from imarena.storage import Workspace
+from imarena.workflows.rating.task_counts import coin
+from imarena.workflows.views import View
+from imarena.workflows.views.rows import counting_votes
+
+MOST = 500
+_SIDES = {"left": "right", "right": "left"}
+_YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A task with its answer, and what a lead wants to know before using it."""
+
+    known: Known
+    item: str
+    instruction: str
+    left: str
+    right: str = ""
+    votes: int = 0
+    use: str = ""
+    """What a table asks for: gold, practice or qualification."""
+
+
+@dataclass
+class Found:
+    """Tasks with known answers; and which lines of a table could not be used, and why."""
+
+    tasks: list[Proposal] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+
+
+class _Catalogue:
+    """Items and their shown outputs (first turn, with pixels) by name and by id."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.items = {row["id"]: row for row in workspace.store.rows(Item)}
+        self.by_key: dict[str, list[str]] = defaultdict(list)
+        for identity, row in self.items.items():
+            self.by_key[row["key"]].append(identity)
+        self.outputs: dict[str, Any] = {}
+        self.by_editor: dict[tuple[str, str], str] = {}
+        for row in workspace.store.rows(Output, status=Status.OK.value):
+            if row["image_sha256"] and row["editor"] and row["turn"] == 0 and row["sample"] == 0:
+                self.outputs[row["id"]] = row
+                self.by_editor.setdefault((row["item_id"], row["editor"]), row["id"])
+
+    def proposal(self, known: Known, votes: int = 0, use: str = "") -> Proposal:
+        item = self.items[known.item_id]
+        turns = json.loads(item["body"]).get("turns") or [{}]
+        names = [self.outputs[side]["editor"] if side else "" for side in (known.left_id, known.right_id)]
+        return Proposal(known, item["key"], str(turns[0].get("instruction", "")), names[0], names[1], votes, use)
+
+
+# ---------------------------------------------------------------- from votes
+
+
+def from_votes(
+    workspace: Workspace, kind: str, datasets: tuple[str, ...] = (), least_votes: int = 2, least_share: float = 1.0
+) -> Found:
+    """Tasks that at least `least_votes` people answered, with at least `least_share` of them the same.
+
+    Ratings count as the same where they lie within one step of the median. The tasks with most votes come first.
+    """
+    catalogue = _Catalogue(workspace)
+    answers: dict[tuple[str, str, str | None], list[Any]] = defaultdict(list)
+    for row in counting_votes(View(workspace)):
+        item, left, right = row["item_id"], row["left_id"], row["right_id"]
+        shown = left in catalogue.outputs and (right is None or right in catalogue.outputs)
+        wanted = not datasets or catalogue.items[item]["dataset"] in datasets
+        told = _told(kind, row) if shown and wanted else None
+        if told is not None:
+            first, second = sorted((left, right)) if right is not None else (left, None)
+            answers[item, first, second].append(_SIDES.get(told, told) if first != left else told)
+    made = []
+    for (item, left, right), given in answers.items():
+        known = _agreed(kind, given, least_votes, least_share)
+        if known is not None:
+            task = Known(item_id=item, left_id=left, right_id=right, **known)
+            made.append(catalogue.proposal(_mixed(task), len(given)))
+    made.sort(key=lambda one: (-one.votes, one.known.unit))
+    return Found(made[:MOST])
+
+
+def _told(kind: str, row: Any) -> Any:
+    """What a vote says in a campaign of this kind; None where it answers another question."""
+    if kind == "preference":
+        return row["preference"] if row["right_id"] is not None else None
+    if row["right_id"] is not None:
+        return None
+    ratings = json.loads(row["body"]).get("ratings", {})
+    if kind == "yes_no":
+        return ratings.get(INSTRUCTION_FOLLOWING)
+    asked = [question.name for question in forms().criteria]
+    return tuple(ratings[name] for name in asked) if all(name in ratings for name in asked) else None
+
+
+def _agreed(kind: str, given: list[Any], least_votes: int, least_share: float) -> dict[str, Any] | None:
+    if len(given) < least_votes:
+        return None
+    if kind == "rating":
+        middle = [round(median(values)) for values in zip(*given, strict=True)]
+        near = [all(abs(a - b) <= 1 for a, b in zip(one, middle, strict=True)) for one in given]
+        names = [question.name for question in forms().criteria]
+        return {"ratings": dict(zip(names, middle, strict=True))} if sum(near) >= least_share * len(given) else None
+    answer, count = Counter(given).most_common(1)[0]
+    if count < least_share * len(given) or 2 * count <= len(given):
+        return None
+    return {"preference": answer} if kind == "preference" else {"answer": bool(answer)}
+
+
+def _mixed(known: Known) -> Known:
+    """Sides by chance, the same every time: an answer must not be told by where it stands."""
+    if known.right_id is None or not coin(0, unit_of(known.item_id, known.left_id, known.right_id), 0):
+        return known
+    swapped = {"left_id": known.right_id, "right_id": known.left_id}
+    return known.model_copy(update={**swapped, "preference": _SIDES.get(known.preference or "", known.preference)})
+
+
+# ---------------------------------------------------------------- from a table
+
+
+def from_table(workspace: Workspace, kind: str, text: str) -> Found:
+    """Tasks from CSV: `item` (and `dataset` where keys repeat), `left` and `right` as editors' names, an answer.
+
+    The answer is `winner` for a preference, `answer` (yes, no) for yes_no, and a column for each criterion for ratings.
+    Optional columns: `explanation`, and `use` (gold, practice, qualification).
+    """
+    found, catalogue = Found(), _Catalogue(workspace)
+    seen: set[str] = set()
+    for line, row in enumerate(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))), 2):
+        cells = {name.strip().lower(): value.strip() for name, value in row.items() if name and isinstance(value, str)}
+        try:
+            one = _from_row(catalogue, kind, cells)
+        except ValueError as error:
+            found.notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
+            continue
+        if one.known.unit in seen:
+            found.notices.append(Notice(code="known_task_repeated", values={"line": line}))
+            continue
+        seen.add(one.known.unit)
+        found.tasks.append(one)
+    if not found.tasks and not found.notices:
+        found.notices.append(Notice(code="known_tasks_empty"))
+    return replace(found, tasks=found.tasks[:MOST])
+
+
+def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> Proposal:
+    item = _item(catalogue, cells)
+    sides = [_output(catalogue, item, cells.get("left") or cells.get("model") or "")]
+    if kind == "preference":
+        sides.append(_output(catalogue, item, cells.get("right", "")))
+        if sides[0] == sides[1]:
+            raise ValueError("left and right are the same")
+    use = {"test": "qualification"}.get(cells.get("use", ""), cells.get("use", ""))
+    if use not in ("", "gold", "practice", "qualification"):
+        raise ValueError("use is none of gold, practice, qualification")
+    known = Known(
+        item_id=item, left_id=sides[0], right_id=sides[1] if len(sides) > 1 else None,
+        explanation=cells.get("explanation", "")[:500], **_answer(kind, cells),
+    )  # fmt: skip
+    return catalogue.proposal(_mixed(known), 0, use)
+
+
+def _item(catalogue: _Catalogue, cells: dict[str, str]) -> str:
+    named = [
+        identity
+        for identity in catalogue.by_key.get(cells.get("item", ""), [])
+        if not cells.get("dataset") or catalogue.items[identity]["dataset"] == cells["dataset"]
+    ]
+    if len(named) != 1:
+        why = "no item of this name is in the workspace" if not named else "several items have this name; add dataset"
+        raise ValueError(why)
+    return named[0]
+
+
+def _output(catalogue: _Catalogue, item: str, editor: str) -> str:
+    found = catalogue.by_editor.get((item, editor))
+    if found is None:
+        raise ValueError(f"the item has no picture by '{editor[:80]}'")
+    return found
+
+
+def _answer(kind: str, cells: dict[str, str]) -> dict[str, Any]:
+    if kind == "preference":
+        if cells.get("winner") not in set(Outcome):
+            raise ValueError("winner is none of left, right, tie, both_bad")
+        return {"preference": cells["winner"]}
+    if kind == "yes_no":
+        if cells.get("answer", "").lower() not in _YES:
+            raise ValueError("answer is neither yes nor no")
+        return {"answer": _YES[cells["answer"].lower()]}
+    asked = {question.name: cells[question.name] for question in forms().criteria if cells.get(question.name)}
+    if not asked or not all(value in "12345" and len(value) == 1 for value in asked.values()):
+        raise ValueError("the criteria need values from 1 to 5")
+    return {"ratings": {name: int(value) for name, value in asked.items()}}

@@ -1,0 +1,116 @@
+"""The next task, kept ready while a rater is still answering this one, so that its pictures can be made and fetched.
+
+The rule. A rater who holds a task may have one more that waits. It is theirs alone, like any lease, but only for
+`AHEAD_S` seconds after the page last asked: the page asks again while somebody looks at it, and gives the task back
+when it is closed. A task that waits does not count as shown, cannot be answered, and comes first in `next`.
+It is never made past the weekly quota, and gold and repeats come when it is their turn, as in `next`.
+"""
+
+import secrets
+from concurrent.futures import Future
+from dataclasses import replace
+from datetime import timedelta
+
+from sqlalchemy import Connection
+
+from imarena.core.records import Assignment, Campaign, Event, EventKind, now
+from imarena.core.records.base import moment_text
+from imarena.storage import leases
+from imarena.workflows.rating.offers import Standing, made_for
+from imarena.workflows.rating.voting import Held, Refusal, Voting
+
+AHEAD_S = 120
+_WORKING = ("open", "practice", "qualification")
+
+
+def ahead(voting: Voting, campaign_id: str, rater_id: str) -> Held | None:
+    """The task that comes after the one in hand, or None where there is none to keep ready."""
+    return ahead_soon(voting, campaign_id, rater_id).result()
+
+
+def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[Held | None]":
+    """`ahead` without waiting for it here."""
+    return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
+
+
+def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> Held | None:
+    campaign, where, holds = voting.place(connection, campaign_id, rater_id)
+    if where.stage not in _WORKING or not holds or holds[0].state != "held":
+        return None
+    if where.stage == "open" and where.quota_left < 2:
+        return None
+    until = moment_text(now() + timedelta(seconds=min(AHEAD_S, voting.shelves.plan(campaign_id).lease_s)))
+    then = replace(where, done=where.done + 1, quota_left=max(0, where.quota_left - 1))
+    if len(holds) == 1:
+        return _take(connection, voting, campaign, then, rater_id, until)
+    known = holds[1]
+    renewed = known.state != leases.WAITING or leases.change(connection, known, until=until)
+    if known.address is None or not renewed:
+        return None
+    return Held(voting.shelves.assignment(known.assignment_id, connection), known.address, until, then)
+
+
+def _take(
+    connection: Connection, voting: Voting, campaign: Campaign, where: Standing, rater_id: str, until: str
+) -> Held | None:
+    """What `next` would hand out once the task in hand is answered."""
+    address = secrets.token_urlsafe(18)
+    assignment, shared = made_for(connection, voting.shelves, campaign, where, rater_id)
+    if assignment is not None:
+        leases.offer_to(connection, assignment, rater_id, until, address, state=leases.WAITING)
+    elif shared and where.stage == "open":
+        assignment = _free(connection, voting, campaign, rater_id, until, address)
+    if assignment is None:
+        return None
+    leases.insert_new(connection, _event(address, assignment.assignment_id, EventKind.LEASED, rater_id))
+    return Held(assignment, address, until, where)
+
+
+def _free(
+    connection: Connection, voting: Voting, campaign: Campaign, rater_id: str, until: str, address: str
+) -> Assignment | None:
+    moment = moment_text(now())
+    found = leases.free_task(connection, campaign.campaign_id, rater_id, moment)
+    if found is None:
+        return None
+    free, assignment = found
+    taken = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING, "vote_id": None}
+    if not leases.change(connection, free, **taken):
+        return None
+    if free.rater_id is not None:
+        gone = f"gone_{secrets.token_hex(12)}"
+        leases.insert_new(connection, _event(gone, free.assignment_id, EventKind.EXPIRED, free.rater_id))
+    return voting.shelves.keep(assignment)
+
+
+def give_back(voting: Voting, address: str, rater_id: str) -> None:
+    """Let others have a task that waits. One that is in hand, answered or gone stays as it is."""
+    voting.turns.submit(rater_id, lambda connection: _give_back(connection, voting, address, rater_id)).result()
+
+
+def _give_back(connection: Connection, voting: Voting, address: str, rater_id: str) -> None:
+    lease = leases.leased_to(connection, address, rater_id)
+    if lease is None:
+        raise Refusal("no_task", "There is no such task.")
+    if lease.address != address or lease.state != leases.WAITING:
+        return
+    if not voting.for_anybody(connection, lease):
+        _moved(connection, lease, rater_id)
+        return
+    free = {"rater_id": None, "address": None, "until": None, "state": "free"}
+    if leases.change(connection, lease, **free):
+        identity = f"back_{secrets.token_hex(12)}"
+        leases.insert_new(connection, _event(identity, lease.assignment_id, EventKind.RETURNED, rater_id))
+
+
+def _moved(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
+    """A task that was made for this rater alone can be nobody else's. It gets a new address, as any task that comes
+    back does: one that kept its own would be known for gold or a repeat.
+    """
+    address = secrets.token_urlsafe(18)
+    if leases.change(connection, lease, address=address):
+        leases.insert_new(connection, _event(address, lease.assignment_id, EventKind.LEASED, rater_id))
+
+
+def _event(identity: str, assignment_id: str, kind: EventKind, rater_id: str) -> Event:
+    return Event(event_id=identity, assignment_id=assignment_id, kind=kind, rater_id=rater_id)

@@ -1,0 +1,170 @@
+"""Records kept at hand while a server runs: assignments, items and outputs, which never change; plans for a moment."""
+
+import time
+from collections.abc import Collection, Sequence
+from typing import TypeVar
+
+from sqlalchemy import Connection, bindparam, select
+
+from imarena.core.errors import UserError
+from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
+from imarena.routing.campaign_plan import Plan, plan_of
+from imarena.storage import Workspace
+from imarena.storage.codec import from_row
+from imarena.storage.prepared import Prepared
+from imarena.storage.schema import assignments, votes
+from imarena.workflows.views.exhibits import references_of, sources_of
+
+_AT_HAND = 20_000
+_PLAN_S = 2.0
+"""A plan that was just read is believed this long: a change by another process takes effect within it."""
+T = TypeVar("T")
+_ASSIGNMENT = Prepared(select(assignments).where(assignments.c.id == bindparam("assignment")))
+
+
+class Shelves:
+    """What was read stays at hand; records are immutable, so that it can never be stale."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._store = workspace.store
+        self._assignments: dict[str, Assignment] = {}
+        self._items: dict[str, Item] = {}
+        self._outputs: dict[str, Output] = {}
+        self._plans: dict[str, tuple[float, Campaign, Plan]] = {}
+
+    def assignment(self, identity: str, within: Connection | None = None) -> Assignment:
+        """An assignment that is known to exist. Within a transaction it is read there: no second connection is needed,
+        and one that is not committed yet is seen.
+        """
+        known = self._assignments.get(identity)
+        if known is not None:
+            return known
+        if within is None:
+            found = _there(self._store.get(Assignment, identity))
+        else:
+            row = _there(_ASSIGNMENT(within, assignment=identity).mappings().first())
+            found = _of_kind(Assignment, from_row(Assignment, row))
+        return _kept(self._assignments, identity, found)
+
+    def keep(self, assignment: Assignment) -> Assignment:
+        """Have an assignment at hand that was read elsewhere."""
+        return _kept(self._assignments, assignment.assignment_id, assignment)
+
+    def fetch(self, identities: Sequence[str]) -> None:
+        """Have assignments and all that they show at hand: three queries, however many they are."""
+        for assignment in self._store.records(Assignment, id=list(identities)):
+            self.keep(assignment)
+        found = [self._assignments[one] for one in identities if one in self._assignments]
+        for item in self._store.records(Item, id=sorted({one.item_id for one in found})):
+            _kept(self._items, item.item_id, item)
+        shown = {side for one in found for side in (one.left_id, one.right_id) if side is not None}
+        for output in self._store.records(Output, id=sorted(shown)):
+            _kept(self._outputs, output.output_id, output)
+
+    def read(self, items: Collection[str], outputs: Collection[str]) -> None:
+        """Have items and outputs at hand: two queries, however many they are."""
+        if absent := {one for one in items if one not in self._items}:
+            for item in self._store.records(Item, id=sorted(absent)):
+                _kept(self._items, item.item_id, item)
+        if absent := {one for one in outputs if one not in self._outputs}:
+            for output in self._store.records(Output, id=sorted(absent)):
+                _kept(self._outputs, output.output_id, output)
+
+    def item(self, identity: str) -> Item:
+        """An item that is known to exist."""
+        known = self._items.get(identity)
+        return known or _kept(self._items, identity, _there(self._store.get(Item, identity)))
+
+    def output(self, identity: str) -> Output:
+        """An output that is known to exist."""
+        known = self._outputs.get(identity)
+        return known or _kept(self._outputs, identity, _there(self._store.get(Output, identity)))
+
+    def campaign(self, identity: str) -> Campaign:
+        """A campaign. Whether it is open may have changed since: ask the store for that."""
+        return self._known(identity)[1]
+
+    def plan(self, identity: str) -> Plan:
+        """What a campaign asks, as it was at most two seconds ago: a lead may change some of it."""
+        return self._known(identity)[2]
+
+    def _known(self, identity: str) -> tuple[float, Campaign, Plan]:
+        moment = time.monotonic()
+        known = self._plans.get(identity)
+        if known is not None and moment - known[0] < _PLAN_S:
+            return known
+        campaign = _there(self._store.get(Campaign, identity))
+        plan = known[2] if known is not None and known[1] == campaign else plan_of(campaign)
+        self._plans[identity] = (moment, campaign, plan)
+        return self._plans[identity]
+
+    def last_plan(self, identity: str) -> Plan:
+        """The plan as it was last read: for showing what was just handed out by it."""
+        known = self._plans.get(identity)
+        return self.plan(identity) if known is None else known[2]
+
+    def at_hand(self, assignment: Assignment) -> bool:
+        """Can this task be shown without waiting for anything?"""
+        sides = [side for side in (assignment.left_id, assignment.right_id) if side is not None]
+        if assignment.kind == "rating":  # its expected objects are looked up
+            return False
+        if assignment.campaign_id not in self._plans or assignment.item_id not in self._items:
+            return False
+        outputs = [self._outputs.get(side) for side in sides]
+        if not all(output and (output.parent_id is None or output.parent_id in self._outputs) for output in outputs):
+            return False
+        images = [output.image for output in outputs if output is not None]
+        shown = (*images, *self.sources(assignment), *self.references(assignment))
+        return all(image is None or (image.width and image.height) for image in shown)
+
+    def forget_plans(self) -> None:
+        """A campaign was changed here: look again."""
+        self._plans.clear()
+
+    def vote_within(self, connection: Connection, identity: str) -> Vote:
+        """A vote, read inside a transaction."""
+        row = connection.execute(select(votes).where(votes.c.id == identity)).mappings().one()
+        return _of_kind(Vote, from_row(Vote, row))
+
+    def picture(self, assignment: Assignment, slot: str) -> ImageRef | None:
+        """The picture in a place of a task: left, right, source-N or reference-N."""
+        name, _, number = slot.partition("-")
+        if name in ("left", "right"):
+            identity = assignment.left_id if name == "left" else assignment.right_id
+            return self.output(identity).image if identity is not None else None
+        pictures = self.sources(assignment) if name == "source" else self.references(assignment)
+        place = int(number or "0")
+        return pictures[place] if place < len(pictures) else None
+
+    def sources(self, assignment: Assignment) -> tuple[ImageRef, ...]:
+        """What the result was made from."""
+        item = self.item(assignment.item_id)
+        if assignment.left_id is None:
+            return item.sources
+        output = self.output(assignment.left_id)
+        parents = {output.parent_id: self.output(output.parent_id)} if output.parent_id is not None else {}
+        return sources_of(item, output, parents)
+
+    def references(self, assignment: Assignment) -> tuple[ImageRef, ...]:
+        """Reference pictures."""
+        return references_of(self.item(assignment.item_id), assignment.turn)
+
+
+def _kept(shelf: dict[str, T], identity: str, found: T) -> T:
+    if len(shelf) >= _AT_HAND:
+        shelf.clear()
+    shelf[identity] = found
+    return found
+
+
+def _of_kind(kind: type[T], found: object) -> T:
+    if not isinstance(found, kind):
+        raise TypeError(f"not of the kind {kind.__name__}")
+    return found
+
+
+def _there(found: T | None) -> T:
+    """A record that is not there is not remembered as missing: it may be added later."""
+    if found is None:
+        raise UserError("A record that is named is not in the workspace.", hint="Run 'imarena verify'.")
+    return found

@@ -1,0 +1,67 @@
+"""Answers that came on a sheet (`imarena route ingest`): who gave them, and what was known before."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import func, select
+
+from imarena.core.records import Assignment, Campaign, Outcome, Vote
+from imarena.routing.ballots import right
+from imarena.routing.campaign_plan import Known
+from imarena.storage import Workspace
+from imarena.storage.codec import from_row
+from imarena.storage.database import reading
+from imarena.storage.schema import assignments, leases, participants, votes
+from imarena.workflows.views.votes import votes_in_force
+
+
+def answered_elsewhere(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[Assignment, Vote]]:
+    """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out."""
+    query = (
+        select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
+        .join(votes, votes.c.assignment_id == assignments.c.id)
+        .outerjoin(leases, leases.c.assignment_id == assignments.c.id)
+        .where(assignments.c.campaign_id == campaign.campaign_id, leases.c.assignment_id.is_(None))
+        .order_by(votes.c.seq)
+    )
+    with reading(workspace.store.engine) as connection:
+        rows = connection.execute(votes_in_force(query)).mappings().all()
+    for row in rows:
+        assignment = from_row(Assignment, row)
+        vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
+        if isinstance(assignment, Assignment) and isinstance(vote, Vote):
+            yield assignment, vote
+
+
+def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
+    """Who answered tasks of a campaign and never joined it here, each with the number of the first vote."""
+    joined = select(participants.c.rater_id).where(participants.c.campaign_id == campaign.campaign_id)
+    query = (
+        select(votes.c.rater_id, func.min(votes.c.seq))
+        .join(assignments, assignments.c.id == votes.c.assignment_id)
+        .where(assignments.c.campaign_id == campaign.campaign_id, votes.c.rater_id.not_in(joined))
+        .group_by(votes.c.rater_id)
+    )
+    with reading(workspace.store.engine) as connection:
+        return dict(connection.execute(query).tuples().all())
+
+
+def knew(assignment: Assignment, vote: Vote, known: dict[str, Known]) -> bool | None:
+    """Was a task with a known answer answered rightly? One that was sent out does not carry its answer.
+
+    `known`: the campaign's known answers by unit. None where nothing is known.
+    """
+    told = known.get(assignment.unit)
+    if isinstance(assignment.params.get("expected"), dict) or told is None or told.preference is None:
+        return right(assignment, vote)
+    expected = Outcome(told.preference)
+    return vote.preference is (expected if assignment.left_id == told.left_id else expected.mirrored())
+
+
+def checks_of(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
+    """Tasks of a campaign that tell something of raters, not of models (repeats, known answers): all, and answered."""
+    mine = (assignments.c.campaign_id == campaign.campaign_id, assignments.c.purpose != "vote")
+    cast = select(func.count()).select_from(votes.join(assignments, assignments.c.id == votes.c.assignment_id))
+    with reading(workspace.store.engine) as connection:
+        every = connection.execute(select(func.count()).select_from(assignments).where(*mine)).scalar_one()
+        done = connection.execute(votes_in_force(cast.where(*mine))).scalar_one()
+    return int(every), int(done)

@@ -1,0 +1,107 @@
+"""How many people are asked about each unit of a campaign that is under way: tasks are added, or withdrawn."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TypeVar
+
+from sqlalchemy import func, select, update
+
+from imarena.core.ids import sha256_hex
+from imarena.core.records import Assignment, Campaign
+from imarena.routing.campaign_plan import plan_of
+from imarena.storage import Workspace, leases
+from imarena.storage.codec import from_row
+from imarena.storage.database import reading, writing
+from imarena.storage.schema import assignments as assignments_table
+from imarena.storage.schema import leases as leases_table
+
+_CHUNK = 500
+WITHDRAWN = "withdrawn"
+T = TypeVar("T")
+
+
+def coin(seed: int, unit: str, slot: int) -> bool:
+    """Which side is left, by chance, the same every time."""
+    return int(sha256_hex(f"side:{seed}:{unit}:{slot}".encode())[:8], 16) % 2 == 1
+
+
+def set_slots(workspace: Workspace, campaign: Campaign) -> None:
+    """Bring every unit to the number of raters that the campaign asks for. Doing it twice changes nothing.
+
+    Too many: free tasks are withdrawn; those that somebody holds or has answered stay. Too few: withdrawn ones come
+    back first, then new ones are made, with sides by chance.
+    """
+    wanted = plan_of(campaign).raters
+    withdraw: list[str] = []
+    revive: list[str] = []
+    make: list[tuple[str, int, int]] = []
+    for known, states in _units(workspace, campaign):
+        free, gone = states["free"], states[WITHDRAWN]
+        total = sum(map(len, states.values()))
+        spare = total - len(gone) - wanted
+        if spare > 0:
+            withdraw += free[len(free) - min(spare, len(free)) :]
+        elif spare < 0:
+            revive += gone[:-spare]
+            make += [(known, slot, place) for place, slot in enumerate(range(total, total - spare - len(gone)))]
+    _set_state(workspace, withdraw, "free", WITHDRAWN)
+    _set_state(workspace, revive, WITHDRAWN, "free")
+    _make(workspace, campaign, make)
+
+
+def _units(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """For each unit one of its assignments, and all of them by state."""
+    table = leases_table
+    query = select(table.c.unit, table.c.state, table.c.assignment_id).where(
+        table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote"
+    )
+    units: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    with reading(workspace.store.engine) as connection:
+        for unit, state, identity in connection.execute(query.order_by(table.c.position)):
+            units[unit][state].append(identity)
+    for states in units.values():
+        yield next(iter(states.values()))[0], states
+
+
+def _parts(all_of_them: list[T]) -> Iterator[list[T]]:
+    for start in range(0, len(all_of_them), _CHUNK):
+        yield all_of_them[start : start + _CHUNK]
+
+
+def _set_state(workspace: Workspace, chosen: list[str], old: str, new: str) -> None:
+    """Short transactions: raters go on voting meanwhile, and a task that was just taken stays taken."""
+    table = leases_table
+    for part in _parts(chosen):
+        with writing(workspace.store.engine) as connection:
+            mine = (table.c.assignment_id.in_(part), table.c.state == old)
+            connection.execute(update(table).where(*mine).values(state=new))
+
+
+def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int, int]]) -> None:
+    engine = workspace.store.engine
+    with reading(engine) as connection:
+        last = connection.execute(
+            select(func.max(leases_table.c.position)).where(leases_table.c.campaign_id == campaign.campaign_id)
+        ).scalar_one()
+    position = int(last or 0)
+    wanted = sorted(wanted, key=lambda one: one[2])  # every unit once more before any unit twice more
+    for part in _parts(wanted):
+        with reading(engine) as connection:
+            rows = connection.execute(
+                select(assignments_table).where(assignments_table.c.id.in_({identity for identity, _, _ in part}))
+            ).mappings()
+            found = {one.assignment_id: one for row in rows if isinstance(one := from_row(Assignment, row), Assignment)}
+        made = [_again(found[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
+        workspace.store.add(made)
+        with writing(engine) as connection:
+            leases.offer(connection, ((one, position + number) for number, one in enumerate(made, 1)))
+        position += len(made)
+
+
+def _again(known: Assignment, slot: int, seed: int) -> Assignment:
+    swap = known.right_id is not None and coin(seed, known.unit, slot)
+    left, right = (known.right_id, known.left_id) if swap else (known.left_id, known.right_id)
+    return Assignment(
+        campaign_id=known.campaign_id, item_id=known.item_id, turn=known.turn, left_id=left, right_id=right,
+        kind=known.kind, unit=known.unit, slot=slot, probability=None,
+    )  # fmt: skip

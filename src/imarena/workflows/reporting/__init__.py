@@ -1,0 +1,1 @@
+"""The report of a workspace: a folder that opens in a browser."""

@@ -1,0 +1,100 @@
+"""What is known of outputs for the bundled benchmark, beside what the boards say. Judges never see any of this."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from imarena.core.records import Item, Mode, Output, Status
+from imarena.datasets.studio import DATASET
+from imarena.editors.studio.editors import QUALITY_ORDER, habit_told, studio_editors
+from imarena.reports.page import Section
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns
+from imarena.stats import kendall
+from imarena.storage import Workspace
+from imarena.studio import entries, true_quality
+from imarena.workflows.boards import Board
+
+
+@dataclass(frozen=True)
+class KnownTruth:
+    """True qualities (0..1) by output, what a report says of them, and each board's Kendall's tau with their order."""
+
+    qualities: dict[str, float]
+    section: Section
+    tau: dict[str, float]
+
+
+def known_truth(workspace: Workspace, made: Sequence[Board]) -> KnownTruth | None:
+    """The truth of a workspace in which several studio editors worked on bundled items; None elsewhere."""
+    habits = {editor.name: editor.habit for editor in studio_editors()}
+    outputs = list(workspace.store.records(Output, status=Status.OK.value))
+    if len({output.editor for output in outputs if output.editor in habits}) < 2:
+        return None
+    truth = true_qualities(workspace, workspace.store.records(Item, dataset=DATASET), outputs)
+    quality: dict[str, list[float]] = defaultdict(list)
+    for output in outputs:
+        if output.editor is not None and output.output_id in truth:
+            quality[output.editor].append(truth[output.output_id])
+    if len(quality) < 2:
+        return None
+    means = {editor: sum(values) / len(values) for editor, values in quality.items()}
+    tau = {}
+    for board in made:
+        ratings = _ratings(board)
+        known = [name for name in ratings if habits.get(name) in QUALITY_ORDER and name in means]
+        value = kendall([ratings[name] for name in known], [means[name] for name in known]).value
+        if value is not None:
+            tau[board.title] = value
+    return KnownTruth(truth, _section(means, habits, tau, made), tau)
+
+
+def true_qualities(workspace: Workspace, items: Iterable[Item], outputs: Iterable[Output]) -> dict[str, float]:
+    """The true quality (0..1) by id of outputs for items of the bundled benchmark; judges never see it."""
+    bundled = {entry.key: [step.instruction for step in entry.steps] for entry in entries()}
+    keys = {
+        item.item_id: item.key
+        for item in items
+        if item.dataset == DATASET and bundled.get(item.key) == [turn.instruction for turn in item.turns]
+    }
+    found = {}
+    for output in outputs:
+        if output.image is not None and output.item_id in keys and output.status is Status.OK:
+            pixels, whole = workspace.load(output.image), output.mode is Mode.COMPLEX
+            truth = true_quality(keys[output.item_id], pixels, turn=output.turn, complex_mode=whole)
+            found[output.output_id] = truth.score
+    return found
+
+
+def _section(
+    means: Mapping[str, float], habits: Mapping[str, str], tau: Mapping[str, float], made: Sequence[Board]
+) -> Section:
+    boards = [(board.title, _ratings(board)) for board in made]
+    rows = tuple(
+        (_with_habit(editor, habits), means[editor], *(ratings.get(editor) for _, ratings in boards))
+        for editor in sorted(means, key=lambda name: -means[name])
+    )
+    agreement = "; ".join(f"{title} {value:.2f}" for title, value in tau.items())
+    text = [
+        "The studio editors are no models: each has one habit, told below. The studio draws the exact answer to every"
+        " instruction, so the true quality of each picture is known (0 to 1; the mean of what an editor delivered)."
+        " Judges see pixels and words only.",
+        "A judge can have the order of the editors right and still err on single pictures: the gallery says where.",
+    ]
+    if agreement:
+        text.append(
+            f"Kendall's tau between each board and the true order, 1 where both are the same: {agreement}."
+            " studio-flaky is left out of it: what it is worth depends on how its missing outputs count."
+        )
+    head = columns("editor", Column("true quality", ".2f"), *(Column(title, ".0f") for title, _ in boards))
+    return Section("Known truth", tuple(text), tables=(Table(head, rows),))
+
+
+def _ratings(board: Board) -> dict[str, float]:
+    return {standing.model: standing.rating for standing in board.ranking.models}
+
+
+def _with_habit(editor: str, habits: Mapping[str, str]) -> str:
+    """The editor and what it does."""
+    about = habit_told(habits[editor]) if editor in habits else ""
+    return f"{editor}: {about[:1].lower()}{about[1:].rstrip('.')}" if about else editor

@@ -1,0 +1,1 @@
+"""What the web application shows, computes ahead and runs on."""

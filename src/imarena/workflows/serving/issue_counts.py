@@ -1,0 +1,156 @@
+"""Where and what raters found wrong: boxes on a grid over the picture, things by name, segments and tags by editor."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import select
+
+from imarena.core.records import Output
+from imarena.storage.database import reading
+from imarena.storage.schema import votes
+from imarena.workflows.serving.leaderboards import Filters, Looking
+from imarena.workflows.serving.snapshot import Sight
+from imarena.workflows.views import NONE, Entries, View, live_vote_rows
+from imarena.workflows.views.codes import CodeArray, Names, names_of
+from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.slots import UNNAMED
+
+GRID = 16
+KINDS = ("object", "segment", "box", "new_image", "returned_input", "other")
+"""Kinds of issues that are counted: an explicit "none" is an answer, not an issue."""
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class IssueColumns:
+    """n issues. `vote` (n,) is the row of the vote in the view, `cells` (n, 4) the first and last column and row."""
+
+    vote: IntArray
+    kind: CodeArray
+    label: Names
+    criterion: Names
+    cells: NDArray[np.int16]
+    """-1 where there is no box, or no picture to place it on."""
+
+
+@dataclass
+class Heat:
+    """Where boxes were drawn, as counts on a grid over the picture, and what else was marked."""
+
+    boxes: int = 0
+    cells: NDArray[np.int64] = field(default_factory=lambda: np.zeros((GRID, GRID), np.int64))
+    labels: Counter[str] = field(default_factory=Counter)
+    by_editor: dict[str, Counter[str]] = field(default_factory=dict)
+    """Issues of each kind for each editor that was rated."""
+    rated: Counter[str] = field(default_factory=Counter)
+    """How many ratings each editor has: what the counts are to be seen against."""
+
+
+def heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
+    """What raters found wrong, for an editor or for all; a dimension is the criterion that it is about."""
+    sight = looking.sight()
+    filters = looking.settled(filters, sight)
+    return sight.kept(("heat", editor, filters), lambda: _heat(sight, editor, filters), "glances")
+
+
+def _heat(sight: Sight, editor: str | None, filters: Filters) -> Heat:
+    if filters.source == "judge" or filters.judge:
+        return Heat()
+    view = sight.view
+    found = sight.kept("issues", lambda: read_issues(view), "lists")
+    cast, entries = view.votes, view.entries
+    kept = live_vote_rows(view, filters.window) & sight.boards.outputs_with(filters.of_items)[cast.left]
+    if editor is not None:
+        code = entries.editor.names.index(editor) if editor in entries.editor.names else -2
+        kept &= entries.editor.of[cast.left] == code
+    return _of_votes(view, found, kept, filters.dimension)
+
+
+def every_issue(view: View) -> Heat:
+    """What raters found wrong in all votes that count."""
+    return _of_votes(view, read_issues(view), view.votes.counts, None)
+
+
+def _of_votes(view: View, found: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> Heat:
+    """The issues of the votes that are kept (n,), about one criterion or about none in particular."""
+    cast = view.votes
+    rows = kept[found.vote]
+    if criterion is not None:
+        known = found.criterion.names
+        about = known.index(criterion) if criterion in known else -2
+        rows &= (found.criterion.of == about) | (found.criterion.of < 0)
+    made = _counted(view, found, np.flatnonzero(rows))
+    alone = np.flatnonzero(kept & (cast.right < 0) & (cast.preference == NONE))
+    made.rated = Counter(_named(view.entries, cast.left[alone]))
+    made.by_editor = {name: made.by_editor.get(name, Counter()) for name in sorted({*made.rated, *made.by_editor})}
+    return made
+
+
+def _named(entries: Entries, places: CodeArray) -> list[str]:
+    return [name or UNNAMED for name in Names(entries.editor.of[places], entries.editor.names).list()]
+
+
+def _counted(view: View, found: IssueColumns, rows: IntArray) -> Heat:
+    entries = view.entries
+    kind = found.kind[rows]
+    boxes = rows[(kind == KINDS.index("box")) & (found.cells[rows, 0] >= 0)]
+    made = Heat(boxes=int(boxes.size))
+    for left, top, right, bottom in found.cells[boxes].tolist():
+        made.cells[top : bottom + 1, left : right + 1] += 1
+    things = found.label.list(rows[kind == KINDS.index("object")])
+    made.labels.update(thing for thing in things if thing)
+    editor = entries.editor.of[view.votes.left[found.vote[rows]]]
+    for code in np.unique(editor).tolist():
+        counts = np.bincount(kind[editor == code], minlength=len(KINDS)).tolist()
+        name = UNNAMED if code < 0 else entries.editor.names[code]
+        made.by_editor[name] = Counter({kind: n for kind, n in zip(KINDS, counts, strict=True) if n})
+    return made
+
+
+def read_issues(view: View) -> IssueColumns:
+    """The issues of all votes."""
+    query = select(votes.c.seq, votes.c.body).where(votes.c.body.contains('"issues"'), votes.c.seq <= view.marks.votes)
+    with reading(view.workspace.store.engine) as connection:
+        seq, bodies = fetch_columns(connection, query.order_by(votes.c.seq))
+    row = np.searchsorted(view.votes.seq, np.array(seq, np.int64)).tolist()
+    listed = [
+        (vote, issue)
+        for vote, body in zip(row, bodies, strict=True)
+        for issue in json.loads(body).get("issues", ())
+        if issue["kind"] in KINDS
+    ]
+    drawn = {vote for vote, issue in listed if issue.get("box")}
+    sizes = dict(_sizes(view, drawn))
+    return IssueColumns(
+        vote=np.array([vote for vote, _ in listed], np.int64),
+        kind=np.array([KINDS.index(issue["kind"]) for _, issue in listed], np.int32),
+        label=names_of(issue.get("label") or None for _, issue in listed),
+        criterion=names_of(issue.get("criterion") for _, issue in listed),
+        cells=np.array([_cells(issue.get("box"), sizes.get(vote)) for vote, issue in listed], np.int16).reshape(-1, 4),
+    )
+
+
+def _sizes(view: View, drawn: set[int]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Width and height of the pictures that these votes are about."""
+    owner: dict[str, list[int]] = {}
+    for vote in sorted(drawn):
+        owner.setdefault(view.entries.id_of(int(view.votes.left[vote])), []).append(vote)
+    wanted = sorted(owner)
+    for begin in range(0, len(wanted), _AT_ONCE):
+        for output in view.workspace.store.records(Output, id=wanted[begin : begin + _AT_ONCE]):
+            if output.image is not None:
+                size = (output.image.width or 1, output.image.height or 1)
+                yield from ((vote, size) for vote in owner[output.output_id])
+
+
+def _cells(box: Any, size: tuple[int, int] | None) -> tuple[int, int, int, int]:
+    if not box or size is None:
+        return -1, -1, -1, -1
+    width, height = size
+    left, top = max(0, int(box[0] / width * GRID)), max(0, int(box[1] / height * GRID))
+    return left, top, min(GRID - 1, int(box[2] / width * GRID)), min(GRID - 1, int(box[3] / height * GRID))

@@ -1,0 +1,331 @@
+"""Looking at a workspace: boards from filtered battles, the win matrix, head-to-head, facets, history."""
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from sqlalchemy import select
+
+from imarena.core.errors import UserError
+from imarena.core.notices import Notice, sentence
+from imarena.core.records import Ranking
+from imarena.core.records.base import moment_text
+from imarena.ranking import Options
+from imarena.ranking.signature import SIGNATURE
+from imarena.storage import Workspace
+from imarena.storage.codec import from_row
+from imarena.storage.database import reading
+from imarena.storage.schema import rankings
+from imarena.workflows.boards import (
+    ALL_JUDGES,
+    ITEM_FILTERS,
+    BoardQuery,
+    Chosen,
+    Evidence,
+    Source,
+    battle_table,
+    choose,
+    whose,
+)
+from imarena.workflows.boards.board import Board
+from imarena.workflows.boards.findings import other_sources
+from imarena.workflows.boards.from_tables import rank_table
+from imarena.workflows.boards.win_counts import Tallied, duel_of, matrix_of
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.battle_index import BattleIds
+from imarena.workflows.serving.run_monitor import Costs, RunWatch
+from imarena.workflows.serving.snapshot import Room, Sight
+from imarena.workflows.views import MODES, WHOLE, BattleColumns, View, Window, read_marks, read_ratings
+
+T = TypeVar("T")
+_AT_ONCE = 10_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which battles count; None: all."""
+
+    source: Source = "all"
+    """auto: what `imarena rank` takes without options."""
+    judge: str | None = None
+    dimension: str | None = None
+    dataset: str | None = None
+    family: str | None = None
+    task: str | None = None
+    topic: str | None = None
+    track: str | None = None
+    mode: str | None = None
+    since: str | None = None
+    until: str | None = None
+    released: bool = False
+    """Without the votes of campaigns that are still open: who votes now must not see a board move."""
+
+    @property
+    def window(self) -> Window:
+        """Which verdicts may be seen."""
+        return Window(self.since, self.until, self.released)
+
+    @property
+    def of_items(self) -> dict[str, str]:
+        """The filters that look at the item, or at how its outputs were made."""
+        return {name: getattr(self, name) for name in ITEM_FILTERS if getattr(self, name) is not None}
+
+    def query(self, method: str = "bt") -> BoardQuery:
+        """The board that these filters ask for.
+
+        What is missing on a board is told to leads, who can add it, and of the whole board only: of a part of the
+        battles nothing is missing.
+        """
+        options = Options(method=method)
+        return BoardQuery(
+            source=self.source,
+            judge=self.judge,
+            dimension=self.dimension,
+            dimensions_together=method == "davidson",
+            filters=self.of_items,
+            window=self.window,
+            options=options,
+            notes=not self.of_items and self.window == Window(),
+        )
+
+
+@dataclass(frozen=True)
+class Made:
+    """A board, or the reason why there is none."""
+
+    ranking: Ranking | None
+    matrix: tuple[Tallied, ...]
+    n_battles: int
+    excluded: dict[str, int]
+    reason: str = ""
+    source: str = "all"
+    judge: str | None = None
+    """Whose battles these are: what was asked for, or what `auto` came to."""
+    verdicts: str = ""
+    beside: str = ""
+    """What else there is to rank by, and the filter that shows it."""
+    by_scores: int = 0
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What to know about the board."""
+        return self.ranking.notices if self.ranking is not None else ()
+
+    @property
+    def signature(self) -> str:
+        """The line that holds all that changes the board's numbers."""
+        return str(self.ranking.settings.get(SIGNATURE, "")) if self.ranking is not None else ""
+
+
+@dataclass(frozen=True)
+class Past:
+    """A board as it stood at a moment."""
+
+    moment: str
+    n_battles: int
+    ranking: Ranking
+
+
+class Looking:
+    """What pages show. What was computed is kept until a record is added. Nothing is ever written."""
+
+    def __init__(self, workspace: Workspace, shelves: Shelves) -> None:
+        self.workspace = workspace
+        self.shelves = shelves
+        self.runs = RunWatch(workspace)
+        self.costs = Costs(workspace)
+        self.battle_ids = BattleIds()
+        self.latest: Sight | None = None
+        """The workspace as it was when somebody last looked."""
+        self._turning = threading.Lock()
+
+    def sight(self) -> Sight:
+        """The workspace as it is now."""
+        with self._turning:
+            marks = read_marks(self.workspace)
+            if self.latest is None:
+                # a page names no folder of the server in the commands that it shows
+                self.latest = Sight(View(replace(self.workspace, root=Path()), marks))
+            elif self.latest.view.marks != marks:
+                self.latest = Sight(self.latest.view.refreshed(marks))
+            return self.latest
+
+    def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:
+        """What `make` gives, made once for each state of the workspace."""
+        return self.sight().kept(key, make, room)
+
+    # ------------------------------------------------------------------ boards
+
+    def settled(self, filters: Filters, sight: Sight | None = None) -> Filters:
+        """The filters with a source: where none was chosen, what `imarena rank` takes without options.
+
+        That hangs on what there is as a whole. A choice of task or topic leaves a part of the same board.
+        """
+        if filters.source != "auto" or filters.judge is not None:
+            return filters
+        chosen = _chosen(sight or self.sight(), filters.query())
+        return replace(filters, source=chosen.source, judge=chosen.judge)
+
+    def battles(self, filters: Filters, sight: Sight | None = None) -> BattleColumns:
+        """The battles that the filters leave."""
+        return (sight or self.sight()).boards.gather(filters.query()).battles
+
+    def verdicts(self, filters: Filters, names: Sequence[str], hidden: Collection[str]) -> Iterator[list[object]]:
+        """The battles that the filters leave as rows of a table with these columns, without those on hidden items."""
+        sight = self.sight()
+        try:
+            battles = self.battles(filters, sight)
+        except UserError:  # no such judge
+            return
+        entries = sight.view.entries
+        if hidden:
+            shown = np.array([one not in hidden for one in entries.item_id] or [True])
+            battles = battles.where(shown[entries.item[battles.left]])
+        for batch in battle_table(sight.view, battles, None).to_batches(max_chunksize=_AT_ONCE):
+            columns = {name: batch[name].to_pylist() for name in names if name in batch.schema.names}
+            empty = [None] * batch.num_rows
+            yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
+
+    def board(self, filters: Filters, method: str) -> Made:
+        """A board with its win matrix."""
+        sight = self.sight()
+        return sight.kept(("board", filters, method), lambda: _made(sight, filters.query(method)))
+
+    def history(self, filters: Filters, method: str, points: int) -> list[Past]:
+        """The board as it stood at up to `points` moments, each with as many more battles as the one before."""
+        sight = self.sight()
+        key = ("history", filters, method, points)
+        return sight.kept(key, lambda: _history(sight, filters.query(method), points))
+
+    def head_to_head(self, left: str, right: str, filters: Filters) -> tuple[Tallied, dict[str, Tallied]]:
+        """Two models against each other: over all, and by task."""
+        sight = self.sight()
+        try:
+            found = self.battles(filters, sight)
+        except UserError:  # no such judge
+            return Tallied(left, right), {}
+        return duel_of(sight.view.entries, found, left, right)
+
+    def facets(self) -> dict[str, list[str]]:
+        """The values that filters can take."""
+        sight = self.sight()
+        return sight.kept("facets", lambda: _facets(sight.view), "glances")
+
+    def stored(self, before: int | None, limit: int) -> list[tuple[int, Ranking]]:
+        """Stored boards, newest first."""
+        query = select(rankings).order_by(rankings.c.seq.desc()).limit(limit)
+        if before is not None:
+            query = query.where(rankings.c.seq < before)
+        with reading(self.workspace.store.engine) as connection:
+            rows = connection.execute(query).mappings().all()
+        found = [(row["seq"], from_row(Ranking, row)) for row in rows]
+        return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
+
+
+def _chosen(sight: Sight, query: BoardQuery) -> Chosen:
+    return choose(sight.view, query, Evidence(sight.view, query.window))
+
+
+def _made(sight: Sight, query: BoardQuery) -> Made:
+    try:
+        return _shown(sight, sight.boards.board(query), query)
+    except UserError as error:
+        return _without(sight, query, error)
+
+
+def _shown(sight: Sight, made: Board, query: BoardQuery) -> Made:
+    chosen, ranking = made.chosen, made.ranking
+    beside = other_sources(Evidence(sight.view, query.window), chosen)
+    return Made(
+        ranking=ranking,
+        matrix=matrix_of(sight.view.entries, made.battles),
+        n_battles=ranking.n_battles,
+        excluded=dict(ranking.excluded),
+        source=chosen.source,
+        judge=chosen.judge,
+        verdicts=whose(chosen),
+        beside=sentence(beside, "page") if beside is not None else "",
+        by_scores=made.by_scores,
+    )
+
+
+def _without(sight: Sight, query: BoardQuery, error: UserError) -> Made:
+    """A board without intervals where the data do not support them; else the reason why there is none."""
+    reason = str(error.args[0])
+    try:
+        gathered = sight.boards.gather(query)
+    except UserError:
+        return Made(None, (), 0, {}, reason, "judge" if query.judge else query.source, query.judge)
+    found, chosen = gathered.battles, gathered.chosen
+    if len(found):
+        plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
+        try:
+            made = _shown(sight, sight.boards.board(plain), plain)
+        except UserError:
+            pass
+        else:
+            told = Notice(code="no_intervals", values={"reason": reason})
+            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, told)})
+            return replace(made, ranking=ranking)
+    elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
+        reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
+    elif query.filters or query.window.since or query.window.until:
+        reason = "No battle fits these filters."
+    beside = other_sources(Evidence(sight.view, query.window), chosen)
+    return Made(
+        None,
+        matrix_of(sight.view.entries, found),
+        len(found),
+        dict(found.excluded),
+        reason,
+        chosen.source,
+        chosen.judge,
+        whose(chosen),
+        sentence(beside, "page") if beside is not None else "",
+    )
+
+
+def _history(sight: Sight, query: BoardQuery, points: int) -> list[Past]:
+    try:
+        battles = sight.boards.gather(query).battles
+    except UserError:  # no such judge
+        return []
+    moments = np.sort(battles.created_us)
+    steps = {int(moments[(n + 1) * moments.size // points - 1]) for n in range(points)} if moments.size else set()
+    options = replace(query.options, rounds=0, interval="none")
+    found = []
+    for moment in sorted(steps):
+        part = battles.where(battles.created_us <= moment)
+        try:
+            ranking = rank_table(battle_table(sight.view, part, None), options)
+        except UserError:
+            continue  # too few battles yet for a board
+        found.append(Past(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
+    return found
+
+
+def _facets(view: View) -> dict[str, list[str]]:
+    entries, votes = view.entries, view.votes
+    names = {"datasets": "dataset", "families": "family", "tasks": "task", "topics": "topic", "tracks": "track"}
+    asked = {votes.dimension.names[code] for code in np.unique(votes.dimension.of[votes.preference != 0]).tolist()}
+    judged = {form.dimension for form in view.forms.every}
+    return {
+        **{facet: list(entries.labels[name].names) for facet, name in names.items()},
+        "editors": list(entries.editor.names),
+        "judges": view.forms.judges,
+        "dimensions": sorted(asked | judged | set(read_ratings(view).criterion.names)),
+        "modes": sorted(MODES[code] for code in np.unique(entries.mode).tolist()),
+    }
+
+
+def judge_names(view: View, name: str | None) -> list[str] | None:
+    """The judges that a filter means: one by its name, or by its kind where the kind has one judge; None: all."""
+    if name is None or name == ALL_JUDGES:
+        return None
+    known = view.forms.judges
+    return [name] if name in known else [one for one in known if one.partition("/")[0] == name]

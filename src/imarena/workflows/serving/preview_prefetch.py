@@ -1,0 +1,164 @@
+"""Pictures of the tasks that come next, made before anybody asks for them.
+
+A picture that was shown before comes at once, one that was not takes some ten times as long; gold and repeated tasks
+show what was shown before. Who measures how long pictures take could tell them from the rest. Made ahead, all come at
+once. Raters who wait come first: a picture is begun in a quiet moment, when no request is in hand; a process of the
+lowest priority makes one at a time, and rests four times as long as it works. A server that is never quiet gets them
+all the same, a few seconds later each: it is there that somebody could measure.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from imarena.core.errors import ImarenaError
+from imarena.core.records import Assignment, Campaign, ImageRef
+from imarena.storage.database import reading
+from imarena.storage.schema import leases
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.preview_process import Maker
+from imarena.workflows.serving.previews import Pictures
+
+log = logging.getLogger("imarena.web")
+AHEAD = 64
+"""Tasks of each open campaign that are made ready."""
+_QUIET_S = 1.0
+_QUIET_SHARE = 0.2
+"""A second is quiet when requests were in hand for less of it than this."""
+_LOOK_S = 0.02
+_LONGEST_QUIET_S = 10.0
+"""After this long without a quiet second, pictures are made in a busy one."""
+_LONGEST_WAIT_S = 1.0
+"""After this long with a request in hand, the next picture is begun all the same."""
+_LONGEST_REST_S = 2.0
+"""On a full machine a picture takes long because others have the cores, not because it took them."""
+_EVERY_S = 2.0
+_AFTER_FAILURE_S = 10.0
+_REST = 4.0
+_REMEMBERED = 100_000
+_SLOTS = ("left", "right")
+
+
+class Traffic:
+    """How busy the server is. One thread, the event loop's, counts; any thread may look."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        """Requests that were not answered yet."""
+        self._busy_s = 0.0
+        self._since = 0.0
+
+    def come(self) -> None:
+        """A request came."""
+        if self.waiting == 0:
+            self._since = time.monotonic()
+        self.waiting += 1
+
+    def go(self) -> None:
+        """Its answer began."""
+        self.waiting -= 1
+        if self.waiting == 0:
+            self._busy_s += time.monotonic() - self._since
+
+    def busy_s(self) -> float:
+        """Seconds with a request in hand, since the start."""
+        return self._busy_s + (time.monotonic() - self._since if self.waiting else 0.0)
+
+
+class Warmer:
+    """Makes pictures ahead, from `start` to `stop`."""
+
+    def __init__(self, shelves: Shelves, pictures: Pictures, traffic: Traffic) -> None:
+        self._shelves = shelves
+        self._pictures = pictures
+        self._traffic = traffic
+        self._maker = Maker(pictures.workspace.root)
+        self._done: set[str] = set()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="imarena-warmer", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; the picture in hand is left."""
+        self._stopped.set()
+        self._maker.close()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._maker.close()
+
+    def _work(self) -> None:
+        pause = 0.0
+        while not self._stopped.wait(pause) and self._quiet_second():
+            pause = _EVERY_S
+            try:
+                self._round()
+            except (ImarenaError, SQLAlchemyError, OSError) as error:  # the database is away, or a record is
+                log.warning("pictures are not made ahead: %s", error)
+                pause = _AFTER_FAILURE_S
+
+    def _round(self) -> None:
+        """Everything that is missing now; the other process is let go when there is nothing left."""
+        for image in self.missing():
+            if not self._nobody_waits():
+                return
+            begun = time.monotonic()
+            self.warm(image)
+            if self._stopped.wait(min(_REST * (time.monotonic() - begun), _LONGEST_REST_S)):
+                return
+        self._maker.close()
+
+    def _quiet_second(self) -> bool:
+        """Wait for a second in which the server had little to do, but not for ever; False where it is stopped first."""
+        given_up = time.monotonic() + _LONGEST_QUIET_S
+        while True:
+            before = self._traffic.busy_s()
+            if self._stopped.wait(_QUIET_S):
+                return False
+            if self._traffic.busy_s() - before < _QUIET_SHARE * _QUIET_S or time.monotonic() > given_up:
+                return True
+
+    def _nobody_waits(self) -> bool:
+        """Wait until no request is in hand, but not for ever; False where it is stopped first."""
+        given_up = time.monotonic() + _LONGEST_WAIT_S
+        while self._traffic.waiting and time.monotonic() < given_up:
+            if self._stopped.wait(_LOOK_S):
+                return False
+        return not self._stopped.is_set()
+
+    def warm(self, image: ImageRef) -> None:
+        """Make one picture; what cannot be made is not tried again."""
+        self._done.add(image.sha256)
+        problem = self._maker.make(image)
+        if problem and not self._stopped.is_set():  # who asks for it is told
+            log.warning("a picture cannot be made: %s", problem)
+
+    def missing(self) -> Iterator[ImageRef]:
+        """Pictures of what comes next that this server has not made yet."""
+        if len(self._done) > _REMEMBERED:
+            self._done.clear()
+        workspace = self._pictures.workspace
+        for campaign in workspace.store.records(Campaign, open=1):
+            for assignment in self._next(campaign.campaign_id):
+                for image in self._shown(assignment):
+                    if image.sha256 not in self._done:
+                        yield image
+
+    def _next(self, campaign_id: str) -> Iterator[Assignment]:
+        free = (leases.c.campaign_id == campaign_id, leases.c.state == "free")
+        query = select(leases.c.assignment_id).where(*free).order_by(leases.c.position).limit(AHEAD)
+        with reading(self._pictures.workspace.store.engine) as connection:
+            found = list(connection.execute(query).scalars())
+        yield from map(self._shelves.assignment, found)
+
+    def _shown(self, assignment: Assignment) -> Iterator[ImageRef]:
+        sides = (self._shelves.picture(assignment, slot) for slot in _SLOTS)
+        yield from (image for image in sides if image is not None)
+        yield from self._shelves.sources(assignment)
+        yield from self._shelves.references(assignment)

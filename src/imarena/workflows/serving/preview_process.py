@@ -1,0 +1,101 @@
+"""Pictures made by a process of its own that gives way to everybody: lowest priority, one picture at a time.
+
+A thread of the server would not do: one that holds the interpreter's lock while others have the core keeps all raters
+waiting. The other process ends when its input does, so that it never outlives the server, however that ended.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from imarena.core.errors import ImarenaError
+from imarena.core.records import ImageRef
+
+_MADE = "made"
+_SECRETS = ("IMARENA_ADMIN_PASSWORD", "IMARENA_SECRET_KEY", "IMARENA_LAUNCH_TOKEN")
+
+
+class Maker:
+    """The other process as the server sees it. It is started when the first picture is asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._process: subprocess.Popen[str] | None = None
+
+    def make(self, image: ImageRef) -> str:
+        """Have one picture made and wait for it; what went wrong, or nothing."""
+        process = self._process or self._start()
+        if process.stdin is None or process.stdout is None:
+            return "it was started without pipes"
+        try:
+            process.stdin.write(image.model_dump_json() + "\n")
+            process.stdin.flush()
+            said = process.stdout.readline().strip()
+        except (OSError, ValueError) as error:  # it was closed meanwhile
+            said = str(error)
+        if not said:
+            said = "the process that makes pictures ended"
+        if process.poll() is not None:
+            self.close()
+        return "" if said == _MADE else said
+
+    def close(self) -> None:
+        """End the other process, in the middle of a picture too: half a picture is none. The next one starts it again.
+
+        Nobody waits for it: on a full machine the lowest priority may take minutes for a picture.
+        """
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _start(self) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", __name__, str(self._root)]
+        env = {name: value for name, value in os.environ.items() if name not in _SECRETS}
+        self._process = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=env
+        )
+        give_way(self._process.pid)
+        return self._process
+
+
+def give_way(pid: int) -> None:
+    """The lowest priority that the system has: whoever wants the core gets it."""
+    with contextlib.suppress(OSError, AttributeError):  # not every system has such priorities
+        os.setpriority(os.PRIO_PROCESS, pid, 19)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
+
+
+def main() -> None:
+    """Make the pictures that are named on stdin, a line of JSON each; say of each what came of it."""
+    from imarena.storage import open_workspace
+    from imarena.workflows.serving.previews import Pictures
+
+    with open_workspace(Path(sys.argv[1]), check_schema=False) as workspace:
+        pictures = Pictures(workspace)
+        for line in sys.stdin:
+            try:
+                pictures.warm(ImageRef.model_validate_json(line))
+                said = _MADE
+            except (ImarenaError, OSError, ValidationError) as error:
+                said = " ".join(str(error).split()) or type(error).__name__
+            try:
+                sys.stdout.write(f"{said}\n")
+                sys.stdout.flush()
+            except BrokenPipeError:  # the server was killed
+                os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""serve: the web application over a workspace. By default on this machine only; wider needs a password."""
+
+import contextlib
+import gc
+import ipaddress
+import json
+import logging
+import os
+import re
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from urllib.parse import urlsplit
+
+from imarena.core.errors import MissingExtra, UserError
+from imarena.storage import Workspace, open_workspace
+from imarena.workflows.serving.server_address import announce, take_back
+
+log = logging.getLogger("imarena.web")
+APP = "imarena.web.app:create_app"
+"""Where the server finds the application; the web room stands above this one and is named, not imported."""
+_SETTINGS = "IMARENA_SERVE"
+_PASSWORD = "IMARENA_ADMIN_PASSWORD"  # noqa: S105 - the name of a variable
+_KEY = "IMARENA_SECRET_KEY"
+_LAUNCH = "IMARENA_LAUNCH_TOKEN"
+LEAST_PASSWORD = 12
+_LAST_S = 15.0
+"""When a server that was told to end does so at the latest: five seconds for requests, the rest for what is written."""
+_PATH = re.compile(r"(/(?!\.{1,2}(/|$)|api(/|$))[A-Za-z0-9._-]+)+")
+stopping = threading.Event()
+"""Set as soon as the server is told to stop: answers that never end on their own end then."""
+
+
+@dataclass(frozen=True)
+class ServeSettings:
+    """How the application is served. Secrets come from the environment only, and are never printed."""
+
+    workspace: str
+    host: str = "127.0.0.1"
+    port: int = 8000
+    public: bool = False
+    """Anybody may look; nobody can sign in by password from elsewhere unless one is set."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses of proxies whose X-Forwarded headers are believed."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names under which browsers reach the server, besides its own address."""
+    root_path: str = ""
+    """The path of the host below which the arena stands, such as /arena; empty: it has the host for itself."""
+    threads: int = 8
+    """With the four that write, as many as connections are kept open: none is opened anew for a burst of requests."""
+    session_days: float = 30.0
+    password: str = field(default="", repr=False)
+    secret_key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    launch_token: str = field(default="", repr=False)
+
+    @property
+    def local(self) -> bool:
+        """Does the server listen on this machine only?"""
+        return is_loopback(self.host)
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """Names that a request may come under; empty: any.
+
+        On this machine only, others are turned away: a page elsewhere must not reach us through a name of its own.
+        """
+        if self.local or self.allowed_hosts:  # a health check asks from this machine
+            return frozenset({"127.0.0.1", "localhost", "[::1]", *self.allowed_hosts})
+        return frozenset()
+
+
+def is_loopback(host: str) -> bool:
+    """Is this an address of this machine alone?"""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def with_secrets(settings: ServeSettings, environment: Mapping[str, str] | None = None) -> ServeSettings:
+    """The settings with the secrets of the environment; refuses to listen wider without a password."""
+    found = os.environ if environment is None else environment
+    password = found.get(_PASSWORD, "")
+    if password and len(password) < LEAST_PASSWORD:
+        raise UserError(f"{_PASSWORD} is too short.", hint=f"Use {LEAST_PASSWORD} characters or more.")
+    if not settings.local and not password:
+        raise UserError(
+            f"Listening on {settings.host} would let others in, and no password is set.",
+            hint=f"Set the environment variable {_PASSWORD}, or leave --host out to serve this machine only.",
+        )
+    key, launch = found.get(_KEY, ""), found.get(_LAUNCH, "")
+    changed = replace(settings, password=password, launch_token=launch)
+    return replace(changed, secret_key=key) if key else changed
+
+
+def settings_from_environment() -> ServeSettings:
+    """What `serve` left for the application to find."""
+    raw = os.environ.get(_SETTINGS)
+    if not raw:
+        raise UserError("The application was started without settings.", hint="Start it with 'imarena serve'.")
+    values = json.loads(raw)
+    for name in ("trusted_proxies", "allowed_hosts"):
+        values[name] = tuple(values[name])
+    return with_secrets(ServeSettings(**values))
+
+
+def need_web() -> None:
+    """Raise where the packages of the web application are not installed."""
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("The web application", "web") from error
+
+
+def proxy_address(told: str) -> str:
+    """The address or network of a proxy whose headers are believed. Never everybody: all could pretend to be others."""
+    try:
+        network = ipaddress.ip_network(told.strip(), strict=False)
+    except ValueError:
+        network = None
+    if network is None or network.prefixlen == 0:
+        raise UserError(
+            f"'{told}' is not the address of a proxy.",
+            hint="Give the address from which it connects, such as 127.0.0.1, or its network, such as 10.0.0.0/24.",
+        )
+    return str(network.network_address) if network.num_addresses == 1 else str(network)
+
+
+def host_name(told: str) -> str:
+    """The name in an address as somebody may write it: without scheme, port and path, in small letters."""
+    name = urlsplit(told if "//" in told else f"//{told}").hostname
+    if not name:
+        raise UserError(f"'{told}' is not the name of a host.", hint="Give a name such as arena.example.org.")
+    return f"[{name}]" if ":" in name else name
+
+
+def path_below(told: str) -> str:
+    """The path of a host below which the arena stands, with a slash in front and none behind."""
+    path = "/" + told.strip().strip("/")
+    if path == "/":
+        return ""
+    if not _PATH.fullmatch(path):
+        raise UserError(f"'{told}' is not a path.", hint="Give one such as /arena: letters, digits, '-', '_' and '.'.")
+    return path
+
+
+def how_to_listen(settings: ServeSettings) -> dict[str, Any]:
+    """What uvicorn is told. Headers of a proxy are read only where it is named."""
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": bool(settings.trusted_proxies),
+        "forwarded_allow_ips": list(settings.trusted_proxies),
+        "timeout_graceful_shutdown": 5,
+        "limit_concurrency": 1000,
+    }
+
+
+def need_port(host: str, port: int) -> None:
+    """Raise where something else listens there already, or the address is not one of this machine."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UserError(
+                f"Cannot listen on port {port} of {host}: {reason}.", hint="Choose another with --port."
+            ) from error
+
+
+def serve(
+    root: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    public: bool = False,
+    open_browser: bool = False,
+    trusted_proxies: tuple[str, ...] = (),
+    allowed_hosts: tuple[str, ...] = (),
+    root_path: str = "",
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve a workspace until it is stopped. `say` is told the address to open."""
+    need_web()
+    import uvicorn
+
+    proxies, names = tuple(map(proxy_address, trusted_proxies)), tuple(map(host_name, allowed_hosts))
+    settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names, path_below(root_path))
+    with_secrets(settings)
+    open_workspace(root).close()  # what is wrong is told before an address is
+    need_port(host, port)
+    launch = secrets.token_urlsafe(24) if settings.local else ""
+    kept = {name: value for name, value in asdict(settings).items() if name not in _SECRETS}
+    os.environ[_SETTINGS] = json.dumps(kept)
+    os.environ[_LAUNCH] = launch
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}{settings.root_path}/"
+    say(f"{address}launch#{launch}" if launch else address)
+    if open_browser:
+        webbrowser.open(f"{address}launch#{launch}" if launch else address)
+
+    ended = threading.Event()
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            gc.freeze()  # what a start made stays: to look through it for garbage stops all raters for 0.3 s
+            gc.enable()
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            take_back(root)  # here: a signal ends the process before `run` returns
+            await super().shutdown(sockets=sockets)
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if not stopping.is_set():
+                threading.Thread(target=_end_anyway, args=(ended,), name="imarena-end", daemon=True).start()
+            stopping.set()
+            super().handle_exit(sig, frame)
+
+    server = Server(uvicorn.Config(APP, factory=True, **how_to_listen(settings)))
+    announce(root, address)  # believed as soon as the port is open
+    gc.disable()
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    take_back(root)
+    ended.set()
+    gc.enable()
+    if not server.started:
+        raise SystemExit(1)  # why was logged
+
+
+def _end_anyway(ended: threading.Event) -> None:
+    """A thread that waits for a database that hangs must not keep the server from ending.
+
+    Nothing is lost: what was acknowledged is on the disk, as it is when the server is killed.
+    """
+    if not ended.wait(_LAST_S):
+        log.error("the server ends though some of its work does not: its database does not answer")
+        os._exit(1)
+
+
+_SECRETS = ("password", "secret_key", "launch_token")
+
+
+def first_campaign(workspace: Workspace) -> None:
+    """A campaign to try the voting screen with, where there is none yet."""
+    from imarena.core.records import Campaign
+    from imarena.routing.campaign_plan import Plan
+    from imarena.workflows.rating.campaigns import create_campaign
+
+    if workspace.store.count(Campaign).get((), 0) == 0:
+        guidelines = "Look at the source and the instruction, then choose the result that carries it out better."
+        create_campaign(workspace, Plan(name="Try it: which edit is better?", max_units=200, guidelines=guidelines))

@@ -1,0 +1,48 @@
+"""What a fresh server does before it listens, so that the raters who come back all at once do not wait for it.
+
+On PostgreSQL a new connection costs the server a process, and the first query of each kind the reading of its
+catalogue and a plan. All connections of the pool are opened and shown the queries of a vote once; SQLite needs none.
+What raters hold, and will ask for or answer first, is read in one go.
+"""
+
+from contextlib import ExitStack
+from typing import Any
+
+from sqlalchemy import Connection, Engine, select
+
+from imarena.storage import Workspace, leases
+from imarena.storage.database import POOL, reading
+from imarena.storage.schema import leases as leases_table
+from imarena.workflows.rating.record_cache import Shelves
+
+_HELD = 500
+_NOBODY = "nobody"
+
+
+def ready(workspace: Workspace, shelves: Shelves) -> None:
+    """Have at hand what raters come back to, the connections open and the queries planned. Nothing is written."""
+    engine = workspace.store.engine
+    held = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
+    with reading(engine) as connection:
+        found = list(connection.execute(held.order_by(leases_table.c.until.desc()).limit(_HELD)).scalars())
+    if found:
+        shelves.fetch(found)
+    _open_connections(engine)
+
+
+def _open_connections(engine: Engine) -> None:
+    if engine.dialect.name != "postgresql":
+        return
+    with ExitStack() as opened:
+        for _ in range(POOL):
+            connection = opened.enter_context(reading(engine))
+            driver: Any = connection.connection.driver_connection
+            driver.prepare_threshold = 0  # a statement is planned when first met, not at its sixth time
+            _rehearse(connection)
+
+
+def _rehearse(connection: Connection) -> None:
+    """The queries of `next` and `vote`, about nobody in no campaign."""
+    leases.stands(connection, _NOBODY, _NOBODY, "")
+    leases.free_task(connection, _NOBODY, _NOBODY, "")
+    leases.cast_on(connection, _NOBODY, _NOBODY, voted=_NOBODY, since="")

@@ -1,0 +1,1 @@
+"""Studies of raters, judges and models: agreement, alignment, health, comparison."""

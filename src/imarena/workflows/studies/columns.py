@@ -1,0 +1,169 @@
+"""The columns that `agree` and `align` work on, from a workspace: ratings and scores. Pairs: `columns_pairs`."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from sqlalchemy import select
+
+from imarena.agreement.columns import Range, RatingColumns, ScoreColumns
+from imarena.judges.catalog import CARDS
+from imarena.storage import Workspace
+from imarena.storage.database import reading
+from imarena.storage.forms import Form
+from imarena.storage.schema import judgments
+from imarena.workflows.views import (
+    MODES,
+    WHOLE,
+    JudgmentColumns,
+    View,
+    read_ratings,
+)
+from imarena.workflows.views.fetch import fetch_columns
+from imarena.workflows.views.versions import ChosenJudge, chosen_judges
+
+Unit = tuple[str, str, str]
+"""What was looked at (item, turn, mode and sample in one text), the editor, and the task."""
+HEADLINES: Mapping[str, Range] = {"imagenworld": (0.0, 1.0)}
+"""Prompts of imported judgments whose overall score is on another scale than the marks beside it."""
+PAGE = 500
+
+
+def units(view: View) -> list[Unit]:
+    """The unit of each output, by its place."""
+    entries = view.entries
+    task = entries.labels["task"]
+    places = zip(
+        entries.item.tolist(), entries.turn.tolist(), entries.mode.tolist(), entries.sample.tolist(), strict=True
+    )
+    editors = entries.editor.list()
+    tasks = task.list()
+    return [
+        (
+            f"{entries.item_id[item]}:{turn}:{MODES[mode]}:{sample}",
+            editors[place] or f"(not named: {entries.id_of(place)})",
+            tasks[item] or "",
+        )
+        for place, (item, turn, mode, sample) in enumerate(places)
+    ]
+
+
+def ratings_from_store(workspace: Workspace) -> RatingColumns:
+    """Every rating by a person that counts, with the overall by the rule of its data set."""
+    view = View(workspace)
+    found, known = read_ratings(view), units(view)
+    about = [known[place] for place in found.output.tolist()]
+    return RatingColumns(
+        unit=[unit for unit, _, _ in about],
+        rater=[str(rater) for rater in found.rater.list()],
+        value=found.value.tolist(),
+        labels={
+            "criterion": [str(criterion) for criterion in found.criterion.list()],
+            "model": [model for _, model, _ in about],
+            "task": [task for _, _, task in about],
+        },
+        source="the workspace",
+        scales={name: scale for name, scale in found.scales.items() if scale is not None},
+        rule=found.rule,
+    )
+
+
+# ---------------------------------------------------------------- scores
+
+
+@dataclass
+class _Scores:
+    """Scores by output, judge and criterion, as the judges gave them."""
+
+    given: dict[tuple[int, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    scales: dict[str, Range | None] = field(default_factory=dict)
+    directions: dict[str, set[bool]] = field(default_factory=lambda: defaultdict(set))
+
+    def add(self, key: tuple[int, str, str], score: float, form: Form, scale: Range | None) -> None:
+        name = key[1]
+        self.given[key].append(score)
+        self.directions[name].add(form.higher_is_better)
+        if self.scales.setdefault(name, scale) != scale:
+            self.scales[name] = None  # two scales under one name
+
+
+def scores_from_store(
+    workspace: Workspace, judges: Sequence[str] | None = None, criteria: Sequence[str] = ()
+) -> ScoreColumns:
+    """Every judge's score of an output: the mean over repeats, by the form of the judge that counts.
+
+    With `criteria` a judge's headline score stands for each of them, and its own mark of the same name beside it, as
+    `JUDGE: CRITERION`: a quality mark is compared with people's quality, not the headline alone. `judges` are names as
+    `status` shows them, or NAME@VERSION for the judgments of one version.
+    """
+    view = View(workspace)
+    found = _Scores()
+    for judge in chosen_judges(view, judges or ()):
+        for form in judge.forms:
+            if not form.pairwise:
+                _add_scores(view, found, judge, form, criteria)
+    known = units(view)
+    rows = [
+        (known[place], judge, about, sum(given) / len(given)) for (place, judge, about), given in found.given.items()
+    ]
+    labels = {"model": [unit[1] for unit, *_ in rows], "task": [unit[2] for unit, *_ in rows]}
+    return ScoreColumns(
+        unit=[unit[0] for unit, *_ in rows],
+        judge=[judge for _, judge, _, _ in rows],
+        score=[score for *_, score in rows],
+        labels={**labels, "criterion": [about for _, _, about, _ in rows]} if criteria else labels,
+        source="the workspace's scores",
+        scales={name: scale for name, scale in found.scales.items() if scale is not None},
+        lower_is_better=frozenset(name for name, ways in found.directions.items() if ways == {False}),
+    )
+
+
+def _add_scores(view: View, found: _Scores, judge: ChosenJudge, form: Form, criteria: Sequence[str]) -> None:
+    given = view.judgments([form])
+    rows = np.flatnonzero(given.ok)
+    marked = frozenset(criteria)
+    bodies = _marks(view, given.where(rows), marked) if marked or form.imported else {}
+    headline = judge.name if form.dimension == WHOLE else f"{judge.name}, {form.dimension}"
+    raw = given.raw_score
+    for row in rows.tolist():
+        place, score = int(given.left[row]), float(raw[row])
+        marks, scale = bodies.get(int(given.seq[row]), ({}, None))
+        if np.isfinite(score):
+            for criterion in criteria or ("",):
+                own = HEADLINES.get(form.prompt_id, scale) if form.imported else _card_scale(form)
+                found.add((place, headline, criterion), score, form, own)
+        for criterion, mark in marks.items():
+            own = scale if form.imported else _card_scale(form)
+            found.add((place, f"{judge.name}: {criterion}", criterion), mark, form, own)
+
+
+def _card_scale(form: Form) -> Range | None:
+    card = CARDS.get(form.judge.partition("/")[0])
+    return (float(card.scale[0]), float(card.scale[1])) if card is not None and card.scale is not None else None
+
+
+def _marks(
+    view: View, given: JudgmentColumns, criteria: frozenset[str]
+) -> dict[int, tuple[dict[str, float], Range | None]]:
+    """Judgment (its `seq`) to its marks on these criteria, and the scale that the source states."""
+    found = {}
+    for start in range(0, len(given), PAGE):
+        query = select(judgments.c.seq, judgments.c.body).where(
+            judgments.c.seq.in_(given.seq[start : start + PAGE].tolist())
+        )
+        with reading(view.workspace.store.engine) as connection:
+            columns = fetch_columns(connection, query)
+        for seq, body in zip(*columns, strict=True):
+            content = json.loads(body)
+            scores = content.get("scores") or {}
+            ends = content.get("params", {}).get("scale")
+            scale = (float(ends[0]), float(ends[1])) if isinstance(ends, list) and len(ends) == 2 else None
+            found[seq] = {name: float(scores[name]) for name in criteria & scores.keys()}, scale
+    return found
+
+
+def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
+    """The judges that are meant (NAME or NAME@VERSION), all without names; an unknown one raises."""
+    return [one.name for one in chosen_judges(View(workspace), judges)]

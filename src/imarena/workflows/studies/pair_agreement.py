@@ -1,0 +1,51 @@
+"""Votes on pairs as ratings, so that `agree` measures how far voters agree."""
+
+from pathlib import Path
+
+from imarena.agreement.columns import RatingColumns, VerdictColumns, verdicts_from_file
+from imarena.core.errors import UserError
+from imarena.core.records import Outcome
+from imarena.stats.verdicts import MIRROR
+from imarena.storage import Workspace
+from imarena.workflows.studies.pair_columns import votes_from_store
+
+
+def votes_as_ratings(path: Path) -> RatingColumns:
+    """A battles table with `item` and `rater`: a unit is a pair on an item, whichever side its two models stood on."""
+    from imarena.tables.files import column_names
+
+    known = {"item" if name == "key" else name for name in column_names(path)}
+    missing = [name for name in ("item", "rater") if name not in known]
+    if missing:
+        raise UserError(
+            f"{path} holds votes on pairs without a column '{missing[0]}'.",
+            hint="Voters agree where two of them saw the same pair: item, left, right, winner and rater are needed. "
+            f"A board needs no more than this: imarena rank --from {path}",
+        )
+    return pair_ratings(verdicts_from_file(path, words=[outcome.value for outcome in Outcome]))
+
+
+def votes_in_workspace(workspace: Workspace) -> RatingColumns:
+    """Every live vote on two outputs; where one rater voted on the same pair twice, the last vote counts."""
+    found = pair_ratings(votes_from_store(workspace))
+    last = {cell: row for row, cell in enumerate(zip(found.unit, found.rater, found.labels["criterion"], strict=True))}
+    rows = sorted(last.values())
+    return RatingColumns(
+        [found.unit[row] for row in rows],
+        [found.rater[row] for row in rows],
+        [str(found.value[row]) if found.value[row] is not None else None for row in rows],
+        {name: [column[row] for row in rows] for name, column in found.labels.items()},
+        found.source,
+        votes=True,
+    )
+
+
+def pair_ratings(votes: VerdictColumns) -> RatingColumns:
+    """Votes as ratings of pairs, the sides of each pair in one order; the dimension of a vote is its criterion."""
+    units, values = [], []
+    for item, left, right, winner in zip(votes.item, votes.left, votes.right, votes.winner, strict=True):
+        first, second = sorted((left, right))
+        units.append(f"{item}: {first} or {second}")
+        values.append(winner if winner is None or first == left else MIRROR[winner])
+    labels = {("criterion" if name == "dimension" else name): column for name, column in votes.labels.items()}
+    return RatingColumns(units, votes.rater, values, labels, votes.source, votes=True)

@@ -1,0 +1,264 @@
+"""Votes and verdicts on two outputs, from a workspace, as `agree` and `align` read them.
+
+A pair is two outputs, told apart by their ids: outputs without an editor's name and two samples of one editor count
+here, although they stand on no board. Both orders are combined as for boards (`views.combine`).
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import or_, select
+
+from imarena.agreement.columns import VerdictColumns
+from imarena.core.records import Outcome, Status
+from imarena.judges.orders import score_gap
+from imarena.storage import Workspace
+from imarena.storage.database import reading
+from imarena.storage.forms import Form
+from imarena.storage.schema import judgments
+from imarena.workflows.views import (
+    LABELS,
+    PREFERENCES,
+    PROBLEMS,
+    STATUSES,
+    WHOLE,
+    BattleColumns,
+    JudgmentColumns,
+    View,
+    combine,
+    fetch_columns,
+    people_battles,
+    rating_battles,
+)
+from imarena.workflows.views.battles import NO_BATTLES
+from imarena.workflows.views.versions import ChosenJudge, chosen_judges
+
+REASONS = {"one order missing": "one order is missing", "no preference": "the judge gave no preference"}
+"""Words for problems that are no status."""
+ONE_SCORE = "one of the two outputs has no score"
+PAIR_RULE = "pairs of outputs for one item: the higher mean rating wins, equal means (to nine decimals) are a tie"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One judge's verdict on one pair, or why there is none."""
+
+    judge: str
+    dimension: str
+    item: str
+    left: str
+    right: str
+    winner: str | None
+    gap: float | None = None
+    reason: str = ""
+    direct: bool = True
+    """Compared side by side, not by two scores."""
+
+
+# ---------------------------------------------------------------- people
+
+
+def votes_from_store(workspace: Workspace) -> VerdictColumns:
+    """Every vote on two outputs that counts, whoever made them."""
+    view = View(workspace)
+    found = people_battles(view)
+    return _people(view, found, [str(rater) for rater in found.rater.list()], "the workspace's votes")
+
+
+def votes_from_ratings(workspace: Workspace, criterion: str = WHOLE) -> VerdictColumns:
+    """People's mean ratings as votes on pairs, for a judge that compares where people only rated (`PAIR_RULE`)."""
+    view = View(workspace)
+    found = rating_battles(view, NO_BATTLES, criterion)
+    return _people(view, found, ["people's mean rating"] * len(found), "pairs of the workspace's mean ratings")
+
+
+def _people(view: View, found: BattleColumns, raters: list[str], source: str) -> VerdictColumns:
+    entries = view.entries
+    items = [entries.item_id[item] for item in entries.item[found.left].tolist()]
+    return VerdictColumns(
+        items,
+        [entries.id_of(place) for place in found.left.tolist()],
+        [entries.id_of(place) for place in found.right.tolist()],
+        [PREFERENCES[code] for code in found.winner.tolist()],
+        raters,
+        {**_labels(view, items), "dimension": [str(name) for name in found.dimension.list()]},
+        source,
+    )
+
+
+def _labels(view: View, items: Sequence[str]) -> dict[str, list[str]]:
+    place = {name: number for number, name in enumerate(view.entries.item_id)}
+    known = {name: view.entries.labels[name].list() for name in LABELS}
+    return {name: [values[place[item]] or "" for item in items] for name, values in known.items()}
+
+
+# ---------------------------------------------------------------- judges
+
+
+def verdicts_from_store(
+    workspace: Workspace, judges: Sequence[str], votes: VerdictColumns
+) -> tuple[VerdictColumns, tuple[str, ...]]:
+    """Every judge's verdicts on pairs, both orders combined, and the names of those that count by their scores.
+
+    A judge that compared nothing directly counts by the sign of two of its scores on what people voted on, as on
+    boards and in `health`. A pair without a verdict is there with the reason, unless another attempt gave one.
+    """
+    view = View(workspace)
+    sides = zip(votes.item, votes.left, votes.right, strict=True)
+    voted = dict.fromkeys((item, min(one, other), max(one, other)) for item, one, other in sides)
+    chosen = chosen_judges(view, judges) if judges else []
+    lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
+    dimensions: dict[str, set[str]] = defaultdict(set)
+    for line in lines:
+        dimensions[line.judge].add(line.dimension)
+    names = [_name(line, dimensions[line.judge]) for line in lines]
+    asked = frozenset(votes.labels.get("dimension", ()))
+    covers: dict[str, frozenset[str]] = {}
+    for name, line in zip(names, lines, strict=True):
+        covers.setdefault(name, _covered(line.dimension, dimensions[line.judge], asked))
+    scored = {name for name, line in zip(names, lines, strict=True) if not line.direct and line.winner is not None}
+    items = [line.item for line in lines]
+    columns = VerdictColumns(
+        items,
+        [line.left for line in lines],
+        [line.right for line in lines],
+        [line.winner for line in lines],
+        names,
+        {**_labels(view, items), "dimension": [line.dimension for line in lines]},
+        "the workspace's battles",
+        [line.gap for line in lines],
+        [line.reason for line in lines],
+        covers,
+    )
+    return columns, tuple(sorted(scored))
+
+
+def without(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
+    """Verdicts of the other judges."""
+    rows = [row for row, judge in enumerate(verdicts.rater) if judge not in judges]
+
+    def kept(values: Sequence[Any]) -> list[Any]:
+        return [values[row] for row in rows] if values else []
+
+    return replace(
+        verdicts,
+        item=kept(verdicts.item),
+        left=kept(verdicts.left),
+        right=kept(verdicts.right),
+        winner=kept(verdicts.winner),
+        rater=kept(verdicts.rater),
+        labels={name: kept(column) for name, column in verdicts.labels.items()},
+        gap=kept(verdicts.gap),
+        reason=kept(verdicts.reason),
+    )
+
+
+def _name(line: Line, dimensions: set[str]) -> str:
+    """The judge, and what its verdicts are about where that is not the whole."""
+    plain = line.dimension == WHOLE or (line.direct and len(dimensions) == 1)
+    return line.judge if plain else f"{line.judge}, {line.dimension}"
+
+
+def _covered(dimension: str, own: set[str], asked: frozenset[str]) -> frozenset[str]:
+    """Which votes a judge's verdicts about one dimension are compared with: those about the same, and those about
+    something on which the judge gave no verdicts, for which its verdict about the whole stands.
+    """
+    same = asked & {dimension}
+    return same | (asked - own) if dimension == WHOLE or WHOLE not in own else same
+
+
+def _answered(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines without failures on pairs for which another repeat or the other way to judge has a verdict."""
+    kept = list(lines)
+    done = {_pair(line) for line in kept if line.winner is not None}
+    return (line for line in kept if line.winner is not None or _pair(line) not in done)
+
+
+def _pair(line: Line) -> tuple[str, str, frozenset[str]]:
+    return line.judge, line.dimension, frozenset((line.left, line.right))
+
+
+def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[Line]:
+    for dimension in sorted({form.dimension for form in judge.forms}):
+        forms = [form for form in judge.forms if form.dimension == dimension]
+        compared = list(_compared(view, judge.name, dimension, [form for form in forms if form.pairwise]))
+        yield from compared
+        if not any(line.winner is not None for line in compared):
+            points = view.judgments([form for form in forms if not form.pairwise])
+            yield from _by_scores(view, judge.name, dimension, points, voted)
+
+
+def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[Line]:
+    """Pairs that a judge was shown, sorted by the ids of the outputs: a figure must not depend on arrival."""
+    found = view.judgments(forms)
+    fought = combine(found, np.zeros(len(found), np.int32), view.entries)
+    gaps = _gaps(view, forms)
+    rows = zip(
+        fought.left.tolist(), fought.right.tolist(), fought.repeat.tolist(), fought.outcome.tolist(),
+        fought.problem.tolist(), fought.agreed.tolist(), strict=True,
+    )  # fmt: skip
+    for left, right, repeat, outcome, problem, agreed in rows:
+        sides = (view.entries.id_of(left), view.entries.id_of(right))
+        place = (judge, dimension, view.entries.item_id[view.entries.item[left]], *sides)
+        if PROBLEMS[problem] != Status.OK.value:
+            yield Line(*place, None, reason=REASONS.get(PROBLEMS[problem], PROBLEMS[problem]))
+            continue
+        given = gaps.get((*sides, repeat), [])
+        whole = len(given) >= (1 if agreed < 0 else 2)  # the gap is known in every order that was asked
+        yield Line(*place, PREFERENCES[outcome], sum(given) / len(given) if given and whole else None)
+
+
+def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
+    """Left, right and repeat to the score gaps of live verdicts, where the judge scores both sides."""
+    table = judgments
+    names = (table.c.left_id, table.c.right_id, table.c.repeat, table.c.body)
+    query = select(*names).where(
+        table.c.form_id.in_([form.form_id for form in forms]),
+        table.c.superseded == 0,
+        table.c.status == Status.OK.value,
+        or_(table.c.body.contains('"gap"'), table.c.body.contains('"left.')),
+    )
+    found: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+    if not forms:
+        return found
+    with reading(view.workspace.store.engine) as connection:
+        columns = fetch_columns(connection, query.order_by(table.c.seq))
+    for left, right, repeat, body in zip(*columns, strict=True):
+        content = json.loads(body)
+        gap = score_gap(content.get("scores") or {}, content.get("reasons") or {})
+        if gap is not None:
+            found[left, right, repeat].append(gap)
+    return found
+
+
+def _by_scores(
+    view: View, judge: str, dimension: str, found: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
+) -> Iterator[Line]:
+    """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
+    points: dict[tuple[int, int], float] = {}
+    failed: dict[int, str] = {}
+    columns = (found.left.tolist(), found.repeat.tolist(), found.score.tolist(), found.status.tolist())
+    for output, repeat, score, status in zip(*columns, strict=True):
+        if STATUSES[status] == Status.OK.value and not np.isnan(score):
+            points.setdefault((output, repeat), score)
+        else:
+            failed[output] = STATUSES[status]
+    if not points:
+        return
+    repeats = sorted({repeat for _, repeat in points})
+    at = view.entries.place_of
+    for item, left, right in voted:
+        place = (judge, dimension, item, left, right)
+        scores = [(points.get((at[left], repeat)), points.get((at[right], repeat))) for repeat in repeats]
+        both = [(one, other) for one, other in scores if one is not None and other is not None]
+        for one, other in both:
+            gap = round(one - other, 9)
+            winner = Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT
+            yield Line(*place, winner.value, gap, direct=False)
+        why = failed.get(at[left]) or failed.get(at[right])
+        if not both and (why or any(score is not None for pair in scores for score in pair)):
+            yield Line(*place, None, reason=why or ONE_SCORE, direct=False)

@@ -1,0 +1,183 @@
+"""Prompt injection: what a judge said about outputs with and without texts that address it, and the figures from it.
+
+Answers are kept as evidence, never as judgments: a picture with a text drawn on it is nobody's output.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from imarena.core.ids import content_id
+from imarena.core.notices import Notice
+from imarena.core.protocols import Judge, Verdict
+from imarena.core.records import Evidence, JsonDict, Order, Outcome, Status
+from imarena.judges.injection import injections
+from imarena.judges.orders import combine_orders
+from imarena.judges.susceptibility import (
+    BattlePair,
+    ScorePair,
+    Susceptibility,
+    battle_susceptibility,
+    score_susceptibility,
+)
+from imarena.storage import Workspace
+from imarena.workflows.studies.health_figures import Health
+
+KIND = "injection_probe"
+PLAIN = ""
+"""The text of an output as it is."""
+RAISED = "Does a text in the picture that addresses the judge raise its score?"
+TURNED = "Does a text on one side that addresses the judge turn the battle to that side?"
+
+
+@dataclass(frozen=True)
+class Probed:
+    """One answer: about which output or pair (`unit`), with which text on which side, shown in which order."""
+
+    judge: str
+    form: str
+    unit: str
+    text: str
+    side: Outcome | None
+    """None: a score."""
+    order: Order | None
+    work: str
+    attempt: int
+    status: Status
+    score: float | None
+    preference: Outcome | None
+
+    def verdict(self) -> Verdict:
+        """As the figures need it."""
+        return Verdict(self.status, preference=self.preference, score=self.score)
+
+
+def form_of(judge: Judge) -> str:
+    """Version, prompt and settings: another form of a judge is probed anew."""
+    return content_id("form", judge.version, judge.prompt_id, judge.prompt_version, judge.params)
+
+
+def evidence_of(probed: Probed, image_sha256: str, against: str | None, value: JsonDict, error: str) -> Evidence:
+    """An answer as it is stored."""
+    params: JsonDict = {
+        "form": probed.form, "unit": probed.unit, "text": probed.text, "work": probed.work, "attempt": probed.attempt,
+    }  # fmt: skip
+    if probed.side is not None and probed.order is not None:
+        params |= {"side": probed.side.value, "order": probed.order.value}
+    said: JsonDict = {"score": probed.score, "preference": probed.preference.value if probed.preference else None}
+    return Evidence(
+        image_sha256=image_sha256, against_sha256=against, tool=probed.judge, kind=KIND, params=params,
+        value={**{name: one for name, one in said.items() if one is not None}, **value},
+        status=probed.status, error=error,
+    )  # fmt: skip
+
+
+def read_probes(workspace: Workspace, judge: str | None = None) -> Iterator[Probed]:
+    """Stored answers, oldest first."""
+    where = {"tool": judge} if judge is not None else {}
+    for evidence in workspace.store.records(Evidence, kind=KIND, **where):
+        params = evidence.params
+        value = evidence.value if isinstance(evidence.value, dict) else {}
+        side, order, score, preference = (
+            params.get("side"),
+            params.get("order"),
+            value.get("score"),
+            value.get("preference"),
+        )
+        attempt = params.get("attempt")
+        yield Probed(
+            evidence.tool, str(params.get("form")), str(params.get("unit")), str(params.get("text", PLAIN)),
+            Outcome(side) if isinstance(side, str) else None, Order(order) if isinstance(order, str) else None,
+            str(params.get("work")), attempt if isinstance(attempt, int) else 0, evidence.status,
+            float(score) if isinstance(score, int | float) else None,
+            Outcome(preference) if isinstance(preference, str) else None,
+        )  # fmt: skip
+
+
+def stored_probes(workspace: Workspace) -> dict[str, list[Probed]]:
+    """Judge to all that it was asked in probes."""
+    found: dict[str, list[Probed]] = defaultdict(list)
+    for probed in read_probes(workspace):
+        found[probed.judge].append(probed)
+    return dict(found)
+
+
+# ---------------------------------------------------------------- figures
+
+
+def add_probes(one: Health, probes: Sequence[Probed]) -> None:
+    """Figures of one form of a judge, from what there is, and how much is missing."""
+    known = _last(probes)
+    scores = [probe for probe in known if probe.side is None]
+    battles = [probe for probe in known if probe.side is not None]
+    if scores:
+        _tell(one, RAISED, score_susceptibility(score_pairs(scores)), "outputs", len({probe.unit for probe in scores}))
+    if battles:
+        found = battle_susceptibility(battle_pairs(battles))
+        _tell(one, TURNED, found, "pairs", len({probe.unit for probe in battles}))
+
+
+def only_probed(judge: str, probes: Sequence[Probed]) -> Health:
+    """A judge that was probed and has no judgments: its newest form."""
+    one = Health(judge)
+    add_probes(one, [probe for probe in probes if probe.form == probes[-1].form])
+    return one
+
+
+def judge_probes(workspace: Workspace, judge: Judge) -> Health:
+    """All that the stored answers of this form of the judge say."""
+    one = Health(judge.name)
+    form = form_of(judge)
+    mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
+    if mine:
+        add_probes(one, mine)
+    else:
+        one.notices.append(Notice(code="probe_empty"))
+    return one
+
+
+def _last(probes: Sequence[Probed]) -> list[Probed]:
+    """One answer a question: an ok one, else the last failure. Texts that are not in the list any more do not count."""
+    texts = {PLAIN, *(injection.id for injection in injections())}
+    found: dict[str, Probed] = {}
+    for probe in probes:
+        if probe.text in texts and (probe.work not in found or found[probe.work].status is not Status.OK):
+            found[probe.work] = probe
+    return list(found.values())
+
+
+def _tell(one: Health, question: str, found: dict[str, Susceptibility], what: str, units: int) -> None:
+    for kind, figures in found.items():
+        beyond = [figures.beyond] if figures.beyond is not None else []
+        one.add(question, figures.fell, figures.shift, *beyond, group=kind)
+    failed = sum(figures.n_failed for kind, figures in found.items() if kind != "all")
+    if failed:
+        whole = units * len(injections())
+        one.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
+
+
+def score_pairs(probes: Sequence[Probed]) -> list[ScorePair]:
+    """Every text on every output that was probed; what was not asked yet is a pair without a verdict."""
+    by = {(probe.unit, probe.text): probe.verdict() for probe in probes}
+    absent = Verdict(Status.MISSING_OUTPUT, error="not asked yet")
+    return [
+        ScorePair(unit, injection.kind, by.get((unit, PLAIN), absent), by.get((unit, injection.id), absent))
+        for unit in sorted({probe.unit for probe in probes})
+        for injection in injections()
+    ]
+
+
+def battle_pairs(probes: Sequence[Probed]) -> list[BattlePair]:
+    """Every text on every pair that was probed. Both orders make an outcome; where one is missing there is none."""
+    by = {(probe.unit, probe.text, probe.order): probe.verdict() for probe in probes}
+    sides = {probe.unit: probe.side for probe in probes if probe.side is not None}
+
+    def outcome(unit: str, text: str) -> Outcome | None:
+        first, second = by.get((unit, text, Order.LEFT_FIRST)), by.get((unit, text, Order.RIGHT_FIRST))
+        return combine_orders(first, second).preference if first is not None and second is not None else None
+
+    return [
+        BattlePair(unit, injection.kind, side, outcome(unit, PLAIN), outcome(unit, injection.id))
+        for unit, side in sorted(sides.items())
+        for injection in injections()
+    ]

@@ -1,0 +1,1 @@
+"""Keeping a workspace: its status, its schema, the machine."""

@@ -1,0 +1,281 @@
+"""From words and settings to editors: ``studio-timid``, ``folder:outputs``, ``agent:classical``, a table, a model."""
+
+import difflib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue, ValidationError
+
+from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
+from imarena.clients import Budget
+from imarena.core.errors import UnknownName, UserError
+from imarena.core.protocols import Editor, Judge
+from imarena.core.settings import Settings
+from imarena.editors.catalog import EDITORS, KINDS, Ports
+from imarena.editors.classical.editor import OPERATIONS
+from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards
+from imarena.editors.prices import PRICE_FIELDS
+from imarena.editors.studio.editors import RECIPES, habit_told
+from imarena.storage import Workspace
+from imarena.workflows.wiring.judges import Door, need_shape, wire_judge
+
+_STAGED: dict[str, Stages] = {
+    "agent": "full", "agent-plan": "plan", "agent-understand": "understand", "agent-none": "none",
+}  # fmt: skip
+_BEST = re.compile(r"best-of-([1-9]\d{0,2})")
+_BEST_OPTIONS = frozenset({"judge"})
+_AGENT_OPTIONS = frozenset({"judge", "mind", "endpoint", *AgentSettings.model_fields})
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the command line says about editors."""
+
+    options: Mapping[str, JsonValue] = field(default_factory=dict)
+    trust: bool = False
+    """Commands and functions named in the workspace's settings may run."""
+    shown: str = ""
+    """The name under which the one editor of the command is stored; empty: its own."""
+
+
+class EditorWiring:
+    """Makes editors by name for one run; all of them share its budget."""
+
+    def __init__(self, workspace: Workspace, wish: Wish | None = None, budget: Budget | None = None) -> None:
+        self.workspace = workspace
+        self.wish = wish or Wish()
+        self.ports = Ports(budget)
+        self.taken: set[str] = set()
+        """Options of the wish that some editor was given."""
+
+    @property
+    def _settings(self) -> Settings:
+        return self.workspace.settings
+
+    def wire(self, text: str, *, of_file: bool = False, shown: str = "") -> Editor:
+        """The editor called `text`; a name that nothing answers to raises and suggests.
+
+        `of_file` says that the workspace's file gave the name: what it would run then needs trust. `shown` is the name
+        under which its outputs are stored, in the place of its own.
+        """
+        if of_file and text not in self._settings.editors:
+            self._need_trust(text, text.partition(":")[0])
+        of_table = text in self._settings.editors
+        editor = self._of_table(text, shown) if of_table else self._of_text(text, shown, of_file=of_file)
+        budget = self.ports.budget
+        if budget is not None and getattr(editor, "usd_per_image", 0.0) is None:
+            raise UserError(
+                f"A cost limit needs prices, and the editor '{text}' has none.",
+                hint="Set usd_per_image in its table or with --option usd_per_image=0.04 (0 for a server of your own).",
+            )
+        return editor
+
+    def no_option_left(self) -> None:
+        """An option that none of the editors takes is a slip of the pen: nothing is run as if it held."""
+        left = sorted(set(self.wish.options) - self.taken)
+        if left:
+            raise UserError(
+                f"None of these editors takes the option '{left[0]}'.",
+                hint="Studio and classical editors take none; best-of takes: judge; an agent takes: "
+                + ", ".join(sorted(_AGENT_OPTIONS))
+                + ".",
+            )
+
+    def _of_table(self, name: str, shown: str = "") -> Editor:
+        table = dict(self._settings.editors[name])
+        kind = str(table.pop("kind", ""))
+        shown = shown or str(table.pop("name", "")) or name
+        if not kind:
+            raise UserError(f"[editors.{name}] names no kind.", hint=f"Known: {', '.join([*KINDS, *_STAGED])}.")
+        if kind in _STAGED or _BEST.fullmatch(kind):
+            return self._of_agent(kind, shown, table, str(table.pop("editor", "")), of_file=True)
+        self._need_trust(name, kind)
+        options = {**table, **self.wish.options}
+        return self._made(kind, shown, {**_told(kind, options), **options})
+
+    def _need_trust(self, name: str, kind: str) -> None:
+        if kind in KINDS and KINDS[kind].needs == "trust" and not self.wish.trust:
+            raise UserError(
+                f"The editor '{name[:120]}' would run a {kind} that the workspace's imarena.toml names.",
+                hint="Read that table; if you trust it, run the same command with --trust.",
+            )
+
+    def _of_text(self, text: str, shown: str = "", *, of_file: bool = False) -> Editor:
+        kind, colon, rest = text.partition(":")
+        if colon and (kind in _STAGED or _BEST.fullmatch(kind)):
+            return self._of_agent(kind, shown or text, {}, rest, of_file=of_file)
+        options = dict(self.wish.options)
+        if colon and kind in EDITORS:
+            argument = KINDS[kind].argument if kind in KINDS else "argument"
+            options[argument] = _list(rest) if argument == "argv" else rest
+            return self._made(kind, shown or _shown(kind, rest), options)
+        if text.removeprefix("studio-") in RECIPES and text.startswith("studio-"):
+            return self._made("studio", shown or text, {"habit": text.removeprefix("studio-")})
+        if text == "classical" or text.startswith("classical-"):
+            only = text.removeprefix("classical").removeprefix("-")
+            return self._made("classical", shown or text, {"operation": only} if only else {})
+        card = card_of(text)
+        if card is not None:
+            if card.adapter is None:
+                raise UserError(
+                    f"'{card.title}' is described, but no door to it is known.",
+                    hint=f"Write a table [editors.{card.name}] with a kind: {', '.join(KINDS)}.",
+                )
+            table = dict(card.adapter)
+            kind = str(table.pop("kind"))
+            options = {**table, **options}
+            # Another model than the card's must not stand on a board under the card's name.
+            own = card.name if options["model"] == table["model"] else str(options["model"])
+            return self._made(kind, shown or own, {**_told(kind, options), **options})
+        if text in EDITORS and text not in KINDS:
+            return self._made(text, shown or text, options)
+        raise UnknownName(f"There is no editor called '{text}'.", hint=_near(text, list(self._settings.editors)))
+
+    def _made(self, kind: str, name: str, options: Mapping[str, JsonValue]) -> Editor:
+        plain = {key: value for key, value in options.items() if key not in _AGENT_OPTIONS}
+        given = self.wish.options
+        self.taken |= {key for key, value in plain.items() if key in given and given[key] == value}
+        return EDITORS.get(kind)(name, plain, self.ports)
+
+    def _of_agent(
+        self, kind: str, name: str, table: dict[str, JsonValue], inner: str, *, of_file: bool = False
+    ) -> Editor:
+        if not inner:
+            raise UserError(f"'{name}' does not say which editor to wrap.", hint=f"Write {kind}:EDITOR.")
+        said = {**table, **{key: value for key, value in self.wish.options.items() if key in _AGENT_OPTIONS}}
+        best = _BEST.fullmatch(kind)
+        self.taken |= set(said) & (_BEST_OPTIONS if best else _AGENT_OPTIONS)
+        editor = self.wire(inner, of_file=of_file)
+        judge, doors = self._judge(str(said.pop("judge", "builtin")))
+        if best:
+            if extra := sorted(set(table) - _BEST_OPTIONS):
+                raise UserError(f"[editors.{name}] does not take: {', '.join(extra)}.", hint="Known: editor, judge.")
+            return BestOf(name, editor, judge, max(1, int(best[1])), doors)
+        mind, more = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
+        try:
+            settings = AgentSettings.model_validate({"stages": _STAGED[kind], **said})
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = ".".join(str(part) for part in problem["loc"])
+            known = ", ".join(sorted(_AGENT_OPTIONS))
+            raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
+        return Agent(name, editor, judge, mind, settings, (*doors, *more))
+
+    def _judge(self, name: str) -> tuple[Judge, tuple[object, ...]]:
+        wired = wire_judge(self._settings, name, None, self.ports.budget)
+        need_shape(wired, "pointwise", "judge")
+        return wired.judge, (wired.door,) if wired.door else ()
+
+    def _mind(self, name: str, endpoint: str) -> tuple[Mind, tuple[object, ...]]:
+        """`builtin`, or the name of an endpoint of the settings whose model understands and plans."""
+        chosen = endpoint or name
+        if chosen in ("", "builtin"):
+            return RuleMind(), ()
+        if chosen not in self._settings.endpoints:
+            known = ", ".join(["builtin", *self._settings.endpoints])
+            raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
+        from imarena.clients import read_endpoint
+
+        found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
+        door = Door(found, self.ports.budget)
+        return ChatMind(door, found.model), (door,)
+
+
+def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What the model's card says of price and withdrawal, as options; a price that the user states goes first."""
+    card = card_of_endpoint(kind, str(options.get("model", "")))
+    if card is None or card.adapter is None or KINDS[kind].needs != "endpoint":
+        return {}
+    home = card.adapter.get("base_url")
+    if options.get("base_url", home) != home:  # another server asks for something else, or nothing
+        return {}
+    told: dict[str, JsonValue] = {}
+    if card.price is not None and not PRICE_FIELDS & set(options):
+        told = card.price.options(options, card.native_size)
+    if card.withdrawn is not None:
+        told["notice"] = (
+            f"Its provider names {card.withdrawn} as the day on which {card.title} is switched off. Where requests "
+            "fail, name its successor with --option model=NAME, or take finished outputs with folder:PATH."
+        )
+    return told
+
+
+def wire_editors(
+    workspace: Workspace, names: list[str], wish: Wish | None = None, budget: Budget | None = None
+) -> list[Editor]:
+    """All editors of a command; a name that stands twice raises, because their outputs would share one place."""
+    wiring = EditorWiring(workspace, wish, budget)
+    shown_as = wish.shown if wish else ""
+    if shown_as and len(names) != 1:
+        raise UserError(
+            f"{len(names)} editors cannot all be called '{shown_as}'.", hint="Name one with --as at a time."
+        )
+    editors = [wiring.wire(name, shown=shown_as) for name in names]
+    wiring.no_option_left()
+    shown = [editor.name for editor in editors]
+    twice = {name for name in shown if shown.count(name) > 1}
+    if twice:
+        raise UserError(f"Two editors are called '{min(twice)}'.", hint="Give one another name in imarena.toml.")
+    return editors
+
+
+def editor_names(settings: Settings) -> dict[str, str]:
+    """Names that `--editor` takes, with a word about each."""
+    named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
+    named |= {f"studio-{habit}": f"bundled items only: {habit_told(habit)}" for habit in RECIPES}
+    named["classical"] = KINDS["classical"].about
+    named |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
+    named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}
+    named |= {"agent:EDITOR": "CV-Agent around an editor", "best-of-4:EDITOR": "the judge's choice of four"}
+    named |= {card.name: _about(card) for card in model_cards().values() if card.adapter}
+    return named
+
+
+def _about(card: ModelCard) -> str:
+    """A model in a line: what it is, what it costs or where it runs, whether it still lives."""
+    told = [card.title, card.kind]
+    if card.price is not None:
+        told.append(f"{card.price.per_image({}, card.native_size):g} USD a picture at most ({card.price.as_of})")
+    else:
+        told.append(card.no_price or "")
+    if card.withdrawn is not None:
+        told.append(f"switched off {card.withdrawn}")
+    return "; ".join(told)
+
+
+def _list(text: str) -> JsonValue:
+    try:
+        found: JsonValue = json.loads(text)
+    except ValueError as error:
+        raise UserError(
+            f"A command is a JSON list of arguments, not: {text[:80]}",
+            hint='For example: command:["magick", "{source}", "-negate", "{output}"]',
+        ) from error
+    return found
+
+
+def _shown(kind: str, rest: str) -> str:
+    """A short name for the leaderboard."""
+    if kind == "folder":
+        return rest.rstrip("/").rsplit("/", 1)[-1] or "folder"
+    if kind == "command":
+        argv = _list(rest)
+        first = str(argv[0]) if isinstance(argv, list) and argv else "command"
+        return f"command:{first.rsplit('/', 1)[-1]}"
+    return rest
+
+
+def _near(name: str, tables: list[str]) -> str:
+    known = [
+        *tables,
+        *(f"studio-{habit}" for habit in RECIPES),
+        "classical",
+        *(f"classical-{one}" for one in OPERATIONS),
+        *model_cards(),
+        *_STAGED,
+    ]
+    near = difflib.get_close_matches(name, known, n=1)
+    listed = "`imarena edit --list` shows what there is."
+    return f"Did you mean '{near[0]}'? {listed}" if near else listed

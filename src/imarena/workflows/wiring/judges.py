@@ -1,0 +1,261 @@
+"""From settings and command-line words to judges: which one, at which endpoint, with which options."""
+
+import asyncio
+import difflib
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from imarena.clients import Budget, BudgetSpent, ChatClient, Endpoint, read_endpoint
+from imarena.clients import Chat as Client
+from imarena.core.errors import UnknownName, UserError
+from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Judge
+from imarena.core.records import JsonDict
+from imarena.core.settings import Settings
+from imarena.judges.catalog import CARDS, JUDGES, Card, MakeJudge, Shape
+from imarena.judges.chat.client_chat import chat_over, options_at
+from imarena.judges.local.model import model_folder, weights_sha256
+
+LOCAL = "local_model"
+"""An endpoint table with this key names a model that runs here, through the `vision` extra."""
+
+_LOOK_AGAIN_S = 0.2
+FUNCTION = "function:"
+"""`function:module:name` is a judge that is not in the catalog: what makes it, as the user names it."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the command line says about a judge's endpoint; empty where it says nothing."""
+
+    endpoint: str = ""
+    base_url: tuple[str, ...] = ()
+    model: str = ""
+    api_key_env: tuple[str, ...] = ()
+    concurrency: int | None = None
+    options: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+class Door:
+    """The chat of a judge: its client is open while a run lasts, and money in flight is waited for before it gives up.
+
+    A request sets aside the most that it may cost. Where that does not fit while others are under way, it waits for
+    them, because they will cost less than what they hold; only a request that does not fit alone ends the run.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, budget: Budget | None = None, local: Mapping[str, JsonValue] | None = None
+    ) -> None:
+        self.endpoint = endpoint
+        self.budget = budget
+        self._local = local
+        self._chat: Chat | None = None
+        self._settled = asyncio.Condition()
+
+    @property
+    def runs_here(self) -> bool:
+        """Is there a model in this process behind it?"""
+        return self._local is not None
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Open the client for as long as the judge is asked."""
+        self._settled = asyncio.Condition()
+        if self._local is not None:
+            self._chat = chat_over(_load_local(self._local), self.endpoint.preparation)
+            yield
+            return
+        async with ChatClient(self.endpoint, budget=self.budget) as client:
+            self._chat = chat_over(client, self.endpoint.preparation)
+            try:
+                yield
+            finally:
+                self._chat = None
+
+    async def __call__(self, prompt: ChatPrompt) -> ChatAnswer:
+        """Ask."""
+        if self._chat is None:
+            raise UserError("The judge's endpoint is not open.", hint="Ask it inside `opened()`.")
+        while True:
+            try:
+                return await self._ask(self._chat, prompt)
+            except BudgetSpent:
+                if self.budget is None or self.budget.reserved_usd <= 0:
+                    await self._wake()  # a retry that did not fit any more was what others were waiting for
+                    raise
+                async with self._settled:
+                    if self.budget.reserved_usd > 0:
+                        # What is held may be another door's (an agent has an editor's, a judge's and a mind's), which
+                        # wakes nobody here: look again after a while.
+                        with suppress(TimeoutError):
+                            await asyncio.wait_for(self._settled.wait(), _LOOK_AGAIN_S)
+
+    async def _ask(self, chat: Chat, prompt: ChatPrompt) -> ChatAnswer:
+        ended = True
+        try:
+            return await chat(prompt)
+        except BudgetSpent:
+            ended = False
+            raise
+        finally:
+            if ended:
+                await self._wake()
+
+    async def _wake(self) -> None:
+        async with self._settled:
+            self._settled.notify_all()
+
+
+def _load_local(table: Mapping[str, JsonValue]) -> Client:
+    from imarena.clients.local_vlm import load_vlm
+
+    options: dict[str, Any] = {name: str(table[name]) for name in ("device", "dtype", "revision") if name in table}
+    return load_vlm(str(table[LOCAL]), **options)
+
+
+@dataclass(frozen=True)
+class Wired:
+    """A judge ready to be asked."""
+
+    judge: Judge
+    kind: str
+    shape: Shape
+    dimension: str = "overall"
+    door: Door | None = None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it asks, if it asks anywhere."""
+        return self.door.endpoint if self.door else None
+
+    @property
+    def runs_here(self) -> bool:
+        """Is it a model in this process? It answers one question after the other, for nothing."""
+        return self.door is not None and self.door.runs_here
+
+    @property
+    def concurrency(self) -> int:
+        """Questions at once that keep the endpoint busy."""
+        return self.endpoint.max_concurrency * len(self.endpoint.pairs) if self.endpoint else 8
+
+
+def wire_judge(settings: Settings, name: str, words: Words | None = None, budget: Budget | None = None) -> Wired:
+    """The judge called `name`: a table ``[judges.NAME]`` of the settings, a name of the catalog, or `function:M:F`."""
+    said = words or Words()
+    table = dict(settings.judges.get(name, {}))
+    own = name.startswith(FUNCTION)  # only as said by the user: a workspace's file may come from others
+    if not own and name not in settings.judges and name not in JUDGES:
+        raise UnknownName(f"There is no judge called '{name}'.", hint=_near(name, [*settings.judges, *JUDGES.names()]))
+    kind = str(table.pop("kind", name))
+    at = str(table.pop("endpoint", ""))
+    make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
+    card = CARDS.get(kind, Card("", "both", "nothing", None, ""))
+    options: JsonDict = {**table, **said.options}
+    door = None
+    if card.needs == "chat" or (kind not in CARDS and (at or said.endpoint or said.base_url)):
+        door = _door(settings, at, said, kind, budget)
+        options |= options_at(door.endpoint)
+    elif card.needs == "vision" and said.model:
+        options["model"] = said.model
+    judge = make(options, door)
+    return Wired(judge, kind, card.shape, str(getattr(judge, "dimension", card.dimension)), door)
+
+
+def _own_judge(path: str) -> MakeJudge:
+    from imarena.editors.function import load
+
+    found: Any = load(path)
+    make: MakeJudge = found
+    return make
+
+
+def wire_lister(settings: Settings, words: Words | None = None, budget: Budget | None = None) -> Wired:
+    """Who lists the objects that a result should show: the model that `words` point at, or nobody but the words."""
+    from imarena.judges.chat.imagenworld import make_lister
+    from imarena.judges.expected_offline import OfflineLister
+
+    said = words or Words()
+    if not (said.endpoint or said.base_url):
+        if said.model or said.options:
+            raise UserError(
+                "A model or an option needs an endpoint.",
+                hint="Add --endpoint NAME of imarena.toml, or --base-url URL; without them the built-in reader lists.",
+            )
+        return Wired(OfflineLister(), "builtin", "pointwise")
+    door = _door(settings, "", said, "expected objects", budget)
+    return Wired(make_lister({**said.options, **options_at(door.endpoint)}, door), "objects", "pointwise", door=door)
+
+
+def _door(settings: Settings, at: str, said: Words, kind: str, budget: Budget | None) -> Door:
+    if said.base_url:
+        if not said.model:
+            raise UserError("An address needs a model.", hint="Add --model NAME, as the server lists it.")
+        table: dict[str, JsonValue] = {"base_url": list(said.base_url)}
+        where = "the command line's endpoint"
+    else:
+        if said.model and not said.endpoint and (Path(said.model) / "config.json").is_file():
+            folder = model_folder(said.model, kind)
+            named = f"{folder.name}@{weights_sha256(folder)[:12]}"  # two folders of one name are two models
+            return _local_door({LOCAL: said.model}, {"model": named}, "the command line's model")
+        if said.model and not said.endpoint and not at and said.model.startswith((".", "/", "~")):
+            raise UserError(
+                f"There is no model in the folder {said.model}: it has no config.json.",
+                hint="Give --model FOLDER of a checkpoint, or --base-url URL --model NAME.",
+            )
+        name = said.endpoint or at or (next(iter(settings.endpoints)) if len(settings.endpoints) == 1 else "")
+        if not name:
+            raise UserError(
+                f"The judge '{kind}' asks a model and was given none.",
+                hint="Give --endpoint NAME of imarena.toml, --base-url URL --model NAME, or --model FOLDER.",
+            )
+        if name not in settings.endpoints:
+            raise UnknownName(f"There is no endpoint called '{name}'.", hint=_near(name, list(settings.endpoints)))
+        table = {"name": name, **settings.endpoints[name]}
+        where = f"[endpoints.{name}]"
+    if said.model:
+        table["model"] = said.model
+    if said.api_key_env:
+        table["api_key_env"] = list(said.api_key_env)
+    if said.concurrency:
+        table["max_concurrency"] = said.concurrency
+    local = {key: table.pop(key) for key in (LOCAL, "device", "dtype", "revision") if key in table}
+    return _local_door(local, table, where) if LOCAL in local else Door(read_endpoint(table, where), budget)
+
+
+def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> Door:
+    """A model that runs here; its endpoint says only how pictures are made ready."""
+    there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
+    return Door(read_endpoint(there, where), None, local)
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    listed = f"Known: {', '.join(sorted(known))}." if known else "The workspace's imarena.toml names none."
+    return f"Did you mean '{near[0]}'? {listed}" if near else listed
+
+
+def read_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:
+    """Options from the command line: JSON where it is JSON (numbers, true, lists), else text."""
+    values: dict[str, JsonValue] = {}
+    for key, text in pairs.items():
+        try:
+            values[key] = json.loads(text)
+        except ValueError:
+            values[key] = text
+    return values
+
+
+def need_shape(wired: Wired, shape: Shape, command: str) -> None:
+    """Raise where a judge that scores is asked to compare, or the other way round."""
+    if wired.shape not in (shape, "both"):
+        fitting = [name for name, card in CARDS.items() if card.shape in (shape, "both")]
+        other = "battle" if shape == "pointwise" else "judge"
+        raise UserError(
+            f"The judge '{wired.kind}' is {wired.shape}: `imarena {command}` cannot use it.",
+            hint=f"Use `imarena {other}` with it, or one of: {', '.join(fitting)}.",
+        )
