@@ -11,11 +11,11 @@ import pytest
 from imarena.storage import open_workspace
 from imarena.web.arena import Arena
 from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving import battle_index
+from imarena.workflows.serving import explorer as exploring
+from imarena.workflows.serving import judge_monitor as monitoring
+from imarena.workflows.serving import page_prefetch as warming_view
 from imarena.workflows.serving.leaderboards import Looking
-from imarena.workflows.serving.server import battle_index
-from imarena.workflows.serving.server import explorer as exploring
-from imarena.workflows.serving.server import judge_monitor as monitoring
-from imarena.workflows.serving.server import page_prefetch as warming_view
 from imarena.workflows.views import View, view
 from tests.web.looked_at import looked_at
 from tests.web.people import administrator

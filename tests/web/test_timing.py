@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from imarena.web.arena import Arena
+from imarena.workflows.serving import preview_prefetch as warming
+from imarena.workflows.serving import preview_process as picturing_beside
 from imarena.workflows.serving.previews import FIRST_LOOK_SIDE, TILE
-from imarena.workflows.serving.server import preview_prefetch as warming
-from imarena.workflows.serving.server import preview_process as picturing_beside
 from tests.web.people import EDITORS, administrator, campaign, rater, served
 
 

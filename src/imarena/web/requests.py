@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 from imarena.web.callers import Caller
 from imarena.web.wire import NO_NUL, Wire
-from imarena.workflows.serving.server import leaderboards as looking
+from imarena.workflows.serving import leaderboards as looking
 
 Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]

@@ -10,7 +10,7 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.records import Evidence, Item, Judgment, Output, Rater, Vote
 from imarena.datasets import taxonomy
-from imarena.datasets.imagenworld.importer import importer as imagenworld
+from imarena.datasets.imagenworld import importer as imagenworld
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
 from tests.unit.datasets.intake import MemoryIntake, import_all, picture
 

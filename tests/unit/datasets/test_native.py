@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.protocols import ReadFormat, WriteFormat
 from imarena.core.records import ImageRef, Item, Output, Rater, Record, Tombstone, Turn, Vote
-from imarena.datasets.native.folder import folder as native
-from imarena.datasets.native.folder import jsonl as native_jsonl
-from imarena.datasets.native.folder import parquet as native_parquet
+from imarena.datasets.native import folder as native
+from imarena.datasets.native import jsonl as native_jsonl
+from imarena.datasets.native import parquet as native_parquet
 from imarena.datasets.native.records import KINDS, blob_path
 from tests.unit.datasets.any_record import IMAGES, PICTURES, any_record, records_of
 from tests.unit.datasets.intake import MemoryIntake

@@ -15,8 +15,8 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import ReadFormat
 from imarena.core.records import Record
 from imarena.datasets import editreward_bench, editscore_bench, genai_bench, imagenhub, viescore
-from imarena.datasets.imagenworld.importer import importer as imagenworld
-from imarena.datasets.native.folder import jsonl as native_jsonl
+from imarena.datasets.imagenworld import importer as imagenworld
+from imarena.datasets.native import jsonl as native_jsonl
 from tests.unit.datasets.intake import import_all, picture
 from tests.unit.datasets.places import places, replaced
 from tests.unit.datasets.test_editreward_bench import pair

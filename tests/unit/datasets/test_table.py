@@ -12,8 +12,8 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Skip
 from imarena.core.records import Item, Judgment, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.datasets.folder import escape_name, unescape_name
+from imarena.datasets.table import importer as table
 from imarena.datasets.table.exporter import Segments
-from imarena.datasets.table.importer import importer as table
 from imarena.datasets.table.votes import parse_scale
 from tests.unit.datasets.any_record import IMAGES, PICTURES
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL

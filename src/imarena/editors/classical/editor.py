@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from imarena.core.errors import InvalidImage, UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
-from imarena.editors.classical.editor import frame, light, things
+from imarena.editors.classical import frame, light, things
 from imarena.editors.classical.find import Bools, target_mask
 from imarena.editors.classical.light import Floats
 from imarena.editors.classical.text import write_text

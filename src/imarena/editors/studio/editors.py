@@ -15,7 +15,7 @@ from imarena.core.errors import UnknownName
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
-from imarena.editors.studio.editors import recipes
+from imarena.editors.studio import recipes
 from imarena.editors.studio.work import Failed, Work, work_for
 
 RECIPES: dict[str, Callable[[Work], recipes.Made]] = {

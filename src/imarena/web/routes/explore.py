@@ -16,8 +16,8 @@ from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, Items
 from imarena.web.routes.pictures import JPEG, PNG, Level, Place
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
 from imarena.workflows.questions.text_findings import Finding, item_findings
+from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.serving.leaderboards import Filters
-from imarena.workflows.serving.server import explorer as exploring
 from imarena.workflows.views.reasons import CHECKS
 
 router = APIRouter(prefix="/api", tags=["explore"])

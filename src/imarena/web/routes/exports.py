@@ -23,9 +23,9 @@ from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating.quality import agreement, rater_work
 from imarena.workflows.rating.vote_rows import RATING_COLUMNS, VOTE_COLUMNS, rating_rows, vote_rows
+from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.serving.issue_counts import heat
 from imarena.workflows.serving.judge_monitor import judge_health
-from imarena.workflows.serving.server import explorer as exploring
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 
