@@ -24,7 +24,26 @@ DESCRIPTIONS: dict[str, str] = {
     "viescore": "VIEScore: recorded judge scores and automatic metrics for ImagenHub's items",
 }
 
-EXPORTABLE = ("native", "native_jsonl", "native_parquet", "table", "genarena")
+_READS = {
+    "native": "native.folder",
+    "native_jsonl": "native.jsonl",
+    "native_parquet": "native.parquet",
+    "table": "table.importer",
+    "genarena": "genarena.importer",
+    "geditbench_v2": "geditbench_v2.importer",
+    "imagenworld": "imagenworld.importer",
+}
+"""Where a format is read, if not in the module of its own name."""
 
-READERS: Registry[ReadFormat] = Registry("reader", {name: f"{_ROOM}.{name}:read" for name in DESCRIPTIONS})
-WRITERS: Registry[WriteFormat] = Registry("writer", {name: f"{_ROOM}.{name}:write" for name in EXPORTABLE})
+_WRITES = {
+    "native": "native.folder",
+    "native_jsonl": "native.jsonl",
+    "native_parquet": "native.parquet",
+    "table": "table.exporter",
+    "genarena": "genarena.exporter",
+}
+
+READERS: Registry[ReadFormat] = Registry(
+    "reader", {name: f"{_ROOM}.{_READS.get(name, name)}:read" for name in DESCRIPTIONS}
+)
+WRITERS: Registry[WriteFormat] = Registry("writer", {name: f"{_ROOM}.{place}:write" for name, place in _WRITES.items()})

@@ -117,5 +117,5 @@ def codes_in(path: Path) -> set[str]:
 
 
 def test_every_code_that_is_made_in_the_ranking_room_has_words() -> None:
-    made = set().union(*(codes_in(path) for path in (ROOT / "ranking").glob("*.py")))
+    made = set().union(*(codes_in(path) for path in (ROOT / "ranking").rglob("*.py")))
     assert {"few_units", *made} == ranking_words.WORDS.keys()
