@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image
 
 from imarena.core.records import Item, Turn
-from imarena.reports.contact_sheet import Cell, Page, Row, page
+from imarena.reports.contact_sheet import ContactSheetCell, ContactSheetPage, ContactSheetRow, contact_sheet_html
 from imarena.storage import init_workspace
 from tests.command import Imarena
 from tests.fake_pictures_server import filled
@@ -103,9 +103,9 @@ def test_items_without_a_source_and_of_several_turns_are_shown(imarena: Imarena,
 
 def test_nothing_on_the_page_is_taken_for_markup() -> None:
     bad = "<script>alert(1)</script>&\"'"
-    made = page(
-        Page(
-            (bad,), (Row(bad, (bad,), (Cell(), Cell(b"x", bad), Cell(None, bad, bad))),), {}, 0, (2, 1),
+    made = contact_sheet_html(
+        ContactSheetPage(
+            (bad,), (ContactSheetRow(bad, (bad,), (ContactSheetCell(), ContactSheetCell(b"x", bad), ContactSheetCell(None, bad, bad))),), {}, 0, (2, 1),
             datetime(2026, 1, 1, tzinfo=UTC), 3.0, ended=True, stopped=bad,
         )
     )  # fmt: skip

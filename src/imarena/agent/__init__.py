@@ -1,20 +1,5 @@
 """CV-Agent: understand, plan, closed loop. And best of N, its baseline."""
 
-from imarena.agent.best_of import BestOf
-from imarena.agent.loop import STAGES, Agent, AgentSettings, Stages
-from imarena.agent.rules import RuleMind
-from imarena.agent.spec import EditPlan, Mind, Spec
-from imarena.agent.vlm import ChatMind
+import lazy_loader
 
-__all__ = [
-    "STAGES",
-    "Agent",
-    "AgentSettings",
-    "BestOf",
-    "ChatMind",
-    "EditPlan",
-    "Mind",
-    "RuleMind",
-    "Spec",
-    "Stages",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

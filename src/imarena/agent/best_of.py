@@ -7,8 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from imarena.agent.memory import Memory
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge
+from imarena.core import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, sha256_hex
 from imarena.core.records import JsonDict, Status
 
 VERSION = "1"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from imarena.agent.orders import clauses_in, with_quotes
-from imarena.core.protocols import Exhibit, Judge, Verdict
+from imarena.core import Exhibit, Judge, Verdict
 
 LONGEST = 400
 _TELLING = ("feedback", "suggestion", "reason", "explanation", "comment", "note", "text")

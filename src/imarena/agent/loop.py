@@ -14,10 +14,8 @@ from imarena.agent.memory import Memory
 from imarena.agent.rules import RuleMind
 from imarena.agent.spec import EditPlan, Mind, Spec
 from imarena.agent.state import Look, State
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Verdict
+from imarena.core import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Noun, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Status
-from imarena.core.records.base import Noun
 
 VERSION = "4"
 Stages = Literal["none", "understand", "plan", "full"]

@@ -11,9 +11,20 @@ from pydantic import TypeAdapter
 
 from imarena.agent.feedback import judged
 from imarena.agent.spec import EditPlan, Spec, Thought
-from imarena.core.errors import InvalidImage
-from imarena.core.ids import content_id, sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Noted, Resumable, Verdict
+from imarena.core import (
+    Editor,
+    EditRequest,
+    EditResult,
+    Exhibit,
+    InvalidImage,
+    Journal,
+    Judge,
+    Noted,
+    Resumable,
+    Verdict,
+    content_id,
+    sha256_hex,
+)
 from imarena.core.records import JsonDict, Status
 
 Made = TypeVar("Made")

@@ -2,7 +2,7 @@
 
 from imarena.agent.orders import orders_in
 from imarena.agent.spec import EditPlan, Spec, Thought, fitted
-from imarena.core.protocols import EditRequest
+from imarena.core import EditRequest
 from imarena.language import Edit, read_instruction
 
 

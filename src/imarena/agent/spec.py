@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from imarena.core.protocols import EditRequest
+from imarena.core import EditRequest
 from imarena.core.records import JsonDict
 
 

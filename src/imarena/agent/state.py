@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 from imarena.agent.feedback import Feedback, advanced, feedback_of
 from imarena.agent.memory import Memory
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import EditRequest, EditResult, Verdict
+from imarena.core import EditRequest, EditResult, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Status
 
 Standing = tuple[int, int, float]

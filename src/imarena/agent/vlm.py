@@ -13,7 +13,7 @@ import yaml
 
 from imarena.agent.rules import RuleMind
 from imarena.agent.spec import EditPlan, Spec, Thought, fitted
-from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, EditRequest
+from imarena.core import Chat, ChatAnswer, ChatPrompt, EditRequest
 from imarena.core.records import JsonDict, Status
 
 _LIST: JsonDict = {"type": "array", "items": {"type": "string"}}

@@ -1,1 +1,5 @@
 """Agreement among raters, and of judges with people: columns in, frozen results out."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 Range = tuple[float, float]
 """Lowest and highest value of a scale."""
@@ -80,7 +80,7 @@ class VerdictColumns:
 
 def ratings_from_file(path: Path) -> RatingColumns:
     """A ratings table: CSV, TSV, JSON Lines or Parquet."""
-    from imarena.tables.plain import read_table
+    from imarena.tables import read_table
 
     table = read_table(path, "ratings")
     labels = _labels(table, ("unit", "rater", "value"))
@@ -89,7 +89,7 @@ def ratings_from_file(path: Path) -> RatingColumns:
 
 def scores_from_file(path: Path) -> ScoreColumns:
     """A scores table: CSV, TSV, JSON Lines or Parquet."""
-    from imarena.tables.plain import read_table
+    from imarena.tables import read_table
 
     table = read_table(path, "scores")
     labels = _labels(table, ("unit", "judge", "score"))
@@ -133,7 +133,7 @@ def is_battle_file(path: Path) -> bool:
 
 
 def _battle_file(path: Path) -> Any:
-    from imarena.tables.files import read_file
+    from imarena.tables import read_file
 
     text = frozenset(("item", "key", "left", "right", "winner", "rater", "task", "dimension", "source", "purpose"))
     return read_file(path, text=text, wanted=None)

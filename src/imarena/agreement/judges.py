@@ -14,11 +14,22 @@ from imarena.agreement.columns import Range, RatingColumns, ScoreColumns, check_
 from imarena.agreement.pair_order import pairs_document
 from imarena.agreement.paired_tests import compare_scores
 from imarena.agreement.raters import folds_document
-from imarena.core.errors import UserError
+from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.notices import Notice, notice_fields
-from imarena.core.resampling import ROUNDS, SEED
-from imarena.stats import Figure, Recipe, average, from_columns, judge_folds, kendall, pearson, rounded, spearman
-from imarena.stats.bootstrap import Interval, percentile_interval, resampled_correlations
+from imarena.stats import (
+    Figure,
+    Interval,
+    Recipe,
+    average,
+    from_columns,
+    judge_folds,
+    kendall,
+    pearson,
+    percentile_interval,
+    resampled_correlations,
+    rounded,
+    spearman,
+)
 
 KEYS = ("model", "task", "criterion")
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from imarena.agreement.columns import VerdictColumns
-from imarena.stats.verdicts import MIRROR
+from imarena.stats import MIRROR
 
 MAJORITY = "majority"
 RULE = "the outcome with the most votes on the battle; a tie where two or more outcomes have the most"

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from imarena.agreement.columns import RatingColumns, check_groups, grouped
-from imarena.core.errors import UserError
+from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.notices import Notice, notice_fields
-from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import (
     LEVELS,
     PAIR_CODES,

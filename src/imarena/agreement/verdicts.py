@@ -14,10 +14,8 @@ import numpy as np
 from imarena.agreement.columns import VerdictColumns, check_groups
 from imarena.agreement.majority import RULE, majority_of
 from imarena.agreement.paired_tests import compare_verdicts
-from imarena.core.errors import UserError
-from imarena.stats import calibrate_ties
-from imarena.stats.pairs import Pairs
-from imarena.stats.verdicts import EQUAL, MIRROR, OUTCOMES, Missing, matches, verdict_figures
+from imarena.core import UserError
+from imarena.stats import EQUAL, MIRROR, OUTCOMES, Missing, Pairs, calibrate_ties, matches, verdict_figures
 
 HUMAN_WORDS = OUTCOMES
 JUDGE_WORDS = (*OUTCOMES, EQUAL)

@@ -11,8 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from imarena.cli.console import Exit, Session, fail
-from imarena.core.errors import ImarenaError, UserError
-from imarena.core.version import VERSION
+from imarena.core import VERSION, ImarenaError, UserError
 
 _M_ARENA_MAX = -8
 _DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 ScoreRangeText = Annotated[
     str | None,
@@ -14,7 +14,7 @@ ScoreRangeText = Annotated[
 
 def read_range(text: str | None) -> Any:
     """The range that the option names; None where it was left out."""
-    from imarena.stats.score_range import score_range_from
+    from imarena.stats import score_range_from
 
     return None if text is None else score_range_from(text)
 

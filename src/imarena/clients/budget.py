@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from imarena.core import errors
-from imarena.core.errors import UserError
+from imarena.core import UserError, errors
 
 
 class BudgetSpent(UserError, errors.BudgetSpent):

@@ -20,7 +20,7 @@ from imarena.clients.replies import Answer, Failure, Kind
 from imarena.clients.routes import Route
 from imarena.clients.secret import scrub
 from imarena.clients.transport import MAX_UPLOADS, get_models, post
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Status, Usage
 
 _LOG = logging.getLogger(__name__)

@@ -7,9 +7,8 @@ from typing import Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 from yarl import URL
 
-from imarena.core.errors import UserError
+from imarena.core import Noun, UserError
 from imarena.core.records import JsonDict, Usage
-from imarena.core.records.base import Noun
 from imarena.images import JPEG, Preparation
 
 _KEY_NAMES = re.compile(r"key|token|secret|auth|cookie|password|signature|^sig$", re.IGNORECASE)

@@ -15,7 +15,7 @@ from imarena.clients.replies import Failure, Kind
 from imarena.clients.routes import Dispatcher, EndpointDown, Route
 from imarena.clients.secret import Secret, scrub
 from imarena.clients.transport import new_session
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 _LOG = logging.getLogger(__name__)
 _MAX_BACKOFF_S = 30.0

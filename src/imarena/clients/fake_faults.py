@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 
 class Fault(StrEnum):

@@ -14,8 +14,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from imarena.core.errors import InvalidImage, UserError
-from imarena.core.version import VERSION
+from imarena.core import VERSION, InvalidImage, UserError
 from imarena.images import media_type_of
 
 MAX_BYTES = 64 * 1024 * 1024

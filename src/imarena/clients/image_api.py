@@ -20,7 +20,7 @@ from imarena.clients.replies import Answer, Failure, Kind, read_reply
 from imarena.clients.routes import Route
 from imarena.clients.secret import scrub
 from imarena.clients.transport import address, request
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import JsonDict, Status, Usage
 
 MAX_REPLY_BYTES = 128 * 1024 * 1024

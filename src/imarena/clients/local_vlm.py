@@ -12,7 +12,7 @@ from typing import Any
 
 from imarena.clients.chat import ChatReply
 from imarena.clients.messages import ChatRequest, ImagePart, Message
-from imarena.core.errors import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError
 from imarena.core.records import Status, Usage
 
 _UNSAID_TOKENS = 1024

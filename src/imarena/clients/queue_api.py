@@ -11,8 +11,8 @@ from pydantic import Field
 
 from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
 from imarena.clients.replies import Failure, Kind
+from imarena.core import Noun
 from imarena.core.records import JsonDict, Status
-from imarena.core.records.base import Noun
 
 _FIELD = re.compile(r"\{(\w+)\}")
 

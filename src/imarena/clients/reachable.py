@@ -4,7 +4,7 @@ import socket
 from urllib.parse import urlsplit
 
 from imarena.clients.endpoint import Endpoint
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 _PATIENCE_S = 3.0
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NoReturn
 from urllib.parse import quote, quote_plus
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 _VARIABLE = re.compile("[A-Z_][A-Z0-9_]*")
 _HIDDEN = "Secret(***)"

@@ -13,7 +13,7 @@ from imarena.clients.endpoint import Endpoint
 from imarena.clients.replies import Answer, Failure, Kind, read_reply
 from imarena.clients.routes import Route
 from imarena.clients.secret import Secret, scrub, scrub_bytes
-from imarena.core.version import VERSION
+from imarena.core import VERSION
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 MAX_UPLOADS = 32

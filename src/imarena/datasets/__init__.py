@@ -1,5 +1,5 @@
 """Import, export, taxonomies, the bundled benchmark."""
 
-from imarena.datasets.formats import DESCRIPTIONS, READERS, WRITERS
+import lazy_loader
 
-__all__ = ["DESCRIPTIONS", "READERS", "WRITERS"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,6 @@
 """What a data set holds: items and outputs that are in the workspace, and those of the import that is running."""
 
-from imarena.core.protocols import OTHER_OUTPUT, Intake, Skip
+from imarena.core import OTHER_OUTPUT, Intake, Skip
 from imarena.core.records import Item, Output
 
 

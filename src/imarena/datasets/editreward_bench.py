@@ -16,9 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError, sha256_hex
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, Vote
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options

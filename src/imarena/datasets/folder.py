@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Skip
+from imarena.core import Skip, UserError
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".bmp", ".gif"})
 

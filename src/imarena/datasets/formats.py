@@ -1,7 +1,6 @@
 """Every format by name: who reads it, who writes it, and one line that says what it is."""
 
-from imarena.core.protocols import ReadFormat, WriteFormat
-from imarena.core.registry import Registry
+from imarena.core import ReadFormat, Registry, WriteFormat
 
 _ROOM = "imarena.datasets"
 

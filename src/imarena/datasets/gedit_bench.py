@@ -13,9 +13,7 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_table

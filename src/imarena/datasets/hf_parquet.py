@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.datasets.folder import Folder
 
 _BATCH = 16  # rows hold whole pictures, so a batch is small

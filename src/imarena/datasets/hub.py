@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from imarena.core.errors import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError
 
 PREFIX = "hub:"
 _NAME = re.compile(r"hub:(?P<name>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")

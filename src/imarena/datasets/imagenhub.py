@@ -14,9 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.plurals import counted
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError, counted
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_json, read_table

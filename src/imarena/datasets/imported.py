@@ -7,9 +7,7 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError, content_id
 from imarena.core.records import ImageRef, Order, Origin
 from imarena.datasets.folder import Folder
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 
 def check_options(format_name: str, options: Mapping[str, str], **allowed: tuple[str, ...] | None) -> None:

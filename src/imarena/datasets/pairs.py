@@ -2,8 +2,7 @@
 
 from collections.abc import Generator
 
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Intake, Skip
+from imarena.core import Intake, Skip, sha256_hex
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Output
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Intake, Skip
+from imarena.core import Intake, Skip, UserError
 from imarena.core.records import ImageRef
 from imarena.datasets.folder import Folder, read_json, read_jsonl, read_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes

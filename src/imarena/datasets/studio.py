@@ -7,8 +7,7 @@ the built-in editors find it; judges and detectors get nothing but pixels.
 from collections.abc import Callable, Iterable, Iterator
 
 from imarena.core.records import ImageRef, Item, JsonDict, Turn
-from imarena.studio import DEMO_KEYS, Entry, Scene, entries, entry_of, is_photo, photo_of, picture
-from imarena.studio.photos import LICENCE_ADDRESSES
+from imarena.studio import DEMO_KEYS, LICENCE_ADDRESSES, Entry, Scene, entries, entry_of, is_photo, photo_of, picture
 
 DATASET = "studio"
 Keep = Callable[[bytes, str], ImageRef]

@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from imarena.core.errors import UnknownName, UserError
+from imarena.core import UnknownName, UserError
 from imarena.core.records import Item, Noun
 
 

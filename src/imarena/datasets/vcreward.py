@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vote
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_jsonl

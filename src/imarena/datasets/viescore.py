@@ -16,9 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.directions import higher_is_better
-from imarena.core.errors import UserError
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError, higher_is_better
 from imarena.core.records import Judgment, Origin
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_json

@@ -7,8 +7,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from imarena.clients import Budget
-from imarena.core.protocols import Editor
-from imarena.core.registry import Registry
+from imarena.core import Editor, Registry
 
 Needs = Literal["nothing", "endpoint", "vision", "trust"]
 

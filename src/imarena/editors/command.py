@@ -14,10 +14,8 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, field_validator
 
-from imarena.core.errors import InvalidImage
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core import EditRequest, EditResult, InvalidImage, Noun
 from imarena.core.records import JsonDict, Status
-from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
 from imarena.images import SUFFIXES, media_type_of
 

@@ -17,10 +17,8 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from imarena.core.errors import InvalidImage, MissingExtra, UnknownName, UserError
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core import EditRequest, EditResult, InvalidImage, MissingExtra, Noun, UnknownName, UserError
 from imarena.core.records import JsonDict, Status
-from imarena.core.records.base import Noun
 from imarena.editors import qwen_processor
 from imarena.editors.catalog import Ports
 from imarena.editors.options import read_options

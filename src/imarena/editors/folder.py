@@ -12,10 +12,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core import EditRequest, EditResult, Noun, UserError
 from imarena.core.records import JsonDict, Mode, Status
-from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
 
 TYPES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff", ".bmp", ".gif")

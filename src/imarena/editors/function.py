@@ -17,10 +17,8 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core import EditRequest, EditResult, Noun, UserError
 from imarena.core.records import JsonDict, Status
-from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
 from imarena.images import encode
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from imarena.core.protocols import Editor
+from imarena.core import Editor
 from imarena.editors.catalog import Ports
 
 

@@ -8,8 +8,7 @@ from typing import Literal, Self
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core.errors import UserError
-from imarena.core.records.base import Noun
+from imarena.core import Noun, UserError
 from imarena.editors.prices import Price
 
 Task = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]

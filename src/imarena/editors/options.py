@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 S = TypeVar("S", bound=BaseModel)
 

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from imarena.core.records.base import Noun
+from imarena.core import Noun
 
 PRICE_FIELDS = frozenset({"usd_per_image", "input_usd_per_million", "output_usd_per_million"})
 """Options that state a price: where a user gives one of them, the card's price is not used."""

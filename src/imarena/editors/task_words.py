@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from imarena.core.protocols import EditRequest
+from imarena.core import EditRequest
 
 WRAPPER_VERSION = "1"
 

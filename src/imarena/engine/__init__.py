@@ -1,5 +1,5 @@
 """Plan, run, resume."""
 
-from imarena.engine.run import Plan, Tally, computing, run, run_async
+import lazy_loader
 
-__all__ = ["Plan", "Tally", "computing", "run", "run_async"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from imarena.core.errors import MissingExtra
+from imarena.core import MissingExtra
 
 
 class RayPool(Executor):

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Generic, TypeVar
 
-from imarena.core.errors import BudgetSpent, ImarenaError, UserError
-from imarena.core.protocols import Progress
+from imarena.core import BudgetSpent, ImarenaError, Progress, UserError
 
 W = TypeVar("W")
 R = TypeVar("R")

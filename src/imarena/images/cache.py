@@ -6,8 +6,7 @@ import threading
 from collections import OrderedDict
 from pathlib import Path
 
-from imarena.core.errors import InvalidImage
-from imarena.core.ids import sha256_hex
+from imarena.core import InvalidImage, sha256_hex
 from imarena.images.formats import SUFFIXES
 from imarena.images.inspect import inspect
 from imarena.images.prepare import Preparation, Prepared, apply

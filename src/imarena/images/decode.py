@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageCms
 
-from imarena.core.errors import InvalidImage
+from imarena.core import InvalidImage
 from imarena.images.formats import PNG, TIFF
 from imarena.images.inspect import DECODER_ERRORS, ImageInfo, open_checked, orientation_of, reason_of
 

@@ -1,6 +1,6 @@
 """Which file types are read, told by their first bytes; a file's name is never believed."""
 
-from imarena.core.errors import InvalidImage
+from imarena.core import InvalidImage
 
 PNG = "image/png"
 JPEG = "image/jpeg"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageCms, ImageFile
 
-from imarena.core.errors import InvalidImage
+from imarena.core import InvalidImage
 from imarena.images.formats import BMP, GIF, JPEG, PNG, TIFF, WEBP, media_type_of
 
 MAX_PIXELS = 80_000_000

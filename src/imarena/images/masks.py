@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core.errors import InvalidImage
+from imarena.core import InvalidImage
 from imarena.images.decode import decode
 from imarena.images.formats import PNG
 from imarena.images.inspect import MAX_PIXELS

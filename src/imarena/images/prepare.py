@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 
 from PIL import Image
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id, sha256_hex
+from imarena.core import UserError, content_id, sha256_hex
 from imarena.images.decode import decode
 from imarena.images.formats import JPEG, PNG
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.images.masks import Mask
 
 

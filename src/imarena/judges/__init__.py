@@ -1,18 +1,5 @@
 """Machines that give verdicts."""
 
-from imarena.judges.catalog import CARDS, JUDGES, Card, MakeJudge
-from imarena.judges.orders import BattleVerdict, battle, combine_orders, compare_scores, orders_for, recorded, shown
+import lazy_loader
 
-__all__ = [
-    "CARDS",
-    "JUDGES",
-    "BattleVerdict",
-    "Card",
-    "MakeJudge",
-    "battle",
-    "combine_orders",
-    "compare_scores",
-    "orders_for",
-    "recorded",
-    "shown",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

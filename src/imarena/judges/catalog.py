@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from imarena.core.protocols import Chat, Judge
-from imarena.core.registry import Registry
+from imarena.core import Chat, Judge, Registry
 
 MakeJudge = Callable[[Mapping[str, JsonValue], Chat | None], Judge]
 """Options and, for judges that ask a model, a chat in; a judge out."""

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 SEMANTIC = "semantic_consistency"
 EDITING = "editing_success"

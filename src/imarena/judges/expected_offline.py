@@ -7,11 +7,19 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from imarena.core.protocols import Exhibit, Verdict
+from imarena.core import Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
-from imarena.language import READER_VERSION, Edit, EditKind, is_english, lexicon, read_instruction, things_in
-from imarena.language.clauses import split_clauses
+from imarena.language import (
+    READER_VERSION,
+    Edit,
+    EditKind,
+    is_english,
+    lexicon,
+    read_instruction,
+    split_clauses,
+    things_in,
+)
 
 VERSION = "2"
 _MARK = re.compile(r"\bq(\d+)q\b")

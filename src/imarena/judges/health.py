@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.records import Outcome
-from imarena.core.resampling import ROUNDS, SEED
 from imarena.stats import (
     Figure,
     GapBand,

@@ -12,7 +12,7 @@ from typing import Literal
 
 import yaml
 
-from imarena.core.protocols import Exhibit
+from imarena.core import Exhibit
 from imarena.core.records import Outcome
 from imarena.images import decode
 

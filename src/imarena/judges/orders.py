@@ -10,11 +10,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Exhibit, Judge, Verdict
+from imarena.core import Exhibit, Judge, UserError, Verdict, outcome_of_both, sha256_hex
 from imarena.core.records import JsonDict, Order, Outcome, Status
-from imarena.core.records.base import outcome_of_both
 
 OrderPolicy = Literal["both", "single", "paper-compat"]
 """`both`: two calls. `single`: left is always shown first. `paper-compat`: one call, swapped by a fair coin."""

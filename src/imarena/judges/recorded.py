@@ -7,10 +7,8 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core.directions import higher_is_better as metric_direction
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id, sha256_hex
-from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core import Chat, Exhibit, UserError, Verdict, content_id, sha256_hex
+from imarena.core import higher_is_better as metric_direction
 from imarena.core.records import JsonDict, Noun, Outcome, Status
 from imarena.judges.options import read_options
 from imarena.judges.orders import mirrored_scores

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.judges.catalog import CARDS
-from imarena.stats.score_range import ScoreRange, observed_range
+from imarena.stats import ScoreRange, observed_range
 
 Origin = Literal["given", "judge", "scores"]
 

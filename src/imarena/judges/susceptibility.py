@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from imarena.core.protocols import Verdict
+from imarena.core import Verdict
 from imarena.core.records import Outcome
 from imarena.judges.injection import CONTROL
-from imarena.stats import WILSON, Figure, paired_bootstrap, wilson
-from imarena.stats.figure import undefined
+from imarena.stats import WILSON, Figure, paired_bootstrap, undefined, wilson
 
 ALL = "all"
 """Every kind of text but the control."""

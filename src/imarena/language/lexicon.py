@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 
 @dataclass(frozen=True)

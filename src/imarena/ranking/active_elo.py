@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.ranking.battles import TIE, Battles, FloatArray
 from imarena.ranking.elo import NO_TIMES, TimesArray
 from imarena.ranking.options import Q_JUDGE, Options
-from imarena.stats.score_range import ScoreRange, observed_range
+from imarena.stats import ScoreRange, observed_range
 
 
 @dataclass(frozen=True)

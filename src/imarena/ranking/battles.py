@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 if TYPE_CHECKING:
     from imarena.ranking.likelihood.pair_counts import Cells

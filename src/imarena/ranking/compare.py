@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 
 @dataclass(frozen=True)

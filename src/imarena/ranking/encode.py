@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, Codes, FloatArray
 
 BOTH_BAD = 3

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from imarena.core.errors import UserError
-from imarena.stats.score_range import ScoreRange
+from imarena.core import UserError
+from imarena.stats import ScoreRange
 
 METHODS = ("bt", "davidson", "elo", "active-elo", "mixture", "corrected")
 INTERVALS = ("bootstrap", "sandwich", "none")

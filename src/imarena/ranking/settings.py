@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.ranking.options import Options
-from imarena.stats.score_range import score_range_from
+from imarena.stats import score_range_from
 
 WHOLE = ("base", "scale", "centre")
 """Settings of the board itself, not of a method."""

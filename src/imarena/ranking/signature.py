@@ -7,10 +7,8 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core import VERSION, UserError, canonical_json, sha256_hex
 from imarena.core.records import Ranking
-from imarena.core.version import VERSION
 
 SIGNATURE, CONTENT_KEY = "signature", "content_key"
 _SAFE = " +-._/,@#()="

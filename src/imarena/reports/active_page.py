@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from imarena.core.plurals import counted
+from imarena.core import counted
 from imarena.reports.active_tables import boards_table, plain_table, ratings_table, title_of, trial_table
 from imarena.reports.page import Page, Picture, Section
 from imarena.reports.tables import Range

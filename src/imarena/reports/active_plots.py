@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.reports.active_tables import title_of
 from imarena.reports.rank_plots import save_pair
 

@@ -12,7 +12,7 @@ STALE_S = 90
 
 
 @dataclass(frozen=True)
-class Cell:
+class ContactSheetCell:
     """A small JPEG, words below it, and what went wrong where there is no picture."""
 
     picture: bytes | None = None
@@ -26,20 +26,20 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class ContactSheetRow:
     """One item: its key, the instructions of its turns, the source and a cell for each editor."""
 
     key: str
     instructions: tuple[str, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[ContactSheetCell, ...]
 
 
 @dataclass(frozen=True)
-class Page:
+class ContactSheetPage:
     """All that the page says."""
 
     editors: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ContactSheetRow, ...]
     outputs: Mapping[str, int]
     done_before: int
     left_out: tuple[int, int]
@@ -50,21 +50,21 @@ class Page:
     stopped: str = ""
 
 
-def page(drawn: Page) -> str:
+def contact_sheet_html(drawn: ContactSheetPage) -> str:
     """The page's text."""
     return render_template(
         "contact_sheet.html.j2", sheet=drawn, state=_state(drawn), counts=_counts(drawn), stale_s=STALE_S
     )
 
 
-def _state(drawn: Page) -> str:
+def _state(drawn: ContactSheetPage) -> str:
     when = f"{drawn.drawn_at:%Y-%m-%d %H:%M:%S} UTC"
     if not drawn.ended:
         return f"The run goes on; drawn {when}."
     return f"The run stopped at {when}: {drawn.stopped}" if drawn.stopped else f"The run ended at {when}."
 
 
-def _counts(drawn: Page) -> str:
+def _counts(drawn: ContactSheetPage) -> str:
     told = [f"{number:,} {status}" for status, number in sorted(drawn.outputs.items())]
     words = f"This run: {', '.join(told) or 'nothing yet'}; {drawn.done_before:,} done before."
     items, editors = drawn.left_out

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from imarena.core import VERSION
 from imarena.core.records import now
-from imarena.core.version import VERSION
 from imarena.reports.tables import Table, render_template
 
 

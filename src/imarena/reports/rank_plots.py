@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Ranking
 
 LABEL_LIMIT = 260

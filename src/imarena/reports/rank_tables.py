@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
+from imarena.core import Standing, counted, plural
 from imarena.core.notices import Place, sentences
-from imarena.core.plurals import counted, plural
 from imarena.core.records import Ranking
-from imarena.core.records.ranking import Standing
 from imarena.reports.rank_details import detail_tables, level_words, stability_words
 from imarena.reports.tables import Cell, Column, Range, Table
 from imarena.reports.tables.table import count, interval

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Assignment, Issue, Outcome, Verification, Vote
 from imarena.routing.forms import Question, forms
 

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 FloatArray = NDArray[np.float64]
 Method = Literal["isotonic", "piecewise", "logistic"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]

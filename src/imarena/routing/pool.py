@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

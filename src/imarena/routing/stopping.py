@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.routing.pool import Belief, FloatArray, IntArray
 
 WORLDS = 64

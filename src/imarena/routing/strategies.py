@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.routing.calibration import Curve, reliability
 from imarena.routing.gates import Gates, check_routed, prefers_people
 from imarena.routing.pool import Belief, FloatArray, Pool, Standard, standardise

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imarena.core.resampling import SEED
+from imarena.core import SEED
 from imarena.stats.figure import Figure, undefined
 from imarena.stats.ratings import FloatArray, IntArray
 

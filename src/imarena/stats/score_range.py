@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 PAPER = 1000.0
 """Highest score of CV-Arena's judge, whose lowest is 0: the scale on which the paper states its figures."""

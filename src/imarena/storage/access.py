@@ -9,9 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, func, insert, select, update
 
-from imarena.core.ids import sha256_hex
+from imarena.core import moment_text, sha256_hex
 from imarena.core.records import Rater, now
-from imarena.core.records.base import moment_text
 from imarena.storage.database import reading, writing
 from imarena.storage.leases import insert_new, join
 from imarena.storage.schema import guests, invitations, sessions, tokens

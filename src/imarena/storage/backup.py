@@ -11,12 +11,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, insert, inspect, literal, select, text, tuple_
 
-from imarena.core.errors import UserError
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Progress
+from imarena.core import FILE_NAME, VERSION, Progress, UserError, load_settings, sha256_hex
 from imarena.core.records import now
-from imarena.core.settings import FILE_NAME, load_settings
-from imarena.core.version import VERSION
 from imarena.storage import migrate, schema
 from imarena.storage.blobs import Blobs
 from imarena.storage.database import connect, reading, sqlite_url, writing

@@ -9,8 +9,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from imarena.core.errors import InvalidImage, StoreError
-from imarena.core.ids import sha256_hex
+from imarena.core import InvalidImage, StoreError, sha256_hex
 
 
 class Blobs:

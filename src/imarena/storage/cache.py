@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 
-from imarena.core.ids import sha256_hex
+from imarena.core import sha256_hex
 
 DEFAULT_CAP_BYTES = 2 * 1024**3
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
-from imarena.core.errors import StoreError
+from imarena.core import StoreError, moment_text
 from imarena.core.records import (
     Assignment,
     Calibration,
@@ -30,7 +30,6 @@ from imarena.core.records import (
     Verification,
     Vote,
 )
-from imarena.core.records.base import moment_text
 from imarena.storage import schema
 from imarena.storage.forms import form_of
 

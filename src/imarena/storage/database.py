@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
-from imarena.core.errors import MissingExtra, StoreError, UserError
+from imarena.core import MissingExtra, StoreError, UserError
 from imarena.storage.failures import tell_failures
 
 BUSY_TIMEOUT_MS = 30_000

@@ -12,8 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Table, bindparam, func, inspect, select, update
 from sqlalchemy.schema import CreateColumn
 
-from imarena.core.errors import StoreError
-from imarena.core.protocols import Progress
+from imarena.core import Progress, StoreError
 from imarena.core.records import tie_is_unstated
 from imarena.storage import schema
 from imarena.storage.codec import microseconds

@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from imarena.core.errors import DatabaseFailed, DiskFull
+from imarena.core import DatabaseFailed, DiskFull
 
 _DAMAGED = ("The database {where} is damaged", "Restore a backup with 'imarena restore', or import the data again.")
 _CLOSED = ("The database {where} cannot be opened or written", "Check the rights of the file and of its folder.")

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core import canonical_json, sha256_hex
 from imarena.core.records import Judgment
 
 ORDERS = "orders"

@@ -6,8 +6,7 @@ from typing import Any
 
 from sqlalchemy import Column, Engine, MetaData, Table, Text, inspect, select
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Progress
+from imarena.core import Progress, UserError
 from imarena.storage.database import reading, writing
 from imarena.storage.schema import metadata
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Select, Table, func, insert, select, update
 
-from imarena.core.errors import StoreError
+from imarena.core import StoreError
 from imarena.core.records import ImageRef, Judgment, Record, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, Kind, from_row, kind_of, to_row

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from imarena.core.errors import DatabaseFailed, UserError
+from imarena.core import DatabaseFailed, UserError
 from imarena.storage.database import writing
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import or_, select, update
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
 from imarena.storage import schema
 from imarena.storage.database import empty_log, reading, writing

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 from sqlalchemy import Connection, func, select, update
 
-from imarena.core.protocols import Progress
+from imarena.core import Progress
 from imarena.core.records import ImageRef, Item, now
 from imarena.storage import schema
 from imarena.storage.codec import KINDS, Kind, from_row, to_row

@@ -7,9 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from imarena.core.errors import UserError
+from imarena.core import FILE_NAME, Settings, UserError, load_settings
 from imarena.core.records import ImageRef, now
-from imarena.core.settings import FILE_NAME, Settings, load_settings
 from imarena.storage import migrate
 from imarena.storage.blobs import Blobs
 from imarena.storage.cache import Cache

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.studio import backdrops_flat as flat
 from imarena.studio import backdrops_indoor as indoor
 from imarena.studio import backdrops_outdoor as outdoor

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from imarena.core.errors import UnknownName
+from imarena.core import UnknownName
 from imarena.studio.entries_cv import cv_entries
 from imarena.studio.entries_edival import edival_entries
 from imarena.studio.entries_photo import photo_entries

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from imarena.core.records.base import JsonDict, Noun
+from imarena.core import JsonDict, Noun
 from imarena.studio.scene import Effect, Scene, Thing, View
 
 Op = Literal["add", "remove", "replace", "set", "backdrop", "effects", "view", "whole", "several"]

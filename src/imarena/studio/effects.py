@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.studio.palette import COLOURS
 from imarena.studio.pen import font
 from imarena.studio.scene import Effect

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from imarena.core.records.base import Noun
+from imarena.core import Noun
 from imarena.studio.edits import Edit, apply
 from imarena.studio.scene import Scene
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.studio import shapes_food as food
 from imarena.studio import shapes_graphic as graphic
 from imarena.studio import shapes_home as home

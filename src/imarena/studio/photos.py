@@ -15,8 +15,7 @@ import yaml
 from PIL import Image
 from pydantic import TypeAdapter
 
-from imarena.core.errors import UserError
-from imarena.core.records.base import Noun
+from imarena.core import Noun, UserError
 
 PREFIX = "photo:"
 LICENCE_ADDRESSES = {

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from pydantic import Field
 
-from imarena.core.errors import UserError
-from imarena.core.records.base import Noun
+from imarena.core import Noun, UserError
 
 MATERIALS = ("plastic", "ceramic", "wood", "metal", "glass", "stone", "fabric", "paper")
 

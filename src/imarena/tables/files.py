@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 
 HEADER_BYTES = 1 << 20
 BLOCK_BYTES = 16 << 20

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.tables.files import read_file
 
 TEXT = pa.dictionary(pa.int32(), pa.string())

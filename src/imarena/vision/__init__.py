@@ -1,37 +1,5 @@
 """Seeing: what changed and where, colours by name, artefacts, words in pictures. One file a tool."""
 
-from imarena.vision.colour import BASIC_COLOURS, basic_names, basic_of, is_named, likeness, rgb_of, to_oklab
-from imarena.vision.difference import Difference, Region, blocks, compare, structure_change
-from imarena.vision.frame import Frame, frame_of
-from imarena.vision.injection import Injection, find_injections, injection_words_version, may_hold_text
-from imarena.vision.ocr import Line, read_lines, text_match
-from imarena.vision.quality import Artefacts, Quality, measure_artefacts, measure_quality, noise_level
+import lazy_loader
 
-__all__ = [
-    "BASIC_COLOURS",
-    "Artefacts",
-    "Difference",
-    "Frame",
-    "Injection",
-    "Line",
-    "Quality",
-    "Region",
-    "basic_names",
-    "basic_of",
-    "blocks",
-    "compare",
-    "find_injections",
-    "frame_of",
-    "injection_words_version",
-    "is_named",
-    "likeness",
-    "may_hold_text",
-    "measure_artefacts",
-    "measure_quality",
-    "noise_level",
-    "read_lines",
-    "rgb_of",
-    "structure_change",
-    "text_match",
-    "to_oklab",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -19,7 +19,7 @@ _LEAST_SHARE = 0.004
 
 
 @dataclass(frozen=True)
-class Region:
+class Segment:
     """One numbered region, in pixels of the picture: outlines, where its number stands, and its box."""
 
     number: int
@@ -28,7 +28,7 @@ class Region:
     box: tuple[int, int, int, int]
 
 
-def segment(pixels: NDArray[np.uint8]) -> list[Region]:
+def segment(pixels: NDArray[np.uint8]) -> list[Segment]:
     """Numbered regions of a picture, shape (height, width, 3), sRGB."""
     import cv2
 
@@ -135,7 +135,7 @@ def _next_pair(
     return best[1], best[2]
 
 
-def _regions(labels: NDArray[np.int32], stretch_x: float, stretch_y: float, size: tuple[int, int]) -> list[Region]:
+def _regions(labels: NDArray[np.int32], stretch_x: float, stretch_y: float, size: tuple[int, int]) -> list[Segment]:
     import cv2
 
     def at(point: Any) -> tuple[int, int]:
@@ -153,4 +153,4 @@ def _regions(labels: NDArray[np.int32], stretch_x: float, stretch_y: float, size
         box = (*at((columns.min(), rows.min())), *at((columns.max() + 1, rows.max() + 1)))
         found.append((corner, tuple(outlines), at((column + 0.5, row + 0.5)), box))
     found.sort(key=lambda region: (region[0], region[3]))
-    return [Region(number, outlines, label, box) for number, (_, outlines, label, box) in enumerate(found, 1)]
+    return [Segment(number, outlines, label, box) for number, (_, outlines, label, box) in enumerate(found, 1)]

@@ -8,7 +8,7 @@ from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from imarena.core.version import VERSION
+from imarena.core import VERSION
 from imarena.web import problems
 from imarena.web.arena import Arena, open_arena
 from imarena.web.gate import Gate
@@ -16,8 +16,7 @@ from imarena.web.routes import explore, exports, lead, look, monitor, people, pi
 from imarena.web.routes import prefetch as ahead
 from imarena.web.static_files import Below, read_pages, serve_pages
 from imarena.web.wire import Problem
-from imarena.workflows.serving.server import ServeSettings, settings_from_environment
-from imarena.workflows.serving.startup import ready
+from imarena.workflows.serving import ServeSettings, ready, settings_from_environment
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "It cannot be done as asked."},

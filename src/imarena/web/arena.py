@@ -11,13 +11,8 @@ from fastapi import Request
 from imarena.storage import Workspace, access, open_workspace
 from imarena.web.keys import Keys
 from imarena.web.limits import Buckets
-from imarena.workflows.rating.campaigns import offer_missing
-from imarena.workflows.rating.voting import Voting
-from imarena.workflows.serving.leaderboards import Looking
-from imarena.workflows.serving.page_prefetch import ViewWarmer
-from imarena.workflows.serving.preview_prefetch import Traffic, Warmer
-from imarena.workflows.serving.previews import Pictures
-from imarena.workflows.serving.server import ServeSettings
+from imarena.workflows.rating import Voting, offer_missing
+from imarena.workflows.serving import Looking, Pictures, ServeSettings, Traffic, ViewWarmer, Warmer
 
 _REMEMBERED_S = 2.0
 """A session that was just looked up is believed this long: revoking one takes effect within it."""

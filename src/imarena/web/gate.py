@@ -14,8 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from imarena.core.errors import DatabaseFailed
-from imarena.storage.access import Visitor
+from imarena.core import DatabaseFailed
+from imarena.storage import Visitor
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.keys import presented

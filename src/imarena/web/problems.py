@@ -9,11 +9,11 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
-from imarena.core.errors import DatabaseFailed, DiskFull, ImarenaError, StoreError, UserError
-from imarena.routing.ballots import BadBallot
+from imarena.core import DatabaseFailed, DiskFull, ImarenaError, StoreError, UserError
+from imarena.routing import BadBallot
 from imarena.web.wire import Problem
-from imarena.workflows.rating.voting import Refusal
-from imarena.workflows.serving.explorer import Hidden, NotThere
+from imarena.workflows.rating import Refusal
+from imarena.workflows.serving import Hidden, NotThere
 
 log = logging.getLogger("imarena.web")
 RETRY_AFTER_S = 2

@@ -8,24 +8,21 @@ from imarena.core.notices import sentence, sentences
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
-from imarena.routing.ballots import Answer
-from imarena.routing.forms import Question, forms
+from imarena.routing import Answer, Question, forms
 from imarena.web.arena import Arena
 from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, Task
 from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, NoticeOut, Standing, VoteOut
-from imarena.workflows.boards.win_counts import Tallied
-from imarena.workflows.questions.expected_objects import expected_objects
-from imarena.workflows.rating.voting import TRAINING, Held
-from imarena.workflows.serving.explorer import Cast, Pair
-from imarena.workflows.serving.leaderboards import Made
-from imarena.workflows.serving.previews import TILE
-from imarena.workflows.views.exhibits import instruction_of
+from imarena.workflows.boards import Tallied
+from imarena.workflows.questions import expected_objects
+from imarena.workflows.rating import TRAINING, Held
+from imarena.workflows.serving import TILE, Cast, Made, Pair
+from imarena.workflows.views import instruction_of
 
 
 def me(arena: Arena, caller: Caller) -> Me:
     """Who is asking."""
-    from imarena.core.version import VERSION
+    from imarena.core import VERSION
 
     return Me(
         role=caller.role,

@@ -1,7 +1,7 @@
 """From what workflows give to what goes over the wire to leads."""
 
 from imarena.web.wire_lead import RaterOut
-from imarena.workflows.rating.quality import RaterWork
+from imarena.workflows.rating import RaterWork
 
 
 def rater_line(work: RaterWork) -> RaterOut:

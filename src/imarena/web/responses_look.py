@@ -19,11 +19,7 @@ from imarena.web.wire_look import (
     RunOut,
     StepOut,
 )
-from imarena.workflows.serving.explorer import Said, Shown, step_image
-from imarena.workflows.serving.issue_counts import GRID, Heat
-from imarena.workflows.serving.judge_monitor import Health
-from imarena.workflows.serving.leaderboards import Past
-from imarena.workflows.serving.run_monitor import Seen
+from imarena.workflows.serving import GRID, Health, Heat, Past, Said, Seen, Shown, step_image
 
 _LONGEST = 4000
 _KEYS = re.compile(

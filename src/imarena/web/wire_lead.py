@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from imarena.web.wire import NO_NUL, Kind, Line, Wire, Words
-from imarena.workflows.rating.changes import Changes
+from imarena.workflows.rating import Changes
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
 Role = Literal["lead", "rater", "viewer"]

@@ -4,21 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core.protocols import Progress
+from imarena.core import Progress
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
-from imarena.datasets.studio import DATASET, studio_items
-from imarena.editors.studio.editors import studio_editors
-from imarena.judges.catalog import JUDGES
+from imarena.datasets import DATASET, studio_items
+from imarena.editors import studio_editors
+from imarena.judges import JUDGES
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS
 from imarena.workflows.boards import Boards, every_board
-from imarena.workflows.editing.run import EditSettings, edit_items
-from imarena.workflows.exchange.importing import WorkspaceIntake
-from imarena.workflows.questions.cases import load_board, pointwise_cases
-from imarena.workflows.questions.judging import judge_cases
-from imarena.workflows.questions.sampling import Sampler, cases_of, sampled
-from imarena.workflows.reporting.known_truth import known_truth
-from imarena.workflows.reporting.report import report
+from imarena.workflows.editing import EditSettings, edit_items
+from imarena.workflows.exchange import WorkspaceIntake
+from imarena.workflows.questions import Sampler, cases_of, judge_cases, load_board, pointwise_cases, sampled
+from imarena.workflows.reporting import known_truth, report
 from imarena.workflows.views import View
 
 

@@ -7,7 +7,7 @@ import imarena
 
 
 def test_every_public_name_is_there() -> None:
-    for name in imarena.__all__:
+    for name in dir(imarena):
         assert getattr(imarena, name) is not None
 
 

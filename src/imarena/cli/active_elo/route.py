@@ -8,11 +8,10 @@ import typer
 
 from imarena.cli.console import Exit, emit, print_tables, session, warn
 from imarena.cli.options import ScoreRangeText, read_range
-from imarena.core.errors import UserError
+from imarena.core import UserError, counted
 from imarena.core.notices import sentences
-from imarena.core.plurals import counted
+from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Number, Table
-from imarena.reports.tables.table import columns
 
 app = typer.Typer(
     add_completion=False,
@@ -52,13 +51,13 @@ def calibrate(
     """How far a judge agrees with people, by score gap; stored with its data."""
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import planning as routing
-    from imarena.workflows.boards.weighted.calibrations import Fit
+    from imarena.workflows.boards import Fit
 
     fit = Fit(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with open_workspace(session(context).workspace) as workspace:
         document = routing.calibrate(workspace, judge, fit)
     if plot is not None:
-        from imarena.reports.active_plots import save_reliability
+        from imarena.reports import save_reliability
 
         save_reliability(document["judge"], document["curves"], plot)
     _warn_all(context, document["warnings"])
@@ -80,7 +79,7 @@ def gold(
 ) -> None:
     """Freeze a gold set: items that neither calibration nor routing ever sees."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo.planning import freeze_gold
+    from imarena.workflows.active_elo import freeze_gold
 
     with open_workspace(session(context).workspace) as workspace:
         document = freeze_gold(workspace, share=share, seed=seed)
@@ -172,8 +171,8 @@ def assign(
 ) -> None:
     """Draw battles and write assignments: the web application serves them, or any tool that reads the CSV."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo.assigning import Request
-    from imarena.workflows.active_elo.assigning import assign as make
+    from imarena.workflows.active_elo import Request
+    from imarena.workflows.active_elo import assign as make
 
     request = Request(
         budget, policy, _names(raters), votes, repeats, gold_share, tau, delta, deferral, _names(place), stop_top,
@@ -208,7 +207,7 @@ def sheet(
 ) -> None:
     """Write the sheet of what a campaign still waits for, once more."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo.sheets import sheet as write
+    from imarena.workflows.active_elo import sheet as write
 
     with open_workspace(session(context).workspace) as workspace:
         document = write(workspace, name, out, _names(raters))
@@ -222,7 +221,7 @@ def ingest(
 ) -> None:
     """Take votes in. Rows that cannot be taken are told one by one; the others are stored."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo.ingesting import ingest as take
+    from imarena.workflows.active_elo import ingest as take
 
     with open_workspace(session(context).workspace) as workspace:
         document = take(workspace, path)
@@ -258,11 +257,10 @@ def rerank(
     seed: Seed = 0,
 ) -> None:
     """Rank again with all votes so far; boards are stored."""
-    from imarena.ranking import Options
-    from imarena.ranking.settings import with_settings
+    from imarena.ranking import Options, with_settings
     from imarena.storage import open_workspace
-    from imarena.workflows.boards.weighted.boards import SETTINGS
-    from imarena.workflows.boards.weighted.boards import rerank as run
+    from imarena.workflows.boards import SETTINGS
+    from imarena.workflows.boards import rerank as run
 
     chosen = SETTINGS if settings == "all" else _names(settings)
     options = with_settings(Options(rounds=rounds, seed=seed, matrices=False), changed)
@@ -303,14 +301,11 @@ def report(
 ) -> None:
     """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
     from imarena.cli.progress import progress
-    from imarena.ranking import Options
-    from imarena.ranking.settings import with_settings
-    from imarena.reports.active_page import active_page
-    from imarena.reports.page import markdown
+    from imarena.ranking import Options, with_settings
+    from imarena.reports import active_page, markdown
     from imarena.routing import Gates
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo.report import active_report, write_report
-    from imarena.workflows.active_elo.trials import Trial
+    from imarena.workflows.active_elo import Trial, active_report, write_report
 
     gates = None if tau is None and delta is None else Gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
@@ -351,7 +346,7 @@ def _board(ranking: Any) -> dict[str, Any]:
 
 
 def _board_tables(name: str, ranking: Any) -> list[Table]:
-    from imarena.reports.rank_tables import board_tables
+    from imarena.reports import board_tables
 
     standings, *others = board_tables(ranking)
     gold = ranking.details.get("gold")
@@ -372,7 +367,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _method(text: str) -> Any:
-    from imarena.routing.calibration import METHODS
+    from imarena.routing import METHODS
 
     if text not in METHODS:
         raise UserError(f"No calibration method '{text}'.", hint=f"Known: {', '.join(METHODS)}.")

@@ -7,9 +7,9 @@ import typer
 
 from imarena.cli.console import emit, print_tables, session, stderr
 from imarena.cli.options import ScoreRangeText, read_range
-from imarena.core.errors import UserError
+from imarena.core import UserError
+from imarena.reports import columns, interval
 from imarena.reports.tables import Cell, Column, Table, write_csv
-from imarena.reports.tables.table import columns, interval
 
 
 def command(
@@ -45,8 +45,7 @@ def command(
 ) -> None:
     """Compare routing policies at equal human budget, on recorded or simulated judges and raters."""
     from imarena.routing import Gates
-    from imarena.workflows.active_elo.simulation.compare import Plan, simulate
-    from imarena.workflows.active_elo.simulation.worlds import recorded_world, simulated_world
+    from imarena.workflows.active_elo import Plan, recorded_world, simulate, simulated_world
 
     if score_range is not None and from_file is None:
         raise UserError("Simulated scores are of 0 to 1000.", hint="--range goes with --from.")
@@ -86,7 +85,7 @@ SEPARATOR = ";"
 
 
 def _policies(text: str) -> tuple[str, ...]:
-    from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY
+    from imarena.workflows.active_elo import EXTRA_POLICIES, POLICIES, SENSITIVITY
 
     if text == "paper":
         return tuple(POLICIES)

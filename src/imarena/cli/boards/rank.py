@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.notices import sentences
 
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
@@ -76,8 +76,7 @@ def command(
     plot: Plot = None,
 ) -> None:
     """Leaderboard: ratings with intervals, ranks with intervals, records, coverage."""
-    from imarena.ranking import Options
-    from imarena.ranking.settings import with_settings
+    from imarena.ranking import Options, with_settings
     from imarena.workflows.boards import from_tables as work
 
     if source is not None and against is not None and work.is_board(source):
@@ -99,7 +98,7 @@ def command(
     if resume is not None:
         reading["resume"] = work.load_ranking(resume)
     if source is None:
-        from imarena.workflows.boards.ranking import rank_workspace
+        from imarena.workflows.boards import rank_workspace
 
         boards = rank_workspace(
             session(context).workspace, options, source=voters, judge=judge, dimension=dimension, by=by, **reading
@@ -115,7 +114,7 @@ def command(
         )
     compared = _compared(boards, by, against, _pairs(names, "--names"))
     if plot is not None:
-        from imarena.reports.rank_plots import save_plots
+        from imarena.reports import save_plots
 
         for board in boards:
             save_plots(board, plot)
@@ -123,7 +122,7 @@ def command(
 
 
 def _compared(boards: list[Any], by: str | None, against: Path | None, names: dict[str, str]) -> dict[str, Any] | None:
-    from imarena.workflows.boards.from_tables import compare_boards
+    from imarena.workflows.boards import compare_boards
 
     if against is None:
         return None
@@ -152,8 +151,7 @@ def _print(
     forms: tuple[bool, ...],
     power: bool,
 ) -> None:
-    from imarena.reports.rank_details import comparison_table, neighbours_table
-    from imarena.reports.rank_tables import board_data, board_tables
+    from imarena.reports import board_data, board_tables, comparison_table, neighbours_table
     from imarena.reports.tables import to_csv, to_latex, to_markdown
 
     writers = (None, to_latex, to_markdown)
@@ -180,7 +178,7 @@ def _print(
 
 
 def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
-    from imarena.reports.rank_details import comparison_table
+    from imarena.reports import comparison_table
     from imarena.workflows.boards import from_tables as work
 
     ours, date = work.load_board(source)

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, print_tables
+from imarena.reports import columns
 from imarena.reports.tables import Column, Table
-from imarena.reports.tables.table import columns
 
 
 def command(
@@ -14,7 +14,7 @@ def command(
     line: Annotated[str, typer.Argument(help="The line below a board, in quotes.")],
 ) -> None:
     """Explain a board's signature. Two boards with the same signature have the same numbers."""
-    from imarena.ranking.signature import explain
+    from imarena.ranking import explain
 
     parts = explain(line)
     document = {"parts": [{"name": name, "value": value, "meaning": meaning} for name, value, meaning in parts]}

@@ -12,7 +12,7 @@ from imarena.cli.console import Exit, emit, session
 from imarena.cli.options import pairs
 
 if TYPE_CHECKING:
-    from imarena.workflows.editing.agent_run import AgentRun
+    from imarena.workflows.editing import AgentRun
 
 
 def command(
@@ -39,13 +39,12 @@ def command(
     Needs no workspace. In one (or with -w DIR) the tables of its imarena.toml can be named, and the pictures are kept.
     """
     from imarena.core.records import Status
-    from imarena.workflows.editing.agent_run import run_agent, workspace_for
-    from imarena.workflows.wiring.editors import Wish
-    from imarena.workflows.wiring.judges import read_values
+    from imarena.workflows.editing import run_agent, workspace_for
+    from imarena.workflows.wiring import Wish, read_values
 
     kind = {"full": "agent", "plan": "agent-plan", "understand": "agent-understand", "none": "agent-none"}
     if stages not in kind:
-        from imarena.core.errors import UserError
+        from imarena.core import UserError
 
         raise UserError(f"There are no stages called '{stages}'.", hint=f"Known: {', '.join(kind)}.")
     wrapped = f"best-of-{best_of}:{editor}" if best_of else f"{kind[stages]}:{editor}"

@@ -11,8 +11,7 @@ from imarena.cli.console import Exit, emit, session, stderr
 from imarena.cli.options import pairs
 from imarena.cli.progress import progress
 from imarena.cli.questions.judging_options import duration
-from imarena.core.errors import UserError
-from imarena.core.plurals import counted, plural
+from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode
 
 _MODES = {"single": Mode.SINGLE, "multi-turn": Mode.MULTI_TURN, "complex": Mode.COMPLEX}
@@ -55,13 +54,17 @@ def command(
     """Run editors over the workspace's items. Resumes: what was made is not made again; failures are tried again."""
     from imarena.clients import Budget
     from imarena.storage import open_workspace
-    from imarena.workflows.editing.contact_sheet import sheet_path
-    from imarena.workflows.editing.estimate import estimate_edits
-    from imarena.workflows.editing.plan import add_studio, choose_items, in_modes
-    from imarena.workflows.editing.run import EditSettings, edit_items
-    from imarena.workflows.editing.variants import refuse_mixing
-    from imarena.workflows.wiring.editors import Wish, wire_editors
-    from imarena.workflows.wiring.judges import read_values
+    from imarena.workflows.editing import (
+        EditSettings,
+        add_studio,
+        choose_items,
+        edit_items,
+        estimate_edits,
+        in_modes,
+        refuse_mixing,
+        sheet_path,
+    )
+    from imarena.workflows.wiring import Wish, read_values, wire_editors
 
     if list_:
         _list_editors(context)
@@ -139,7 +142,7 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
 
 
 def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
-    from imarena.workflows.editing.advice import advice
+    from imarena.workflows.editing import advice
 
     if report is None:
         console.print("Nothing was edited.")
@@ -166,9 +169,9 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
 
 def _list_editors(context: typer.Context) -> None:
     """What there is, with the workspace's own tables where there is a workspace."""
-    from imarena.core.settings import Settings
+    from imarena.core import Settings
     from imarena.storage import is_workspace, open_workspace
-    from imarena.workflows.wiring.editors import editor_names
+    from imarena.workflows.wiring import editor_names
 
     root = session(context).workspace
     settings = Settings()

@@ -20,9 +20,9 @@ def command(
     option: Annotated[list[str] | None, typer.Option("--option", "-o", help="key=value, for the format.")] = None,
 ) -> None:
     """Write a workspace in a format. Exit code 3: records that the format has a place for could not be written."""
-    from imarena.datasets.formats import WRITERS
+    from imarena.datasets import WRITERS
     from imarena.storage import open_workspace
-    from imarena.workflows.exchange.exporting import export_records
+    from imarena.workflows.exchange import export_records
 
     write = WRITERS.get(format_name)
     with open_workspace(session(context).workspace) as workspace, progress("export") as tell:

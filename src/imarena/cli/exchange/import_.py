@@ -10,8 +10,8 @@ from rich.markup import escape
 from imarena.cli.console import Exit, emit, fail, session, show_names
 from imarena.cli.options import pairs
 from imarena.cli.progress import progress
-from imarena.core.plurals import counted
-from imarena.workflows.exchange.importing import ImportReport
+from imarena.core import counted
+from imarena.workflows.exchange import ImportReport
 
 _SHOWN = 20
 PLAIN = frozenset({"folder", "folders", "plain", "dir", "directory", "csv", "items", "files", "images", "pictures"})
@@ -28,7 +28,7 @@ def command(
     listing: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
 ) -> None:
     """Bring records in. Twice is the same as once; what is left out is told by file and row (exit code 3)."""
-    from imarena.datasets.formats import DESCRIPTIONS, READERS
+    from imarena.datasets import DESCRIPTIONS, READERS
 
     if listing or not format_name:
         known = {name: DESCRIPTIONS.get(name, "") for name in READERS}
@@ -42,9 +42,9 @@ def command(
         )
     if not path:
         fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
-    from imarena.datasets.hub import download, is_hub
+    from imarena.datasets import download, is_hub
     from imarena.storage import open_workspace
-    from imarena.workflows.exchange.importing import import_records
+    from imarena.workflows.exchange import import_records
 
     if format_name not in READERS and format_name.lower() in PLAIN:
         fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: imarena import table {path}")
@@ -61,7 +61,7 @@ def command(
 
 
 def _list(console: Console, known: dict[str, str]) -> None:
-    from imarena.datasets.formats import WRITERS
+    from imarena.datasets import WRITERS
 
     show_names(console, known)
     console.print(f"Written by `imarena export` too: {', '.join(WRITERS)}.", markup=False)

@@ -31,8 +31,7 @@ def command(
     seed: Seed = 0,
 ) -> None:
     """Compare outputs in pairs, each pair in both orders. Resumes: only what is missing is asked."""
-    from imarena.workflows.questions.judging_runs import plan_battles
-    from imarena.workflows.questions.sampling import parse_orders, parse_sampler
+    from imarena.workflows.questions import parse_orders, parse_sampler, plan_battles
 
     def plan(workspace: Any, words: Any, budget: Any) -> list[Any]:
         return plan_battles(

@@ -10,7 +10,7 @@ from imarena.cli.questions import judging_options as asking
 @asking.with_shared_options
 def command(context: typer.Context, asked: asking.Asked) -> None:
     """Score outputs one by one. Resumes: what was judged is not judged again; failures are tried again."""
-    from imarena.workflows.questions.judging_runs import plan_scores
+    from imarena.workflows.questions import plan_scores
 
     def plan(workspace: Any, words: Any, budget: Any) -> list[Any]:
         return plan_scores(workspace, asked.judge or ["builtin"], words, budget, **asked.what)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from imarena.cli.console import Exit, emit, session, show_names, stderr
 from imarena.cli.options import pairs
-from imarena.core.plurals import counted
+from imarena.core import counted
 
 Judges = Annotated[
     list[str] | None,
@@ -62,7 +62,7 @@ class Chosen:
 
     def words(self) -> Any:
         """For `wire_judge`."""
-        from imarena.workflows.wiring.judges import Words, read_values
+        from imarena.workflows.wiring import Words, read_values
 
         return Words(
             self.endpoint,
@@ -134,7 +134,7 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
 def run(context: typer.Context, asked: Asked, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool) -> None:
     """Plan (workspace, words, budget in; jobs out), estimate, ask, and print what was done."""
     from imarena.storage import open_workspace
-    from imarena.workflows.questions.judging_runs import ask
+    from imarena.workflows.questions import ask
 
     if asked.listing:
         list_judges(context)

@@ -32,9 +32,8 @@ def command(
     instruction names. Resumes: what was listed is not asked again; failures are.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.questions.expected_objects import lists
-    from imarena.workflows.questions.expected_objects_run import list_objects, plan_objects
-    from imarena.workflows.wiring.judges import wire_lister
+    from imarena.workflows.questions import list_objects, lists, plan_objects
+    from imarena.workflows.wiring import wire_lister
 
     chosen = asking.Chosen(endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run)
     with open_workspace(session(context).workspace) as workspace:

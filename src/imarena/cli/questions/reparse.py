@@ -8,7 +8,7 @@ from rich.console import Console
 from imarena.cli.console import emit, session
 from imarena.cli.options import pairs
 from imarena.cli.progress import progress
-from imarena.core.plurals import counted
+from imarena.core import counted
 
 
 def command(
@@ -23,8 +23,8 @@ def command(
 ) -> None:
     """Read stored replies again with the present parser: nothing is asked, nothing is paid, old readings stay."""
     from imarena.storage import open_workspace
-    from imarena.workflows.questions.reparsing import reread
-    from imarena.workflows.wiring.judges import read_values
+    from imarena.workflows.questions import reread
+    from imarena.workflows.wiring import read_values
 
     with open_workspace(session(context).workspace) as workspace, progress("reparse") as tell:
         report = reread(workspace, judge, options=read_values(pairs(option)), progress=tell)

@@ -9,7 +9,7 @@ from rich.markup import escape
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress
 from imarena.cli.questions.judging_options import duration
-from imarena.core.plurals import counted
+from imarena.core import counted
 
 SHOWN = 40
 
@@ -20,8 +20,7 @@ def command(context: typer.Context) -> None:
     Resumes: a picture that was read is not read again. No network and no model: the OCR is in the package.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.questions.text_findings import findings
-    from imarena.workflows.questions.text_scan import scan
+    from imarena.workflows.questions import findings, scan
 
     with open_workspace(session(context).workspace) as workspace:
         with progress("scan") as tell:
@@ -44,7 +43,7 @@ def command(context: typer.Context) -> None:
 
 def show_findings(console: Console, found: Any) -> None:
     """The words that address a judge: where they stand, by which trick, and what they say."""
-    from imarena.workflows.questions.text_findings import findings_table
+    from imarena.workflows.questions import findings_table
 
     console.print(escape(found.in_words()))
     if not found.found:

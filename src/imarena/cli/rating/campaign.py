@@ -10,7 +10,7 @@ import typer
 
 from imarena.cli.console import emit, fail, session, stderr
 from imarena.cli.rating import campaign_change
-from imarena.core.plurals import counted
+from imarena.core import counted
 
 app = typer.Typer(
     add_completion=False, rich_markup_mode=None, no_args_is_help=True, help="Rating campaigns: people vote by a link."
@@ -45,9 +45,9 @@ def create(
     """Make a campaign and its assignments from what the workspace holds."""
     from pydantic import ValidationError
 
-    from imarena.routing.campaign_plan import Plan
+    from imarena.routing import Plan
     from imarena.storage import open_workspace
-    from imarena.workflows.rating.campaigns import create_campaign, progress, progress_json
+    from imarena.workflows.rating import create_campaign, progress, progress_json
 
     values = {
         "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
@@ -96,8 +96,8 @@ def invite(
 ) -> None:
     """Make an invitation link. It is told once; only its hash is kept."""
     from imarena.storage import access, open_workspace
-    from imarena.workflows.rating.campaigns import get_campaign, need_named, offer_missing
-    from imarena.workflows.serving.server_address import USUAL, served_at
+    from imarena.workflows.rating import get_campaign, need_named, offer_missing
+    from imarena.workflows.serving import USUAL, served_at
 
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
@@ -143,10 +143,9 @@ def status(
     context: typer.Context, campaign: Annotated[str, typer.Argument(help="An id or a name; none: all.")] = ""
 ) -> None:
     """How far campaigns are, who rated, and how far raters agree."""
-    from imarena.routing.forms import forms
+    from imarena.routing import forms
     from imarena.storage import open_workspace
-    from imarena.workflows.rating.campaigns import campaigns, get_campaign, progress, progress_json
-    from imarena.workflows.rating.quality import agreement, rater_work
+    from imarena.workflows.rating import agreement, campaigns, get_campaign, progress, progress_json, rater_work
 
     documents = []
     with open_workspace(session(context).workspace) as workspace:
@@ -222,8 +221,7 @@ def export(
 ) -> None:
     """Write all live votes of a campaign as CSV; `imarena rank --from` reads it."""
     from imarena.storage import open_workspace
-    from imarena.workflows.rating.campaigns import get_campaign
-    from imarena.workflows.rating.quality import export_csv
+    from imarena.workflows.rating import export_csv, get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
         text = export_csv(workspace, get_campaign(workspace, campaign))
@@ -243,8 +241,7 @@ def close(
 ) -> None:
     """Close a campaign: no new tasks are given out, and its items can be looked up again."""
     from imarena.storage import open_workspace
-    from imarena.workflows.rating.campaigns import get_campaign
-    from imarena.workflows.rating.changes import Changes, change_campaign
+    from imarena.workflows.rating import Changes, change_campaign, get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
         found = get_campaign(workspace, campaign)

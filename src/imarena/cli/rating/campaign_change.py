@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, fail, session
+from imarena.core import counted
 from imarena.core.notices import sentences
-from imarena.core.plurals import counted
 
 Name = Annotated[str, typer.Argument(help="The campaign's id, or its name.")]
 
@@ -35,8 +35,7 @@ def change(
     from pydantic import ValidationError
 
     from imarena.storage import open_workspace
-    from imarena.workflows.rating.campaigns import get_campaign, progress, progress_json
-    from imarena.workflows.rating.changes import Changes, change_campaign, history
+    from imarena.workflows.rating import Changes, change_campaign, get_campaign, history, progress, progress_json
 
     values = {
         "name": name, "guidelines": _words(guidelines), "consent": _words(consent), "weekly_quota": weekly_quota,
@@ -71,8 +70,7 @@ def _words(path: Path | None) -> str | None:
 def show_history(context: typer.Context, campaign: Name) -> None:
     """Who changed what in a campaign, and when; the newest first."""
     from imarena.storage import open_workspace
-    from imarena.workflows.rating.campaigns import get_campaign
-    from imarena.workflows.rating.changes import history
+    from imarena.workflows.rating import get_campaign, history
 
     with open_workspace(session(context).workspace) as workspace:
         found = history(get_campaign(workspace, campaign))
@@ -104,7 +102,7 @@ def known(
 ) -> None:
     """Tasks with known answers, as `campaign create --settings` takes them: from votes that agree, or from a table."""
     from imarena.storage import open_workspace
-    from imarena.workflows.rating.known_tasks import from_table, from_votes
+    from imarena.workflows.rating import from_table, from_votes
 
     if kind not in ("preference", "rating", "yes_no"):
         fail(f"There are no known answers for the kind '{kind}'.", hint="Choose preference, rating or yes_no.")

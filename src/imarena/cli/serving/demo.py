@@ -31,8 +31,7 @@ def command(
 ) -> None:
     """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
     from imarena.workflows.demo import demo, next_steps
-    from imarena.workflows.serving.background_server import serving_beside
-    from imarena.workflows.serving.server import first_campaign, need_port, need_web
+    from imarena.workflows.serving import first_campaign, need_port, need_web, serving_beside
 
     if serve:
         need_web()  # before the work, not after it

@@ -17,7 +17,7 @@ def command(
 ) -> None:
     """A folder that opens in any browser: boards with intervals, failures, a gallery; and the same as Markdown."""
     from imarena.storage import open_workspace
-    from imarena.workflows.reporting.report import report
+    from imarena.workflows.reporting import report
 
     root = session(context).workspace
     with open_workspace(root) as workspace, progress("report") as tell:

@@ -24,7 +24,7 @@ def command(
     root_path: Annotated[str, typer.Option(help="Path of the host below which a proxy has it, such as /arena.")] = "",
 ) -> None:
     """Serve a workspace's web application: voting, rating, leaderboards, explorer."""
-    from imarena.workflows.serving.server import serve
+    from imarena.workflows.serving import serve
 
     console = stderr()
     serve(

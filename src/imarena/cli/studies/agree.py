@@ -6,10 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
-from imarena.core.errors import UserError
-from imarena.core.resampling import ROUNDS, SEED
+from imarena.core import ROUNDS, SEED, UserError
+from imarena.reports import columns, figures, interval
 from imarena.reports.tables import Cell, Column, Table, write_csv
-from imarena.reports.tables.table import columns, figures, interval
 
 
 def command(
@@ -43,8 +42,7 @@ def command(
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
-    from imarena.agreement.columns import only_fitting
-    from imarena.agreement.raters import agree
+    from imarena.agreement import agree, only_fitting
 
     options = {
         "by": tuple(by or ()), "rounds": rounds, "seed": seed, "leave_one_out": leave_one_out,
@@ -70,7 +68,7 @@ def command(
 
 
 def _read(path: Path) -> Any:
-    from imarena.workflows.studies.agreement_files import ratings_of_file
+    from imarena.workflows.studies import ratings_of_file
 
     return ratings_of_file(path)
 
@@ -78,8 +76,7 @@ def _read(path: Path) -> Any:
 def _workspace(root: Path, what: str) -> list[Any]:
     """What raters of a workspace gave: ratings, then votes on pairs; never nothing."""
     from imarena.storage import is_workspace, open_workspace
-    from imarena.workflows.studies.columns import ratings_from_store
-    from imarena.workflows.studies.pair_agreement import votes_in_workspace
+    from imarena.workflows.studies import ratings_from_store, votes_in_workspace
 
     if what not in ("ratings", "votes", "all"):
         raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")

@@ -8,8 +8,7 @@ import typer
 from imarena.cli.console import emit, print_tables, session, warn
 from imarena.cli.studies.agree import recipe
 from imarena.cli.studies.align_tables import score_tables, verdict_tables
-from imarena.core.errors import UserError
-from imarena.core.resampling import ROUNDS, SEED
+from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
 
 
@@ -108,7 +107,7 @@ def _workspace(
 ) -> tuple[dict[str, Any], list[Table]]:
     """The workspace's judges against its people: scores with ratings, battles with votes, whichever there are."""
     from imarena.storage import open_workspace
-    from imarena.workflows.studies.alignment import align_workspace
+    from imarena.workflows.studies import align_workspace
 
     with open_workspace(root) as workspace:
         document = align_workspace(workspace, judges, options, missing)
@@ -119,7 +118,7 @@ def _workspace(
 
 
 def _both_battles(from_file: Path, against: Path) -> bool:
-    from imarena.agreement.columns import is_battle_file
+    from imarena.agreement import is_battle_file
 
     judge, people = is_battle_file(from_file), is_battle_file(against)
     if judge != people:
@@ -131,16 +130,14 @@ def _both_battles(from_file: Path, against: Path) -> bool:
 
 
 def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str, Any]:
-    from imarena.agreement.columns import only, ratings_from_file, scores_from_file
-    from imarena.agreement.judges import AlignOptions, align
+    from imarena.agreement import AlignOptions, align, only, ratings_from_file, scores_from_file
 
     ratings = only(ratings_from_file(against), options.pop("only"))
     return align(scores_from_file(from_file), ratings, AlignOptions(**options)).to_json()
 
 
 def _verdicts(from_file: Path, against: Path, by: tuple[str, ...], missing: str, compare: bool) -> dict[str, Any]:
-    from imarena.agreement.columns import verdicts_from_file
-    from imarena.agreement.verdicts import HUMAN_WORDS, JUDGE_WORDS, align_verdicts
+    from imarena.agreement import HUMAN_WORDS, JUDGE_WORDS, align_verdicts, verdicts_from_file
 
     verdicts = verdicts_from_file(from_file, words=JUDGE_WORDS)
     votes = verdicts_from_file(against, words=HUMAN_WORDS)

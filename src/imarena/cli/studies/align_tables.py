@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from imarena.reports import columns, figures, interval
 from imarena.reports.tables import Cell, Column, Table
-from imarena.reports.tables.table import columns, figures, interval
 
 FIGURES = ("spearman", "pearson", "kendall", "kendall_accuracy", "bias")
 OUTCOMES = ("left", "right", "tie", "both_bad", "equal", "missing")

@@ -14,10 +14,10 @@ from rich.markup import escape
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress
 from imarena.cli.questions import judging_options as asking
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.notices import sentences
+from imarena.reports import columns
 from imarena.reports.tables import Column, Table
-from imarena.reports.tables.table import columns
 
 SKIPS_SHOWN = 5
 
@@ -52,9 +52,8 @@ def command(
 
     Everything is kept in --workspace DIR where one is given, so that the next run asks only what is new.
     """
-    from imarena.workflows.questions.sampling import parse_orders
-    from imarena.workflows.studies.comparing import bring_in, compare, name_sides, plan_comparison
-    from imarena.workflows.studies.comparison_page import write_comparison
+    from imarena.workflows.questions import parse_orders
+    from imarena.workflows.studies import bring_in, compare, name_sides, plan_comparison, write_comparison
 
     if items is None:
         raise UserError(
@@ -122,8 +121,7 @@ def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
 
 
 def _show(console: Console, found: Any, top: int, page: Path) -> None:
-    from imarena.workflows.studies.comparing import differ_most
-    from imarena.workflows.studies.comparison_page import next_words, sentence, task_table
+    from imarena.workflows.studies import differ_most, next_words, sentence, task_table
 
     verdict, sides = found.verdict, found.sides
     style = "bold green" if verdict.settled else "bold yellow"

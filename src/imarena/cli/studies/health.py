@@ -10,8 +10,8 @@ from imarena.cli.console import emit, print_tables, session
 from imarena.cli.questions import judging_options as asking
 from imarena.cli.questions.scan import show_findings
 from imarena.core.notices import sentences
+from imarena.reports import columns, interval
 from imarena.reports.tables import Cell, Column, Number, Table
-from imarena.reports.tables.table import columns, interval
 
 
 def command(
@@ -42,8 +42,8 @@ def command(
     pairs, in both orders. Answers are kept: the next call goes on where this one stopped.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.questions.text_findings import findings
-    from imarena.workflows.studies.health import health
+    from imarena.workflows.questions import findings
+    from imarena.workflows.studies import health
 
     chosen = asking.Chosen(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes=yes, dry_run=dry_run
@@ -84,10 +84,9 @@ def _probed(
     context: typer.Context, workspace: Any, names: list[str], chosen: asking.Chosen, count: int, battles: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """What the answers say (those of earlier calls too), what was planned, what was asked."""
-    from imarena.workflows.questions.cases import load_board
-    from imarena.workflows.studies.probe import judge_probes
-    from imarena.workflows.studies.probe_run import plan_probe, run_probe
-    from imarena.workflows.wiring.judges import need_shape, wire_judge
+    from imarena.workflows.questions import load_board
+    from imarena.workflows.studies import judge_probes, plan_probe, run_probe
+    from imarena.workflows.wiring import need_shape, wire_judge
 
     budget = chosen.budget()
     wired = [wire_judge(workspace.settings, name, chosen.words(), budget) for name in names]
@@ -114,7 +113,7 @@ MEANS = "Mean of each dimension"
 
 
 def _show(console: Console, one: Any) -> None:
-    from imarena.workflows.studies.probe import RAISED, TURNED
+    from imarena.workflows.studies import RAISED, TURNED
 
     console.print(f"\n[bold]{escape(one.judge)}[/]")
     if any(status != "ok" for status in one.statuses):

@@ -7,7 +7,7 @@ import typer
 
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.progress import progress
-from imarena.core.plurals import counted
+from imarena.core import counted
 
 
 def command(
@@ -15,8 +15,7 @@ def command(
     target: Annotated[Path, typer.Argument(help="The backup folder; later backups into it copy only what is new.")],
 ) -> None:
     """Copy a workspace: the database as it is at one moment, and every picture."""
-    from imarena.storage import open_workspace
-    from imarena.storage.backup import backup
+    from imarena.storage import backup, open_workspace
 
     with open_workspace(session(context).workspace) as workspace, progress("backup") as tell:
         made = backup(workspace, target, progress=tell)

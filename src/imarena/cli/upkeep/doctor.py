@@ -4,7 +4,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, session
-from imarena.workflows.upkeep.doctor import Check, examine
+from imarena.workflows.upkeep import Check, examine
 
 
 def command(context: typer.Context) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, session
-from imarena.core.plurals import counted
+from imarena.core import counted
 
 
 def command(
@@ -14,8 +14,7 @@ def command(
     grace_s: Annotated[float, typer.Option(help="Leave files younger than this alone.")] = 3600.0,
 ) -> None:
     """Remove pictures that no record names, and parts of writes that never finished."""
-    from imarena.storage import open_workspace
-    from imarena.storage.upkeep import collect_garbage
+    from imarena.storage import collect_garbage, open_workspace
 
     with open_workspace(session(context).workspace) as workspace:
         found = collect_garbage(workspace, remove=yes, grace_s=grace_s)

@@ -15,7 +15,7 @@ def command(
     database: Annotated[str, typer.Option(help="Restore into this PostgreSQL database.")] = "",
 ) -> None:
     """Make a workspace (the --workspace folder) from a backup."""
-    from imarena.storage.backup import restore
+    from imarena.storage import restore
 
     root = session(context).workspace
     with progress("restore") as tell:

@@ -6,9 +6,9 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, print_tables, session
+from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Table
-from imarena.reports.tables.table import columns
-from imarena.workflows.upkeep.status import WorkspaceStatus, status
+from imarena.workflows.upkeep import WorkspaceStatus, status
 
 LISTED = 40
 """How many names of one kind are listed one by one."""
@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Counts by stage, status and editor; what a resume would still do."""
     from imarena.storage import open_workspace
-    from imarena.workflows.editing.expected_files import item_files
+    from imarena.workflows.editing import item_files
 
     with open_workspace(session(context).workspace) as workspace:
         if items:

@@ -14,7 +14,7 @@ def command(
     backup_to: Annotated[Path | None, typer.Option(help="Where the backup goes; beside the workspace.")] = None,
 ) -> None:
     """Bring a workspace to the newest schema. A backup is made first; a newer schema is refused."""
-    from imarena.workflows.upkeep.upgrade import upgrade
+    from imarena.workflows.upkeep import upgrade
 
     with progress("upgrade") as tell:
         done = upgrade(session(context).workspace, backup_to, tell)

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.progress import progress
-from imarena.core.plurals import counted
+from imarena.core import counted
 
 
 def command(
@@ -17,8 +17,7 @@ def command(
     restart: Annotated[bool, typer.Option(help="With --deep: forget what was hashed before.")] = False,
 ) -> None:
     """Check every record, hash and link. Exit code 1 where something is wrong."""
-    from imarena.storage import open_workspace
-    from imarena.storage.verify import restart_deep, verify
+    from imarena.storage import open_workspace, restart_deep, verify
 
     with open_workspace(session(context).workspace) as workspace, progress("verify") as tell:
         if restart:

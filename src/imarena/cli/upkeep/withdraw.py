@@ -14,8 +14,7 @@ def command(
     reason: Annotated[str, typer.Option(help="Kept in the tombstone.")] = "",
 ) -> None:
     """Remove an image's bytes or a rater's personal data. Records stay; a tombstone says what happened."""
-    from imarena.storage import open_workspace
-    from imarena.storage.upkeep import withdraw_image, withdraw_rater
+    from imarena.storage import open_workspace, withdraw_image, withdraw_rater
 
     actions = {"image": withdraw_image, "rater": withdraw_rater}
     if kind not in actions:

@@ -14,9 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Origin, Output, Turn
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_jsonl

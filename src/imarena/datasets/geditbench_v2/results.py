@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Importable
+from imarena.core import Importable, UserError
 from imarena.core.records import Judgment, Order, Origin, Outcome, Reply, Status
 from imarena.datasets.imported import imported_work_id
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from imarena.core.protocols import Archive
+from imarena.core import Archive, outcome_of_both
 from imarena.core.records import Judgment, Order, Outcome, Reply, Status
-from imarena.core.records.base import outcome_of_both
 from imarena.datasets.genarena.logs import AUDIT, SOURCE, UNRECORDED
 from imarena.datasets.safe_names import safe_name
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import ImarenaError, UserError
-from imarena.core.protocols import Archive, Skip
+from imarena.core import Archive, ImarenaError, Skip, UserError
 from imarena.core.records import Item, Mode, Output, Status, Vote, now
 from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, Place
 from imarena.datasets.native.records import new_directory

@@ -16,9 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import Item, JsonDict, Origin, Output, Turn
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_json

@@ -13,9 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json
-from imarena.core.protocols import Importable, Skip
+from imarena.core import Importable, Skip, UserError, canonical_json
 from imarena.core.records import (
     Item,
     JsonDict,

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Skip
+from imarena.core import Skip, UserError
 from imarena.core.records import Evidence, ImageRef
 from imarena.datasets.folder import Folder
 from imarena.datasets.imported import file_sha256

@@ -12,11 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.plurals import counted
-from imarena.core.protocols import Archive, Importable, Intake, Skip
+from imarena.core import VERSION as SOFTWARE
+from imarena.core import Archive, Importable, Intake, Skip, UserError, counted
 from imarena.core.records import ImageRef, Record
-from imarena.core.version import VERSION as SOFTWARE
 from imarena.datasets.folder import Folder, read_json, read_jsonl
 from imarena.datasets.imported import check_storable
 from imarena.datasets.native.records import (

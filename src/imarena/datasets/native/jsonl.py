@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Archive, Importable, Intake, Skip
+from imarena.core import Archive, Importable, Intake, Skip, UserError
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder, read_jsonl
 from imarena.datasets.native.folder import NewerVersion, check_version, finder, line_of, record_of

@@ -17,9 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from imarena.core.errors import UserError
-from imarena.core.plurals import counted
-from imarena.core.protocols import Archive, Importable, Intake, Skip
+from imarena.core import Archive, Importable, Intake, Skip, UserError, counted
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder
 from imarena.datasets.imported import check_storable

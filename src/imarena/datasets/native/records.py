@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from imarena.core.errors import ImarenaError, InvalidImage, UserError
-from imarena.core.protocols import Archive, Importable, Intake, Skip
+from imarena.core import Archive, ImarenaError, Importable, Intake, InvalidImage, Skip, UserError
 from imarena.core.records import (
     Assignment,
     Calibration,

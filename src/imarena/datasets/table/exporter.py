@@ -11,10 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.ids import sha256_hex
-from imarena.core.plurals import counted
-from imarena.core.protocols import Archive, Skip
+from imarena.core import Archive, Skip, UserError, counted, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, Judgment, Mode, Output, Status, Vote
 from imarena.datasets.folder import escape_name
 from imarena.datasets.native.records import load, new_directory

@@ -17,8 +17,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Importable, Intake, Skip
+from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import ImageRef, Item, Origin, Output, Status, Turn
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_table, unescape_name

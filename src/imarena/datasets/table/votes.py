@@ -13,9 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
-from imarena.core.protocols import Importable, Skip
+from imarena.core import Importable, Skip, UserError, content_id
 from imarena.core.records import Outcome, Rater, Vote
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_table

@@ -18,8 +18,7 @@ def seen(small: Floats, named: list[str]) -> Floats | None:
 
     Shape (height, width). A cell of the detector's raster is widened by one, because a thing is more than its middle.
     """
-    from imarena.vision.nanodet import things_seen
-    from imarena.vision.nouns import kinds_named
+    from imarena.vision import kinds_named, things_seen
 
     kinds = sorted(kinds_named(" ".join(named)))
     if not kinds:

@@ -14,8 +14,7 @@ import numpy as np
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core.errors import InvalidImage, UserError
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core import EditRequest, EditResult, InvalidImage, UserError
 from imarena.core.records import JsonDict, Status
 from imarena.editors.classical import frame, light, things
 from imarena.editors.classical.find import Bools, target_mask

@@ -17,8 +17,7 @@ from imarena.editors.classical.light import Floats
 from imarena.editors.classical.sky import sky_mask
 from imarena.images import mask_from_image
 from imarena.language import Edit, EditKind, lexicon
-from imarena.vision import BASIC_COLOURS, basic_names, basic_of, likeness, rgb_of, to_oklab
-from imarena.vision.saliency import saliency
+from imarena.vision import BASIC_COLOURS, basic_names, basic_of, likeness, rgb_of, saliency, to_oklab
 
 Bools = npt.NDArray[np.bool_]
 WORK_SIDE = 384

@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import Field, JsonValue
 
-from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
-from imarena.clients.replies import Answer, Failure, Kind, read_reply
-from imarena.core.protocols import EditRequest
+from imarena.clients import Answer, Call, Failure, ImageClient, Kind, Pictures, read_failure, read_reply
+from imarena.core import EditRequest
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor

@@ -11,9 +11,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from imarena.clients.image_api import ImageClient, ImageEndpoint, Pictures
-from imarena.core.errors import InvalidImage
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.clients import ImageClient, ImageEndpoint, Pictures
+from imarena.core import EditRequest, EditResult, InvalidImage
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.images import media_type_of

@@ -10,10 +10,8 @@ from typing import Any
 import yaml
 from pydantic import JsonValue
 
-from imarena.clients.image_api import ImageClient, Pictures
-from imarena.clients.queue_api import Queue, QueueTemplate
-from imarena.core.errors import UnknownName, UserError
-from imarena.core.protocols import EditRequest
+from imarena.clients import ImageClient, Pictures, Queue, QueueTemplate
+from imarena.core import EditRequest, UnknownName, UserError
 from imarena.core.records import Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor

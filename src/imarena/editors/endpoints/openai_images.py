@@ -7,9 +7,8 @@ from typing import Any
 import aiohttp
 from pydantic import Field, JsonValue
 
-from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
-from imarena.clients.replies import Failure, Kind
-from imarena.core.protocols import EditRequest
+from imarena.clients import Call, Failure, ImageClient, Kind, Pictures, read_failure
+from imarena.core import EditRequest
 from imarena.core.records import JsonDict, Status, Usage
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, editor, from_base64, media_type

@@ -11,9 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from imarena.core.errors import UnknownName
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core import EditRequest, EditResult, UnknownName, sha256_hex
 from imarena.core.records import Status
 from imarena.editors.studio import recipes
 from imarena.editors.studio.work import Failed, Work, work_for

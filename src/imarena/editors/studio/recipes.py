@@ -6,9 +6,7 @@ import numpy.typing as npt
 
 from imarena.core.records import Status
 from imarena.editors.studio.work import Failed, Floats, Work
-from imarena.studio import Edit, Effect, Scene, apply, picture, random_scene, render
-from imarena.studio.effects import happened
-from imarena.studio.palette import COLOURS
+from imarena.studio import COLOURS, Edit, Effect, Scene, apply, happened, picture, random_scene, render
 
 Made = bytes | Failed
 

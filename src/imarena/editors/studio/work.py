@@ -7,11 +7,24 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from imarena.core.protocols import EditRequest
+from imarena.core import EditRequest
 from imarena.core.records import Status
-from imarena.studio import SHOWN, Asked, Scene, alike, asked, asked_by_words, is_photo, picture, render
-from imarena.studio.canvases import Pixels, change_mask, decoded, laid_over
-from imarena.studio.render import encoded
+from imarena.studio import (
+    SHOWN,
+    Asked,
+    Pixels,
+    Scene,
+    alike,
+    asked,
+    asked_by_words,
+    change_mask,
+    decoded,
+    encoded,
+    is_photo,
+    laid_over,
+    picture,
+    render,
+)
 
 Floats = npt.NDArray[np.float32]
 TRIES = 5

@@ -8,8 +8,7 @@ from imarena.core.records import JsonDict
 from imarena.judges.builtin.curves import fall, floored, ramp
 from imarena.judges.builtin.facts import Facts
 from imarena.language import Edit, EditKind
-from imarena.vision import Difference, Line, is_named, rgb_of, text_match, to_oklab
-from imarena.vision.difference import Mask
+from imarena.vision import Difference, Line, Mask, is_named, rgb_of, text_match, to_oklab
 
 
 @dataclass(frozen=True)

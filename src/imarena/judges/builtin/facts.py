@@ -6,8 +6,7 @@ import cv2
 import numpy as np
 
 from imarena.core.records import JsonDict
-from imarena.vision import Artefacts, Difference, Region, blocks, measure_artefacts, structure_change
-from imarena.vision.frame import Floats
+from imarena.vision import Artefacts, Difference, Floats, Region, blocks, measure_artefacts, structure_change
 
 _FINE = 32
 _TOP = 0.003

@@ -4,8 +4,7 @@ from imarena.core.records import JsonDict
 from imarena.judges.builtin.curves import mean, plateau, product, ramp
 from imarena.judges.builtin.dimensions import Dimensions
 from imarena.judges.cv_score import SCALE
-from imarena.language import lexicon
-from imarena.language.phrases import colours_in
+from imarena.language import colours_in, lexicon
 from imarena.vision import Frame, Line, is_named, measure_quality, text_match
 
 _COLOUR_ALONE = 0.6
@@ -14,7 +13,7 @@ _UNSEEN = 0.3
 
 
 def _quoted(instruction: str) -> tuple[str, ...]:
-    from imarena.language.clauses import split_clauses
+    from imarena.language import split_clauses
 
     return split_clauses(instruction).quotes
 

@@ -12,8 +12,7 @@ from typing import Literal
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from imarena.core.errors import InvalidImage
-from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core import Chat, Exhibit, InvalidImage, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.images import decode
 from imarena.judges.builtin.checks import Scene

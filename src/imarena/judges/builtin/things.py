@@ -12,9 +12,7 @@ from imarena.core.records import JsonDict
 from imarena.judges.builtin.checks import Check, Scene
 from imarena.judges.builtin.curves import ramp
 from imarena.language import Edit, EditKind
-from imarena.vision.frame import Floats
-from imarena.vision.nanodet import GRID, things_seen
-from imarena.vision.nouns import kinds_named
+from imarena.vision import GRID, Floats, kinds_named, things_seen
 
 _NEW = frozenset({EditKind.ADD, EditKind.REPLACE, EditKind.COUNT})
 _GONE = frozenset({EditKind.REMOVE, EditKind.REPLACE})

@@ -10,9 +10,7 @@ from pathlib import Path
 import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json, sha256_hex
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, UserError, Verdict, canonical_json, sha256_hex
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import Criterion, Prompt, load_prompt

@@ -2,9 +2,7 @@
 
 from imarena.clients import Chat as Client
 from imarena.clients import ChatRequest, Endpoint, ImageParts, Message, Part
-from imarena.core.errors import InvalidImage
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt
+from imarena.core import Chat, ChatAnswer, ChatPrompt, InvalidImage, sha256_hex
 from imarena.core.records import JsonDict, Status
 from imarena.images import Preparation
 

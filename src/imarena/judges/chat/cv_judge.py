@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import Field, JsonValue
 
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, Verdict
 from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.chat.prompt import load_prompt

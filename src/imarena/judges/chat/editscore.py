@@ -9,8 +9,7 @@ from statistics import fmean
 
 from pydantic import Field, JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, UserError, Verdict
 from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, pass_name
 from imarena.judges.chat.prompt import load_prompt

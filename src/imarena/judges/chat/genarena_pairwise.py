@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.chat.prompt import load_prompt

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import Field, JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, UserError, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt

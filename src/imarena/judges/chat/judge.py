@@ -9,9 +9,7 @@ from functools import cached_property
 
 from pydantic import Field, JsonValue
 
-from imarena.core.errors import BudgetSpent, UserError
-from imarena.core.ids import content_id
-from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Exhibit, Verdict
+from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, UserError, Verdict, content_id
 from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
 from imarena.judges.chat.prompt import Prompt, render
 from imarena.judges.replies.parse import PARSER_VERSION, Unreadable

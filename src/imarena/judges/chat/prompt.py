@@ -10,9 +10,7 @@ from typing import Literal
 import yaml
 from pydantic import Field, ValidationError, model_validator
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json, sha256_hex
-from imarena.core.protocols import Exhibit
+from imarena.core import Exhibit, UserError, canonical_json, sha256_hex
 from imarena.core.records import JsonDict, Noun
 
 Slot = Literal["source", "reference", "left", "right"]

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from pydantic import JsonValue
 
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, Verdict
 from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, Verdict
 from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, Check, need_chat, question_of, reasons_text
 from imarena.judges.chat.prompt import load_prompt

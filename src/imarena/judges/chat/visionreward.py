@@ -15,9 +15,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Chat, Verdict
+from imarena.core import Chat, UserError, Verdict, sha256_hex
 from imarena.judges.chat.checklist import Checklist, Question, read_answers, read_yes_no
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import Prompt, load_prompt

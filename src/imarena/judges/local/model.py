@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError
 
 _HUB_ID = re.compile(r"^[\w.-]+/[\w.-]+(?:@[\w./-]+)?$")
 _FILES = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]

@@ -18,9 +18,7 @@ from typing import Any, Literal
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core.errors import InvalidImage, UserError
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core import Chat, Exhibit, InvalidImage, UserError, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.local.model import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core.errors import ImarenaError
+from imarena.core import ImarenaError
 from imarena.core.records import JsonDict, Status
 
 _MAX_CHARACTERS = 200_000

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import Standing
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
-from imarena.core.records.ranking import Standing
 from imarena.ranking import pairs
 from imarena.ranking.battles import Battles, FloatArray, Tally
 from imarena.ranking.boards import stability

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, FloatArray, IntArray
 from imarena.ranking.boards.board import Result

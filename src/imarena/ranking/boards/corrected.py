@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, Codes, FloatArray
 from imarena.ranking.boards.board import Result

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.active_elo import active_elo_ratings, evidence
@@ -13,7 +13,7 @@ from imarena.ranking.boards.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
 from imarena.ranking.options import Q_JUDGE, ActiveEloOptions, Options
 from imarena.ranking.resample import cluster_notices, default_cluster
-from imarena.stats.score_range import ScoreRange
+from imarena.stats import ScoreRange
 
 BATCH_BATTLES = 20_000_000
 Play = Callable[[TimesArray | None], FloatArray]

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles, Codes, FloatArray
 from imarena.ranking.likelihood.fit import fit

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.reports.tables.table import Cell, Number, Range, Table
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")

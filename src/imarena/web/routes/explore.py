@@ -15,10 +15,10 @@ from imarena.web.problems import Refused
 from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
 from imarena.web.routes.pictures import JPEG, PNG, Level, Place
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
-from imarena.workflows.questions.text_findings import Finding, item_findings
+from imarena.workflows.questions import Finding, item_findings
+from imarena.workflows.serving import Filters
 from imarena.workflows.serving import explorer as exploring
-from imarena.workflows.serving.leaderboards import Filters
-from imarena.workflows.views.reasons import CHECKS
+from imarena.workflows.views import CHECKS
 
 router = APIRouter(prefix="/api", tags=["explore"])
 

@@ -21,11 +21,9 @@ from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_lead import Agreement, RaterOut
 from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
 from imarena.workflows.boards import COLUMNS
-from imarena.workflows.rating.quality import agreement, rater_work
-from imarena.workflows.rating.vote_rows import RATING_COLUMNS, VOTE_COLUMNS, rating_rows, vote_rows
+from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
 from imarena.workflows.serving import explorer as exploring
-from imarena.workflows.serving.issue_counts import heat
-from imarena.workflows.serving.judge_monitor import judge_health
+from imarena.workflows.serving import heat, judge_health
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 

@@ -6,10 +6,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from imarena.core.notices import sentences
 from imarena.core.records import Campaign
-from imarena.routing.campaign_plan import Plan
-from imarena.routing.forms import forms
-from imarena.storage import leases
-from imarena.storage.database import writing
+from imarena.routing import Plan, forms
+from imarena.storage import leases, writing
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
@@ -33,12 +31,21 @@ from imarena.web.wire_lead import (
     SkipReason,
     SkipReport,
 )
-from imarena.workflows.rating.campaigns import campaigns, progress, progress_json
-from imarena.workflows.rating.campaigns import create_campaign as make_campaign
-from imarena.workflows.rating.changes import change_campaign as change
-from imarena.workflows.rating.changes import history
-from imarena.workflows.rating.known_tasks import Proposal, from_table, from_votes
-from imarena.workflows.rating.quality import agreement, export_csv, rater_work, skip_reasons
+from imarena.workflows.rating import (
+    Proposal,
+    agreement,
+    campaigns,
+    export_csv,
+    from_table,
+    from_votes,
+    history,
+    progress,
+    progress_json,
+    rater_work,
+    skip_reasons,
+)
+from imarena.workflows.rating import change_campaign as change
+from imarena.workflows.rating import create_campaign as make_campaign
 
 router = APIRouter(prefix="/api/lead", tags=["lead"])
 

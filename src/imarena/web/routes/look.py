@@ -10,7 +10,7 @@ from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.requests import BoardQuery, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
 from imarena.web.wire_look import Board, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
-from imarena.workflows.serving.issue_counts import heat
+from imarena.workflows.serving import heat
 
 router = APIRouter(prefix="/api", tags=["look"])
 

@@ -8,7 +8,7 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 
-from imarena.core.errors import DatabaseFailed
+from imarena.core import DatabaseFailed
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.keys import presented
@@ -16,9 +16,8 @@ from imarena.web.problems import Refused
 from imarena.web.requests import Cursor, Limit, page_of
 from imarena.web.responses_look import health, run_line
 from imarena.web.wire_look import JudgePage, RunPage
-from imarena.workflows.serving.judge_monitor import judge_health
-from imarena.workflows.serving.server import stopping
-from imarena.workflows.upkeep.status import status
+from imarena.workflows.serving import judge_health, stopping
+from imarena.workflows.upkeep import status
 
 router = APIRouter(prefix="/api", tags=["monitor"])
 

@@ -10,7 +10,7 @@ from imarena.web.callers import LeadCaller
 from imarena.web.problems import Refused
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import InvitationIn, InvitationMade, InvitationOut, InvitationPage
-from imarena.workflows.rating.campaigns import need_named
+from imarena.workflows.rating import need_named
 
 router = APIRouter(prefix="/api", tags=["people"])
 

@@ -9,7 +9,7 @@ from imarena.web.arena import arena_of
 from imarena.web.callers import LookCaller, RaterCaller
 from imarena.web.problems import Refused
 from imarena.web.routes.rating import rater_of
-from imarena.workflows.serving.explorer import may_see
+from imarena.workflows.serving import may_see
 
 router = APIRouter(prefix="/api", tags=["pictures"])
 

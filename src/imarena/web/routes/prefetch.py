@@ -9,7 +9,7 @@ from imarena.web.callers import RaterCaller, the_rater
 from imarena.web.responses import task_soon
 from imarena.web.routes.rating import Address, CampaignId, rater_of
 from imarena.web.wire import Ahead, Done
-from imarena.workflows.rating.prefetch import ahead_soon, give_back
+from imarena.workflows.rating import ahead_soon, give_back
 
 router = APIRouter(prefix="/api", tags=["rating"])
 

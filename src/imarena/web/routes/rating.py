@@ -8,9 +8,8 @@ from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 
 from imarena.core.records import Campaign
-from imarena.routing.ballots import Answer, check_marks
-from imarena.routing.campaign_plan import RATERS_PER_UNIT
-from imarena.storage.database import reading
+from imarena.routing import RATERS_PER_UNIT, Answer, check_marks
+from imarena.storage import reading
 from imarena.storage.schema import participants
 from imarena.web.arena import Arena, arena_of
 from imarena.web.callers import Caller, RaterCaller, the_rater
@@ -30,7 +29,7 @@ from imarena.web.wire import (
     Skip,
     Task,
 )
-from imarena.workflows.rating.voting import Held, told
+from imarena.workflows.rating import Held, told
 
 router = APIRouter(prefix="/api", tags=["rating"])
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from pydantic import JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
+from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Assignment, Campaign, JsonDict, Output, Rater
 from imarena.routing import (
@@ -16,6 +15,7 @@ from imarena.routing import (
     Batch,
     Belief,
     Gates,
+    Known,
     Strategy,
     at_most,
     chain,
@@ -26,14 +26,12 @@ from imarena.routing import (
     per_cost,
     ranking_information,
     top_order_confidence,
+    unit_of,
 )
-from imarena.routing.campaign_plan import Known, unit_of
-from imarena.storage import Workspace, leases
-from imarena.storage.database import writing
+from imarena.storage import Workspace, leases, writing
 from imarena.workflows.active_elo.planning import believe, check_confidence, thresholds
 from imarena.workflows.active_elo.sheets import sheet_at
-from imarena.workflows.boards.weighted.arena import Arena, read_arena
-from imarena.workflows.boards.weighted.calibrations import calibration_for, curve_of
+from imarena.workflows.boards import Arena, calibration_for, curve_of, read_arena
 
 POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
 

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.judges.cv_score import DIMENSIONS, WEIGHTS, combine
-from imarena.storage import Workspace
-from imarena.storage.database import reading
+from imarena.judges import DIMENSIONS, WEIGHTS, combine
+from imarena.storage import Workspace, reading
 from imarena.storage.schema import judgments
-from imarena.workflows.boards.weighted.arena import Arena
-from imarena.workflows.boards.weighted.columns import fetch
+from imarena.workflows.boards import Arena, fetch
 
 FloatArray = NDArray[np.float64]
 

@@ -5,14 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.storage import Workspace
-from imarena.workflows.boards.weighted.arena import Arena
-from imarena.workflows.boards.weighted.boards import SETTINGS, setting_board, subset
-from imarena.workflows.boards.weighted.calibrations import ALL
-from imarena.workflows.boards.weighted.columns import LABELS
+from imarena.workflows.boards import ALL, LABELS, SETTINGS, Arena, setting_board, subset
 
 Boards = dict[str, Ranking]
 
@@ -72,7 +69,7 @@ def dimension_boards(
     """For each dimension that the judge scores: the judge's board on it, and people's where they voted on it."""
     from dataclasses import replace
 
-    from imarena.workflows.boards.weighted.arena import dimension_votes
+    from imarena.workflows.boards import dimension_votes
 
     found = {}
     for name, scores in tables.items():

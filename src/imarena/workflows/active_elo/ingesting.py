@@ -11,12 +11,9 @@ from typing import Any
 
 from sqlalchemy import update
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
+from imarena.core import UserError, content_id, moment_text
 from imarena.core.records import Assignment, Event, EventKind, Outcome, Rater, Record, Vote, now
-from imarena.core.records.base import moment_text
-from imarena.storage import Workspace
-from imarena.storage.database import writing
+from imarena.storage import Workspace, writing
 from imarena.storage.schema import leases
 
 NEEDED = ("assignment", "winner")

@@ -8,7 +8,7 @@ import numpy as np
 from imarena.core.records import Ranking
 from imarena.ranking import compare
 from imarena.stats import holm, paired_bootstrap
-from imarena.workflows.boards.weighted.arena import Arena
+from imarena.workflows.boards import Arena
 
 TOP = 5
 

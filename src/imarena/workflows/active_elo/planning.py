@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
+from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, JsonDict
-from imarena.judges.score_ranges import range_of
-from imarena.ranking import Options
-from imarena.ranking.likelihood.corrected import Ballot, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.judges import range_of
+from imarena.ranking import Ballot, Options, boards, correct
 from imarena.routing import (
     DEFERRAL,
+    LEAST_PAIRS,
+    MOST,
     Belief,
+    Forecast,
     Gates,
     chance_of_decision,
     fit_curve,
@@ -24,11 +24,8 @@ from imarena.routing import (
     standardise,
     top_order_confidence,
 )
-from imarena.routing.calibration import LEAST_PAIRS
-from imarena.routing.stopping import MOST, Forecast
 from imarena.storage import Workspace
-from imarena.workflows.boards.weighted.arena import GOLD, Arena, gold_set, read_arena
-from imarena.workflows.boards.weighted.calibrations import ALL, Fit, gap_tables, record_of, store_newest
+from imarena.workflows.boards import ALL, GOLD, Arena, Fit, gap_tables, gold_set, read_arena, record_of, store_newest
 
 
 def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> dict[str, Any]:

@@ -9,15 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import Progress, UserError
 from imarena.core.notices import notice_fields
-from imarena.core.protocols import Progress
 from imarena.core.records import Judgment
-from imarena.judges.score_ranges import range_of
+from imarena.judges import range_of
 from imarena.ranking import Options, compare
-from imarena.reports.active_page import active_page
-from imarena.reports.active_plots import save_active_plots
-from imarena.reports.page import write_html, write_markdown
+from imarena.reports import active_page, save_active_plots, write_html, write_markdown
 from imarena.routing import Gates
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.dimensions import WEIGHTINGS, dimension_scores, four, mean_lines, weighted
@@ -25,10 +22,7 @@ from imarena.workflows.active_elo.groups import dimension_boards, group_boards, 
 from imarena.workflows.active_elo.metrics import TOP, metric_lines
 from imarena.workflows.active_elo.planning import deferral_by_family, thresholds
 from imarena.workflows.active_elo.trials import Trial, judge_lines, policy_lines, threshold_lines, weight_lines
-from imarena.workflows.boards.weighted.arena import Arena, read_arena
-from imarena.workflows.boards.weighted.boards import setting_board
-from imarena.workflows.boards.weighted.calibrations import calibrations_of
-from imarena.workflows.boards.weighted.online import with_range
+from imarena.workflows.boards import Arena, calibrations_of, read_arena, setting_board, with_range
 
 
 class Steps:
@@ -162,9 +156,9 @@ def _other_judges(workspace: Workspace, judge: str) -> list[str]:
     """Judges other than this one with scores of single outputs."""
     from sqlalchemy import select
 
-    from imarena.storage.database import reading
+    from imarena.storage import reading
     from imarena.storage.schema import judgments
-    from imarena.workflows.boards.weighted.columns import fetch
+    from imarena.workflows.boards import fetch
 
     found = workspace.store.count(Judgment, "judge", dimension="overall", status="ok", right_id=None)
     with reading(workspace.store.engine) as connection:

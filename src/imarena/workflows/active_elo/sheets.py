@@ -11,16 +11,15 @@ from typing import Any
 
 from sqlalchemy import select
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
 from imarena.images import SUFFIXES
 from imarena.reports.tables import csv_rows
-from imarena.storage import Workspace
-from imarena.storage.database import reading
+from imarena.storage import Workspace, reading
 from imarena.storage.schema import leases
 from imarena.workflows.active_elo.ingesting import unread
-from imarena.workflows.rating.campaigns import get_campaign
-from imarena.workflows.views.exhibits import references_of
+from imarena.workflows.rating import get_campaign
+from imarena.workflows.views import references_of
 
 COLUMNS = (
     "assignment", "rater", "item", "turn", "instruction", "source_images", "reference_images", "left_image",

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
-from imarena.judges.score_ranges import range_of
+from imarena.core import UserError
+from imarena.judges import range_of
 from imarena.routing import Gates
-from imarena.stats.score_range import ScoreRange
+from imarena.stats import ScoreRange
 from imarena.workflows.active_elo.simulation.campaigns import campaigns, default_gates, moved_gates
 from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
 from imarena.workflows.active_elo.simulation.worlds import World
-from imarena.workflows.boards.weighted.arena import Arena
+from imarena.workflows.boards import Arena
 
 ABLATION = (*POLICIES, "two-gate, constant q", "two-gate, online", "two-gate, online without rho")
 THRESHOLDS = tuple(SENSITIVITY)

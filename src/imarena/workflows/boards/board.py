@@ -8,13 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.ranking.signature import signed, table_data
-from imarena.storage import Workspace
-from imarena.storage.forms import Form
+from imarena.ranking import signed, table_data
+from imarena.storage import Form, Workspace
 from imarena.workflows.boards import findings
 from imarena.workflows.boards.choice import Chosen, Evidence, choose, judge_called, people
 from imarena.workflows.boards.coverage import Delivery, read_delivery
@@ -31,12 +29,12 @@ from imarena.workflows.views import (
     BattleColumns,
     Kind,
     View,
+    joined_battles,
     judge_battles,
     named,
     people_battles,
+    read_ratings,
 )
-from imarena.workflows.views.battles import joined_battles
-from imarena.workflows.views.ratings import read_ratings
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,19 @@ from functools import cached_property
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery, Source
-from imarena.workflows.views import WHOLE, BattleColumns, View, Window, named, people_battles
-from imarena.workflows.views.ratings import rating_battles, read_ratings
-from imarena.workflows.views.versions import judges_called
+from imarena.workflows.views import (
+    WHOLE,
+    BattleColumns,
+    View,
+    Window,
+    judges_called,
+    named,
+    people_battles,
+    rating_battles,
+    read_ratings,
+)
 
 
 @dataclass(frozen=True)

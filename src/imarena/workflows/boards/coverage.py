@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import Mode, Status
-from imarena.workflows.views import MODES, STATUSES, Entries, View
-from imarena.workflows.views.slots import NOT_TRIED, slots_of
+from imarena.workflows.views import MODES, NOT_TRIED, STATUSES, Entries, View, slots_of
 
 _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.value)
 

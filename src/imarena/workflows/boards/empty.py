@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from imarena.core.errors import UserError
-from imarena.core.plurals import counted
+from imarena.core import UserError, counted
 from imarena.workflows.boards.choice import Chosen
 from imarena.workflows.boards.query import BoardQuery
-from imarena.workflows.views import WHOLE, View
-from imarena.workflows.views.questions import unanswered_places
-from imarena.workflows.views.ratings import RULES, read_ratings
+from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_places
 
 
 def nothing_to_rank(view: View, chosen: Chosen, query: BoardQuery, about: Sequence[str]) -> UserError:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.ranking import Options
 from imarena.workflows.boards.board import Board, Boards
 from imarena.workflows.boards.query import BoardQuery

@@ -10,13 +10,12 @@ from sqlalchemy import select
 
 from imarena.core.notices import Notice
 from imarena.core.records import Status
-from imarena.judges.catalog import CARDS
-from imarena.storage.database import reading
+from imarena.judges import CARDS
+from imarena.storage import reading
 from imarena.storage.schema import outputs
 from imarena.workflows.boards.choice import Chosen, Evidence
 from imarena.workflows.boards.coverage import Delivery
-from imarena.workflows.views import BattleColumns, View, occurring
-from imarena.workflows.views.slots import UNNAMED, slots_of
+from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, occurring, slots_of
 
 FEW_VOTES = 30
 """Below this number of votes a board of people's votes says little, whatever its intervals."""
@@ -160,7 +159,7 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
     found: dict[str, Any] = {
         editor: dict(row)
         for editor, row in slots_of(view.workspace).counts().items()
-        if editor not in ranked and editor != UNNAMED and not row.get(Status.OK.value)
+        if editor not in ranked and editor != UNNAMED_EDITOR and not row.get(Status.OK.value)
     }
     return (Notice(code="no_outputs", values={"models": found}),) if found else ()
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json, sha256_hex
+from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
-from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles
-from imarena.ranking.signature import signed, table_data
+from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles, signed, table_data
 
 
 def rank(
@@ -54,7 +52,7 @@ def load_battles(
     data: object, *, columns: Mapping[str, str] | None = None, labels: Mapping[str, str] | None = None
 ) -> Any:
     """Any of the accepted forms as a checked Arrow table."""
-    from imarena.tables.plain import as_table, read_table
+    from imarena.tables import as_table, read_table
 
     if isinstance(data, (str, Path)):
         return read_table(Path(data), "battles", columns=columns, labels=labels)
@@ -158,7 +156,7 @@ def load_board(path: Path) -> tuple[dict[str, float], str | None]:
     """Ratings by model (higher is better) and the board's date, from model and rating or rank, or from our own JSON."""
     if path.suffix.lower() == ".json":
         return _own_board(path)
-    from imarena.tables.plain import read_table
+    from imarena.tables import read_table
 
     table = read_table(path, "board")
     models = table["model"].to_pylist()
@@ -192,7 +190,7 @@ def _own_board(path: Path) -> tuple[dict[str, float], str | None]:
 
 def is_board(path: Path) -> bool:
     """Is this a board (model and rating or rank) and not a table of battles?"""
-    from imarena.tables.files import column_names
+    from imarena.tables import column_names
 
     if path.suffix.lower() == ".json":
         return True

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Ranking
 from imarena.ranking import Options
 from imarena.workflows.views import EVERYTHING, Kind, Window

@@ -1,6 +1,6 @@
 """What a signature says of where verdicts come from."""
 
-from imarena.storage.forms import Form
+from imarena.storage import Form
 
 
 def judge_data(forms: list[Form]) -> dict[str, str]:

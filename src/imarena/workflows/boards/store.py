@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from imarena.core.errors import DatabaseFailed
+from imarena.core import DatabaseFailed
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
 from imarena.storage import Workspace

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from imarena.core.records import Status
-from imarena.editors.function import RAISED
+from imarena.editors import RAISED
 
 AGAIN = "The same command asks again for what is missing, and for nothing else."
 ADVICE = {

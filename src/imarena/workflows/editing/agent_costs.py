@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from imarena.agent import ChatMind
-from imarena.core.errors import UserError
-from imarena.core.protocols import Editor, Exhibit
+from imarena.core import Editor, Exhibit, UserError
 from imarena.core.records import ImageRef, Item, Mode, Usage
-from imarena.workflows.questions.estimates import (
+from imarena.workflows.questions import (
     CHARACTERS_PER_TOKEN,
     OUTPUT_TOKENS,
     PIXELS_PER_TOKEN,
@@ -17,8 +16,8 @@ from imarena.workflows.questions.estimates import (
     picture_tokens,
     question_size,
 )
-from imarena.workflows.views.exhibits import instruction_of, references_of
-from imarena.workflows.wiring.judges import Door, Wired
+from imarena.workflows.views import instruction_of, references_of
+from imarena.workflows.wiring import Door, Wired
 
 _MADE = b"made"
 """Stands for the picture that is judged and not yet there: it is taken to be as large as the source."""

@@ -3,9 +3,7 @@
 import secrets
 from collections import defaultdict
 
-from imarena.core.errors import StoreError
-from imarena.core.ids import canonical_json, sha256_hex
-from imarena.core.protocols import Editor, Noted
+from imarena.core import Editor, Noted, StoreError, canonical_json, sha256_hex
 from imarena.core.records import Evidence, ImageRef, JsonDict
 from imarena.images import check
 from imarena.storage import Workspace

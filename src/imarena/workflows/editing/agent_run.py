@@ -8,13 +8,12 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core.errors import InvalidImage, UnknownName, UserError
-from imarena.core.protocols import EditRequest, EditResult, Resumable
+from imarena.core import EditRequest, EditResult, InvalidImage, Resumable, UnknownName, UserError
 from imarena.core.records import Status
 from imarena.images import SUFFIXES, check, media_type_of
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
 from imarena.workflows.editing.agent_journal import StepJournal
-from imarena.workflows.wiring.editors import Wish, wire_editors
+from imarena.workflows.wiring import Wish, wire_editors
 
 _STEP = re.compile(rf"\d+({'|'.join(re.escape(suffix) for suffix in SUFFIXES.values())})")
 

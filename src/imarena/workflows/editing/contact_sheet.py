@@ -14,11 +14,10 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from imarena.core.errors import InvalidImage, StoreError
-from imarena.core.protocols import Editor
+from imarena.core import Editor, InvalidImage, StoreError
 from imarena.core.records import ImageRef, Item, Output
 from imarena.images import JPEG, encode, preview
-from imarena.reports.contact_sheet import Cell, Page, Row, page
+from imarena.reports import ContactSheetCell, ContactSheetPage, ContactSheetRow, contact_sheet_html
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import EditReport
 
@@ -72,10 +71,10 @@ class ContactSheet:
         self._stale = False
         looks = self._looks()
         rows = [(item, [_source(item), *(looks.get((item.item_id, e)) for e in self.editors)]) for item in self.items]
-        drawn = Page(
+        drawn = ContactSheetPage(
             editors=tuple(self.editors),
             rows=tuple(
-                Row(item.key, tuple(turn.instruction for turn in item.turns), tuple(map(self._cell, cells)))
+                ContactSheetRow(item.key, tuple(turn.instruction for turn in item.turns), tuple(map(self._cell, cells)))
                 for item, cells in rows
             ),
             outputs=dict(report.outputs),
@@ -87,7 +86,7 @@ class ContactSheet:
             stopped=report.stopped,
         )
         self._write("contact-sheet.jpg", self._picture(rows))
-        self._write("contact-sheet.html", page(drawn).encode())
+        self._write("contact-sheet.html", contact_sheet_html(drawn).encode())
         self._last = time.monotonic()
 
     def _looks(self) -> dict[tuple[str, str], _Look]:
@@ -102,10 +101,10 @@ class ContactSheet:
                 found[place] = _Look(None, output.status.value, output.error)
         return found
 
-    def _cell(self, look: _Look | None) -> Cell:
+    def _cell(self, look: _Look | None) -> ContactSheetCell:
         if look is None:
-            return Cell()
-        return Cell(self._preview(look.image) or None if look.image else None, look.words, look.error)
+            return ContactSheetCell()
+        return ContactSheetCell(self._preview(look.image) or None if look.image else None, look.words, look.error)
 
     def _preview(self, image: ImageRef) -> bytes:
         """Made once; empty where the picture was withdrawn or cannot be shown: a sheet never ends a run."""

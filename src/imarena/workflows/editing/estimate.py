@@ -7,12 +7,9 @@ from datetime import UTC, date, datetime
 from statistics import median
 from typing import Any
 
-from imarena.core.ids import sha256_hex
-from imarena.core.plurals import counted
-from imarena.core.protocols import Editor, Resumable
+from imarena.core import Editor, Resumable, counted, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
-from imarena.editors.folder import FolderEditor
-from imarena.editors.prices import age
+from imarena.editors import FolderEditor, age
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_costs import Place, asides
 from imarena.workflows.editing.agent_journal import paid_before, steps_of

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from imarena.core.records import Item, Mode
-from imarena.editors.folder import names_of
+from imarena.editors import names_of
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import has_turn, named_in_folder
-from imarena.workflows.views.exhibits import instruction_of
+from imarena.workflows.views import instruction_of
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from imarena.core.errors import UnknownName, UserError
-from imarena.core.protocols import Editor
+from imarena.core import Editor, UnknownName, UserError
 from imarena.core.records import Item, JsonDict, Mode, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.editing.advice import advice
@@ -146,9 +145,9 @@ def named_in_folder(item: Item, mode: Mode, turn: int) -> JsonDict:
 
 def add_studio(workspace: Workspace, keys: tuple[str, ...] | None = None) -> None:
     """Put the bundled benchmark's items (all of them, or these) into the workspace; what is there stays."""
-    from imarena.datasets.studio import DATASET, studio_items
+    from imarena.datasets import DATASET, studio_items
     from imarena.studio import entries
-    from imarena.workflows.exchange.importing import WorkspaceIntake
+    from imarena.workflows.exchange import WorkspaceIntake
 
     wanted = keys if keys is not None else tuple(entry.key for entry in entries())
     present = {item.key for item in workspace.store.records(Item, dataset=DATASET)}

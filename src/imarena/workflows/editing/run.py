@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 
-from imarena.core.errors import InvalidImage, StoreError
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Progress, Resumable
+from imarena.core import Editor, EditRequest, EditResult, InvalidImage, Progress, Resumable, StoreError, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
-from imarena.editors.function import FunctionEditor
+from imarena.editors import FunctionEditor
 from imarena.engine import Plan, run_async
 from imarena.images import check
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_journal import StepJournal
 from imarena.workflows.editing.contact_sheet import ContactSheet
 from imarena.workflows.editing.plan import EditReport, EditSettings, EditWork, Known, missing, named_in_folder
-from imarena.workflows.views.exhibits import instruction_of, request_of
-from imarena.workflows.wiring.runs import Ongoing, alone, noted
+from imarena.workflows.views import instruction_of, request_of
+from imarena.workflows.wiring import Ongoing, alone, noted
 
 __all__ = ["EditReport", "EditSettings", "EditWork", "edit_items"]
 
@@ -167,7 +165,7 @@ class _Run:
             named = named_in_folder(work.item, work.mode, work.turn)
             request = replace(request, params={**request.params, **named})
         if self.settings.wrap and getattr(work.editor, "wrappable", True):
-            from imarena.editors.task_words import wrapped
+            from imarena.editors import wrapped
 
             request = replace(request, instruction=wrapped(request))
         return request

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from imarena.core.errors import UserError
-from imarena.core.plurals import counted, plural
-from imarena.core.protocols import Editor
+from imarena.core import Editor, UserError, counted, plural
 from imarena.core.records import JsonDict, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import EditSettings

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Progress, Skip, WriteFormat
+from imarena.core import Progress, Skip, UserError, WriteFormat
 from imarena.core.records import ImageRef, Record
 from imarena.storage import Workspace
-from imarena.workflows.views import View
-from imarena.workflows.views.rows import uncounted_judgments, uncounted_votes
+from imarena.workflows.views import View, uncounted_judgments, uncounted_votes
 
 R = TypeVar("R", bound=Record)
 

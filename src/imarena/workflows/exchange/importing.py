@@ -6,16 +6,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from imarena.core.errors import InvalidImage
-from imarena.core.ids import content_id, sha256_hex
-from imarena.core.protocols import Progress, ReadFormat, Skip
+from imarena.core import InvalidImage, Progress, ReadFormat, Skip, content_id, sha256_hex
 from imarena.core.records import ImageRef, Item, JsonDict, Judgment, Output, Record, Status, Tombstone, Vote
-from imarena.datasets.taxonomy import load_taxonomy, taxonomy_names
+from imarena.datasets import load_taxonomy, taxonomy_names
 from imarena.images import check
-from imarena.storage import Conflict, Workspace
-from imarena.storage.upkeep import withdrawn
-from imarena.storage.verify import images_of
-from imarena.workflows.wiring.runs import noted
+from imarena.storage import Conflict, Workspace, images_of, withdrawn
+from imarena.workflows.wiring import noted
 
 BATCH = 1_000
 MAX_SKIPS = 1_000

@@ -4,8 +4,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from imarena.core.errors import UnknownName
-from imarena.core.ids import content_id
+from imarena.core import UnknownName, content_id
 from imarena.core.records import Item, Order, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.views import View, people_battles

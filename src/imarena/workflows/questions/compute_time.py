@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imarena.core.protocols import Judge
+from imarena.core import Judge
 from imarena.core.records import Judgment, Status
 from imarena.storage import Workspace
 from imarena.workflows.questions.judging_plan import CaseWork, place_of

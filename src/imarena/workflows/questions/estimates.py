@@ -8,19 +8,17 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from imarena.core.ids import content_id
-from imarena.core.plurals import counted
-from imarena.core.protocols import Exhibit, Judge
+from imarena.core import Exhibit, Judge, content_id, counted
 from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Board, Case
 from imarena.workflows.questions.compute_time import pace_of
 from imarena.workflows.questions.judging_plan import Held, PlannedWork, skeleton
-from imarena.workflows.views.exhibits import references_of, sources_of
-from imarena.workflows.wiring.judges import Wired
+from imarena.workflows.views import references_of, sources_of
+from imarena.workflows.wiring import Wired
 
 if TYPE_CHECKING:
-    from imarena.judges.chat.prompt import Prompt
+    from imarena.judges import Prompt
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 28 * 28
@@ -170,7 +168,7 @@ def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: Held | N
     images = _images(case, parents)
     if not isinstance(prompts, dict):
         return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
-    from imarena.judges.chat.judge import pass_name
+    from imarena.judges import pass_name
 
     passes, known = int(getattr(judge, "passes", 1)), held.texts if held else {}
     asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
@@ -180,7 +178,7 @@ def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: Held | N
 
 def question_size(prompts: "Iterable[Prompt]", exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
     """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
-    from imarena.judges.chat.prompt import render
+    from imarena.judges import render
 
     words = pixels = 0.0
     pictures = 0

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from imarena.core.ids import canonical_json, content_id, sha256_hex
-from imarena.core.protocols import Judge
+from imarena.core import Judge, canonical_json, content_id, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Status
-from imarena.judges.chat.imagenworld import objects_of
-from imarena.judges.expected_offline import offline_objects
+from imarena.judges import objects_of, offline_objects
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import check_names
-from imarena.workflows.views.exhibits import instruction_of, references_of
+from imarena.workflows.views import instruction_of, references_of
 
 KIND = "expected_objects"
 OFFLINE = "builtin"

@@ -7,8 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from imarena.core.errors import ImarenaError, UserError
-from imarena.core.protocols import Exhibit, Verdict
+from imarena.core import Exhibit, ImarenaError, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.engine import Plan, Tally, run_async
 from imarena.storage import Workspace
@@ -23,8 +22,7 @@ from imarena.workflows.questions.expected_objects import (
     work_of,
 )
 from imarena.workflows.questions.judging import JudgeReport, Watch
-from imarena.workflows.wiring.judges import Wired
-from imarena.workflows.wiring.runs import noted
+from imarena.workflows.wiring import Wired, noted
 
 
 @dataclass(frozen=True)

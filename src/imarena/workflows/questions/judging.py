@@ -9,17 +9,16 @@ from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
-from imarena.core.errors import ImarenaError
-from imarena.core.protocols import Exhibit, Judge, PartlyAsked, Progress, Verdict
+from imarena.core import Exhibit, ImarenaError, Judge, PartlyAsked, Progress, Verdict
 from imarena.core.records import JsonDict, Output, Status
 from imarena.engine import Plan, Tally, computing, run_async
-from imarena.judges.orders import shown
+from imarena.judges import shown
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.judging_plan import CaseWork, Held, plan_cases
 from imarena.workflows.questions.judging_records import ORDERS, NotCompared, comparing, copies_of, records_of
-from imarena.workflows.views.exhibits import exhibit_of
-from imarena.workflows.wiring.runs import Ongoing, noted
+from imarena.workflows.views import exhibit_of
+from imarena.workflows.wiring import Ongoing, noted
 
 ERRORS_TOLD = 20
 ERROR_LENGTH = 300

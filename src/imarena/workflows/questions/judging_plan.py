@@ -5,14 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
-from imarena.core.protocols import Exhibit, Judge, PartlyAsked
+from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id
 from imarena.core.records import Order, Output, Reply
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.views.exhibits import instruction_of, references_of, sources_of
-from imarena.workflows.views.questions import Place, asked
+from imarena.workflows.views import Place, asked, instruction_of, references_of, sources_of
 
 PAGE = 500
 
@@ -179,7 +176,7 @@ def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     prompts: Any = getattr(judge, "prompts", None)
     if not isinstance(prompts, dict):
         return ""
-    from imarena.judges.chat.prompt import check_exhibit
+    from imarena.judges import check_exhibit
 
     try:
         for prompt in prompts.values():

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Judge, Verdict
+from imarena.core import Judge, UserError, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
-from imarena.judges.orders import mirrored_reasons, mirrored_scores, recorded
+from imarena.judges import mirrored_reasons, mirrored_scores, recorded
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.judging_plan import CaseWork, place_of

@@ -6,13 +6,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.clients import Budget
-from imarena.clients.reachable import need_listener
-from imarena.core.errors import UserError
-from imarena.core.plurals import counted
-from imarena.core.protocols import Judge
+from imarena.clients import Budget, need_listener
+from imarena.core import Judge, UserError, counted
 from imarena.core.records import Ranking
-from imarena.judges.orders import OrderPolicy
+from imarena.judges import OrderPolicy
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
@@ -23,8 +20,7 @@ from imarena.workflows.questions.expected_objects import all_lists
 from imarena.workflows.questions.judging import Asking, JudgeReport, Watch, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
-from imarena.workflows.wiring.judges import Wired, Words, need_shape, wire_judge
-from imarena.workflows.wiring.runs import alone
+from imarena.workflows.wiring import Wired, Words, alone, need_shape, wire_judge
 
 
 @dataclass

@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.core.protocols import Progress, Verdict
+from imarena.core import Progress, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
-from imarena.judges.orders import recorded
+from imarena.judges import recorded
 from imarena.storage import Workspace
 from imarena.workflows.questions.judging_records import verdict_fields
 from imarena.workflows.questions.reply_readers import Readers
-from imarena.workflows.views.questions import asked, unanswered
-from imarena.workflows.wiring.runs import noted
+from imarena.workflows.views import asked, unanswered
+from imarena.workflows.wiring import noted
 
 READABLE = (Status.OK.value, Status.UNPARSABLE.value)
 """Other statuses say that the endpoint gave no answer, or that the model declined: the next run asks again."""

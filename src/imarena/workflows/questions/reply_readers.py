@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from imarena.core.errors import ImarenaError
-from imarena.core.ids import canonical_json
-from imarena.core.protocols import ChatAnswer, ChatPrompt, Judge, Verdict
+from imarena.core import ChatAnswer, ChatPrompt, ImarenaError, Judge, Settings, Verdict, canonical_json
 from imarena.core.records import JsonDict, Judgment, Status
-from imarena.core.settings import Settings
-from imarena.judges.catalog import CARDS, JUDGES
+from imarena.judges import CARDS, JUDGES
 from imarena.workflows.questions.judging_records import ORDERS
 
 PROMPTS = "prompt_sha256"

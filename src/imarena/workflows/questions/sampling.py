@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from imarena.core.errors import UnknownName, UserError
-from imarena.core.ids import content_id
+from imarena.core import UnknownName, UserError, content_id
 from imarena.core.records import Order, Output, Ranking
-from imarena.judges.orders import OrderPolicy, orders_for
+from imarena.judges import OrderPolicy, orders_for
 from imarena.workflows.questions.cases import Board, Case, Slot, sides
 
 Pair = tuple[str, str]

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from imarena.core.plurals import counted, plural
+from imarena.core import counted, plural
 from imarena.core.records import Evidence, Item, Output, Status
+from imarena.reports import columns
 from imarena.reports.tables import Column, Table
-from imarena.reports.tables.table import columns
 from imarena.storage import Workspace
 from imarena.workflows.questions.text_scan import TEXT, Words, flags_of, pictures
-from imarena.workflows.views.exhibits import instruction_of
+from imarena.workflows.views import instruction_of
 
 SOURCE = "(source)"
 BATCH = 500

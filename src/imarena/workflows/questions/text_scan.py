@@ -14,13 +14,11 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
-from imarena.core.errors import ImarenaError, UserError
-from imarena.core.protocols import Progress
+from imarena.core import ImarenaError, Progress, UserError
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
 from imarena.engine import Plan, Tally, computing, run_async
-from imarena.storage import Workspace
-from imarena.storage.upkeep import withdrawn
-from imarena.workflows.wiring.runs import noted
+from imarena.storage import Workspace, withdrawn
+from imarena.workflows.wiring import noted
 
 TEXT = "text"
 FLAG = "injected_text"

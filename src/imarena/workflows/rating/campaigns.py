@@ -10,13 +10,10 @@ from typing import Any
 
 from sqlalchemy import Select, case, func, or_, select, union, union_all
 
-from imarena.core.errors import UserError
+from imarena.core import UserError, moment_text
 from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
-from imarena.core.records.base import moment_text
-from imarena.routing.campaign_plan import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
-from imarena.storage import Workspace, access, leases
-from imarena.storage.codec import from_row
-from imarena.storage.database import reading, writing
+from imarena.routing import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
+from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import campaigns as campaigns_table
 from imarena.storage.schema import events as events_table
@@ -24,7 +21,6 @@ from imarena.storage.schema import leases as leases_table
 from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
-from imarena.storage.upkeep import withdrawn
 from imarena.workflows.rating.sheets import checks_of
 from imarena.workflows.rating.task_counts import WITHDRAWN, coin
 

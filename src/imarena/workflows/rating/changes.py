@@ -9,13 +9,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy import Connection, select, update
 
-from imarena.core.errors import UserError
+from imarena.core import UserError, moment_text
 from imarena.core.records import Campaign, JsonDict, now
-from imarena.core.records.base import moment_text
-from imarena.routing.campaign_plan import plan_of
-from imarena.storage import Workspace
-from imarena.storage.codec import from_row, to_row
-from imarena.storage.database import writing
+from imarena.routing import plan_of
+from imarena.storage import Workspace, from_row, to_row, writing
 from imarena.storage.schema import campaigns as campaigns_table
 from imarena.workflows.rating.task_counts import set_slots
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, or_, select
 
+from imarena.core import moment_text
 from imarena.core.records import Campaign, now
-from imarena.core.records.base import moment_text
-from imarena.routing.campaign_plan import Plan
+from imarena.routing import Plan
 from imarena.storage import access, leases
 from imarena.storage.schema import assignments, units_seen
 from imarena.storage.schema import leases as table

@@ -10,13 +10,10 @@ from typing import Any
 
 from imarena.core.notices import Notice
 from imarena.core.records import Item, Outcome, Output, Status
-from imarena.routing.ballots import INSTRUCTION_FOLLOWING
-from imarena.routing.campaign_plan import Known, unit_of
-from imarena.routing.forms import forms
+from imarena.routing import INSTRUCTION_FOLLOWING, Known, forms, unit_of
 from imarena.storage import Workspace
 from imarena.workflows.rating.task_counts import coin
-from imarena.workflows.views import View
-from imarena.workflows.views.rows import counting_votes
+from imarena.workflows.views import View, counting_votes
 
 MOST = 500
 _SIDES = {"left": "right", "right": "left"}

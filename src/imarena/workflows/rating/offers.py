@@ -6,11 +6,9 @@ from typing import Literal
 
 from sqlalchemy import Connection, func, select
 
-from imarena.core.ids import sha256_hex
+from imarena.core import moment_text, sha256_hex
 from imarena.core.records import Assignment, Campaign, Vote, now
-from imarena.core.records.base import moment_text
-from imarena.routing.ballots import right
-from imarena.routing.campaign_plan import Known, Plan
+from imarena.routing import Known, Plan, right
 from imarena.storage import access, leases
 from imarena.storage.schema import leases as leases_table
 from imarena.workflows.rating.record_cache import Shelves

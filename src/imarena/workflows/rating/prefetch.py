@@ -13,8 +13,8 @@ from datetime import timedelta
 
 from sqlalchemy import Connection
 
+from imarena.core import moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
-from imarena.core.records.base import moment_text
 from imarena.storage import leases
 from imarena.workflows.rating.offers import Standing, made_for
 from imarena.workflows.rating.voting import Held, Refusal, Voting

@@ -9,21 +9,16 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from imarena.core import ROUNDS, SEED
 from imarena.core.notices import Notice, Place, sentence
 from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
-from imarena.core.resampling import ROUNDS, SEED
 from imarena.reports.tables import csv_rows
-from imarena.routing.ballots import right
-from imarena.routing.campaign_plan import Known, Plan, plan_of
-from imarena.routing.forms import forms
-from imarena.stats import PAIR_CODES
-from imarena.stats.ratings import Scale
-from imarena.storage import Workspace
-from imarena.storage.codec import from_row
-from imarena.storage.database import reading
+from imarena.routing import Known, Plan, forms, plan_of, right
+from imarena.stats import PAIR_CODES, Scale
+from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
 from imarena.workflows.rating.sheets import answered_elsewhere, knew, sheet_raters
-from imarena.workflows.views.votes import votes_in_force
+from imarena.workflows.views import votes_in_force
 
 FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""

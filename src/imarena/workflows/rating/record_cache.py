@@ -6,14 +6,12 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, bindparam, select
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
-from imarena.routing.campaign_plan import Plan, plan_of
-from imarena.storage import Workspace
-from imarena.storage.codec import from_row
-from imarena.storage.prepared import Prepared
+from imarena.routing import Plan, plan_of
+from imarena.storage import Prepared, Workspace, from_row
 from imarena.storage.schema import assignments, votes
-from imarena.workflows.views.exhibits import references_of, sources_of
+from imarena.workflows.views import references_of, sources_of
 
 _AT_HAND = 20_000
 _PLAN_S = 2.0

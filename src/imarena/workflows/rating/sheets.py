@@ -5,13 +5,10 @@ from collections.abc import Iterator
 from sqlalchemy import func, select
 
 from imarena.core.records import Assignment, Campaign, Outcome, Vote
-from imarena.routing.ballots import right
-from imarena.routing.campaign_plan import Known
-from imarena.storage import Workspace
-from imarena.storage.codec import from_row
-from imarena.storage.database import reading
+from imarena.routing import Known, right
+from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, leases, participants, votes
-from imarena.workflows.views.votes import votes_in_force
+from imarena.workflows.views import votes_in_force
 
 
 def answered_elsewhere(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[Assignment, Vote]]:

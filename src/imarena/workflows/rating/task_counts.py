@@ -6,12 +6,10 @@ from typing import TypeVar
 
 from sqlalchemy import func, select, update
 
-from imarena.core.ids import sha256_hex
+from imarena.core import sha256_hex
 from imarena.core.records import Assignment, Campaign
-from imarena.routing.campaign_plan import plan_of
-from imarena.storage import Workspace, leases
-from imarena.storage.codec import from_row
-from imarena.storage.database import reading, writing
+from imarena.routing import plan_of
+from imarena.storage import Workspace, from_row, leases, reading, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import leases as leases_table
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from imarena.core.records import Item, Output
 from imarena.storage import Workspace
-from imarena.workflows.views import View
-from imarena.workflows.views.rows import counting_votes
+from imarena.workflows.views import View, counting_votes
 
 VOTE_COLUMNS = (
     "left", "right", "winner", "item", "rater", "dataset", "task", "topic", "dimension", "comment", "time_spent_s",

@@ -13,15 +13,10 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
+from imarena.core import UserError, content_id, moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, Vote, now
-from imarena.core.records.base import moment_text
-from imarena.routing.ballots import Answer, feedback_on, read_ballot
-from imarena.routing.campaign_plan import RATERS_PER_UNIT, Plan
-from imarena.storage import Workspace, leases
-from imarena.storage.database import reading, writing
-from imarena.storage.turns import Turns
+from imarena.routing import RATERS_PER_UNIT, Answer, Plan, feedback_on, read_ballot
+from imarena.storage import Turns, Workspace, leases, reading, writing
 from imarena.workflows.rating.forecast import Outlook, outlook
 from imarena.workflows.rating.offers import Standing, made_for, standing, week_ago
 from imarena.workflows.rating.record_cache import Shelves

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from imarena.core.errors import ImarenaError
-from imarena.core.ids import content_id
+from imarena.core import ImarenaError, content_id
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.images import preview
-from imarena.reports.page import Exhibit, Picture, Section
+from imarena.reports import Exhibit, Picture, Section
 from imarena.storage import Workspace
 from imarena.workflows.reporting.known_truth import true_qualities
 from imarena.workflows.views import WHOLE, View

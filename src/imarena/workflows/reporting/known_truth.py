@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from imarena.core.records import Item, Mode, Output, Status
-from imarena.datasets.studio import DATASET
-from imarena.editors.studio.editors import QUALITY_ORDER, habit_told, studio_editors
-from imarena.reports.page import Section
+from imarena.datasets import DATASET
+from imarena.editors import QUALITY_ORDER, habit_told, studio_editors
+from imarena.reports import Section, columns
 from imarena.reports.tables import Column, Table
-from imarena.reports.tables.table import columns
 from imarena.stats import kendall
 from imarena.storage import Workspace
 from imarena.studio import entries, true_quality

@@ -3,21 +3,29 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from imarena.core import Progress, counted
 from imarena.core.notices import sentences
-from imarena.core.plurals import counted
-from imarena.core.protocols import Progress
-from imarena.reports.page import Page, Picture, Section, write_html, write_markdown
-from imarena.reports.rank_plots import METHODS, ratings_chart, save_pair, wins_chart
-from imarena.reports.rank_tables import board_tables
+from imarena.reports import (
+    METHODS,
+    Page,
+    Picture,
+    Section,
+    board_tables,
+    columns,
+    ratings_chart,
+    save_pair,
+    wins_chart,
+    write_html,
+    write_markdown,
+)
 from imarena.reports.tables import Cell, Column, Table
-from imarena.reports.tables.table import columns
 from imarena.storage import Workspace
 from imarena.workflows.boards import Board, Boards, every_board, store_boards
-from imarena.workflows.questions.text_findings import findings, findings_table
+from imarena.workflows.questions import findings, findings_table
 from imarena.workflows.reporting.gallery import gallery_section
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
-from imarena.workflows.serving.issue_counts import KINDS, every_issue
-from imarena.workflows.upkeep.status import WorkspaceStatus, status
+from imarena.workflows.serving import KINDS, every_issue
+from imarena.workflows.upkeep import WorkspaceStatus, status
 from imarena.workflows.views import View
 
 GALLERY_ITEMS = 12

@@ -1,1 +1,5 @@
 """What the web application shows, computes ahead and runs on."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,11 +13,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.ids import content_id, content_number, content_numbers
-from imarena.workflows.views import MIRRORED, NONE, Entries, Names, View
-from imarena.workflows.views.battles import joined_names
-from imarena.workflows.views.codes import ByteArray, CodeArray
-from imarena.workflows.views.fetch import IntArray
+from imarena.core import content_id, content_number, content_numbers
+from imarena.workflows.views import MIRRORED, NONE, ByteArray, CodeArray, Entries, IntArray, Names, View, joined_names
 
 _AT_ONCE = 2_000
 KIND = "battle"

@@ -10,18 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
-from imarena.storage.codec import from_row
-from imarena.storage.database import reading
+from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
-from imarena.workflows.rating.campaigns import items_in_hand, items_in_open_campaigns
+from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIndex, battle_id, read_battle_index
 from imarena.workflows.serving.leaderboards import Filters, Looking, judge_names
 from imarena.workflows.serving.snapshot import Sight
-from imarena.workflows.views import EQUAL, PREFERENCES, TIE, Reason, View
-from imarena.workflows.views.fetch import IntArray
-from imarena.workflows.views.reasons import REPLACED, judgment_reason, vote_reasons
+from imarena.workflows.views import (
+    EQUAL,
+    PREFERENCES,
+    REPLACED,
+    TIE,
+    IntArray,
+    Reason,
+    View,
+    judgment_reason,
+    vote_reasons,
+)
 
 EVERYTHING = Filters()
 _OUTCOMES = tuple(PREFERENCES[TIE] if code == EQUAL else name for code, name in enumerate(PREFERENCES))

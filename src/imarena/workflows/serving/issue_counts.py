@@ -11,14 +11,22 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 
 from imarena.core.records import Output
-from imarena.storage.database import reading
+from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.serving.leaderboards import Filters, Looking
 from imarena.workflows.serving.snapshot import Sight
-from imarena.workflows.views import NONE, Entries, View, live_vote_rows
-from imarena.workflows.views.codes import CodeArray, Names, names_of
-from imarena.workflows.views.fetch import IntArray, fetch_columns
-from imarena.workflows.views.slots import UNNAMED
+from imarena.workflows.views import (
+    NONE,
+    UNNAMED_EDITOR,
+    CodeArray,
+    Entries,
+    IntArray,
+    Names,
+    View,
+    fetch_columns,
+    live_vote_rows,
+    names_of,
+)
 
 GRID = 16
 KINDS = ("object", "segment", "box", "new_image", "returned_input", "other")
@@ -92,7 +100,7 @@ def _of_votes(view: View, found: IssueColumns, kept: NDArray[np.bool_], criterio
 
 
 def _named(entries: Entries, places: CodeArray) -> list[str]:
-    return [name or UNNAMED for name in Names(entries.editor.of[places], entries.editor.names).list()]
+    return [name or UNNAMED_EDITOR for name in Names(entries.editor.of[places], entries.editor.names).list()]
 
 
 def _counted(view: View, found: IssueColumns, rows: IntArray) -> Heat:
@@ -107,7 +115,7 @@ def _counted(view: View, found: IssueColumns, rows: IntArray) -> Heat:
     editor = entries.editor.of[view.votes.left[found.vote[rows]]]
     for code in np.unique(editor).tolist():
         counts = np.bincount(kind[editor == code], minlength=len(KINDS)).tolist()
-        name = UNNAMED if code < 0 else entries.editor.names[code]
+        name = UNNAMED_EDITOR if code < 0 else entries.editor.names[code]
         made.by_editor[name] = Counter({kind: n for kind, n in zip(KINDS, counts, strict=True) if n})
     return made
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.storage.forms import Form
+from imarena.storage import Form
 from imarena.workflows.serving.leaderboards import Looking
 from imarena.workflows.serving.snapshot import Sight
 from imarena.workflows.views import (
@@ -20,16 +20,17 @@ from imarena.workflows.views import (
     RIGHT,
     RIGHT_FIRST,
     TIE,
+    ByteArray,
+    CodeArray,
     Fought,
+    IntArray,
     JudgmentColumns,
     View,
     Window,
     combine,
     people_battles,
+    unanswered_places,
 )
-from imarena.workflows.views.codes import ByteArray, CodeArray
-from imarena.workflows.views.fetch import IntArray
-from imarena.workflows.views.questions import unanswered_places
 
 
 @dataclass

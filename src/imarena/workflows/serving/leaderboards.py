@@ -10,32 +10,30 @@ from typing import TypeVar
 import numpy as np
 from sqlalchemy import select
 
-from imarena.core.errors import UserError
+from imarena.core import UserError, moment_text
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.core.records.base import moment_text
-from imarena.ranking import Options
-from imarena.ranking.signature import SIGNATURE
-from imarena.storage import Workspace
-from imarena.storage.codec import from_row
-from imarena.storage.database import reading
+from imarena.ranking import SIGNATURE, Options
+from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import rankings
 from imarena.workflows.boards import (
     ALL_JUDGES,
     ITEM_FILTERS,
+    Board,
     BoardQuery,
     Chosen,
     Evidence,
     Source,
+    Tallied,
     battle_table,
     choose,
+    duel_of,
+    matrix_of,
+    other_sources,
+    rank_table,
     whose,
 )
-from imarena.workflows.boards.board import Board
-from imarena.workflows.boards.findings import other_sources
-from imarena.workflows.boards.from_tables import rank_table
-from imarena.workflows.boards.win_counts import Tallied, duel_of, matrix_of
-from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.rating import Shelves
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
 from imarena.workflows.serving.snapshot import Room, Sight

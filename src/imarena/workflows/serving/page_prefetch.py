@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from imarena.core.errors import ImarenaError
+from imarena.core import ImarenaError
 from imarena.workflows.serving.explorer import index_of
 from imarena.workflows.serving.judge_monitor import behaved
 from imarena.workflows.serving.leaderboards import Looking

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
-from imarena.core.errors import ImarenaError
+from imarena.core import ImarenaError
 from imarena.core.records import Assignment, Campaign, ImageRef
-from imarena.storage.database import reading
+from imarena.storage import reading
 from imarena.storage.schema import leases
-from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.rating import Shelves
 from imarena.workflows.serving.preview_process import Maker
 from imarena.workflows.serving.previews import Pictures
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from imarena.core.errors import ImarenaError
+from imarena.core import ImarenaError
 from imarena.core.records import ImageRef
 
 _MADE = "made"

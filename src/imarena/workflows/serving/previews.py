@@ -14,7 +14,7 @@ from PIL import Image
 from imarena.core.records import ImageRef
 from imarena.images import JPEG, PNG, decode, encode, pixels, prepare
 from imarena.storage import Workspace
-from imarena.vision.segments import Region, segment
+from imarena.vision import Segment, segment
 
 TILE = 512
 DISPLAY_SIDE = 1_600
@@ -97,7 +97,7 @@ class Pictures:
                 for row in range(math.ceil(height / TILE)):
                     self.workspace.cache.get(_tile_key(image, level, column, row), partial(make, level, column, row))
 
-    def regions(self, image: ImageRef) -> list[Region]:
+    def regions(self, image: ImageRef) -> list[Segment]:
         """Numbered regions, the same every time."""
         return segment(pixels(self.workspace.load(image)))
 

@@ -9,9 +9,7 @@ from typing import Any
 from sqlalchemy import JSON, cast, func, select, type_coerce
 
 from imarena.core.records import Judgment, Output, Run
-from imarena.storage import Workspace
-from imarena.storage.codec import from_row
-from imarena.storage.database import reading
+from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import judgments, runs
 
 

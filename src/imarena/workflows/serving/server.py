@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
 
-from imarena.core.errors import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.serving.server_address import announce, take_back
 
@@ -259,8 +259,8 @@ _SECRETS = ("password", "secret_key", "launch_token")
 def first_campaign(workspace: Workspace) -> None:
     """A campaign to try the voting screen with, where there is none yet."""
     from imarena.core.records import Campaign
-    from imarena.routing.campaign_plan import Plan
-    from imarena.workflows.rating.campaigns import create_campaign
+    from imarena.routing import Plan
+    from imarena.workflows.rating import create_campaign
 
     if workspace.store.count(Campaign).get((), 0) == 0:
         guidelines = "Look at the source and the instruction, then choose the result that carries it out better."

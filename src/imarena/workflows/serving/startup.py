@@ -10,10 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, select
 
-from imarena.storage import Workspace, leases
-from imarena.storage.database import POOL, reading
+from imarena.storage import POOL, Workspace, leases, reading
 from imarena.storage.schema import leases as leases_table
-from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.rating import Shelves
 
 _HELD = 500
 _NOBODY = "nobody"

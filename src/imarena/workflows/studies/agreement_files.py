@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from imarena.agreement.columns import WORK, Range, RatingColumns, is_battle_file, ratings_from_file
-from imarena.core.errors import UserError
-from imarena.datasets.table.votes import RATING_COLUMNS, parse_scale
-from imarena.tables.files import column_names, read_file
+from imarena.agreement import WORK, Range, RatingColumns, is_battle_file, ratings_from_file
+from imarena.core import UserError
+from imarena.datasets import RATING_COLUMNS, parse_scale
+from imarena.tables import column_names, read_file
 from imarena.workflows.studies.pair_agreement import votes_as_ratings
 
 CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))

@@ -5,12 +5,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.agreement.columns import VerdictColumns, only
-from imarena.agreement.judges import AlignOptions, align
-from imarena.agreement.verdicts import align_verdicts
-from imarena.core.errors import UserError
+from imarena.agreement import AlignOptions, VerdictColumns, align, align_verdicts, only
+from imarena.core import UserError, counted
 from imarena.core.notices import Notice, sentences
-from imarena.core.plurals import counted
 from imarena.storage import Workspace
 from imarena.workflows.studies.columns import check_judges, ratings_from_store, scores_from_store
 from imarena.workflows.studies.pair_columns import verdicts_from_store, votes_from_ratings, votes_from_store, without

@@ -8,21 +8,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from sqlalchemy import select
 
-from imarena.agreement.columns import Range, RatingColumns, ScoreColumns
-from imarena.judges.catalog import CARDS
-from imarena.storage import Workspace
-from imarena.storage.database import reading
-from imarena.storage.forms import Form
+from imarena.agreement import Range, RatingColumns, ScoreColumns
+from imarena.judges import CARDS
+from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views import (
     MODES,
     WHOLE,
+    ChosenJudge,
     JudgmentColumns,
     View,
+    chosen_judges,
+    fetch_columns,
     read_ratings,
 )
-from imarena.workflows.views.fetch import fetch_columns
-from imarena.workflows.views.versions import ChosenJudge, chosen_judges
 
 Unit = tuple[str, str, str]
 """What was looked at (item, turn, mode and sample in one text), the editor, and the task."""

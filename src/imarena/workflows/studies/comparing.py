@@ -7,18 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from imarena.core.errors import UserError
+from imarena.core import OTHER_OUTPUT, Importable, Intake, Progress, Skip, UserError
 from imarena.core.notices import Notice, notice_fields, sentence
-from imarena.core.protocols import OTHER_OUTPUT, Importable, Intake, Progress, Skip
 from imarena.core.records import Item, JsonDict, Judgment, Output, Status
-from imarena.judges.orders import OrderPolicy
+from imarena.judges import OrderPolicy
 from imarena.stats import battles_needed, detectable_elo
 from imarena.storage import Workspace
-from imarena.workflows.exchange.importing import ImportReport, import_records
-from imarena.workflows.questions.judging import JudgeReport, Watch
-from imarena.workflows.questions.judging_runs import Job, ask, plan_battles, plan_scores
+from imarena.workflows.exchange import ImportReport, import_records
+from imarena.workflows.questions import Job, JudgeReport, Watch, ask, plan_battles, plan_scores
 from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, judge_battles, named
-from imarena.workflows.wiring.judges import Words, wire_judge
+from imarena.workflows.wiring import Words, wire_judge
 
 Z95 = 1.959963984540054
 EXACT95 = 0.025
@@ -52,8 +50,7 @@ def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> 
 
 def bring_in(workspace: Workspace, items: Path, sides: Sides, *, progress: Progress | None = None) -> ImportReport:
     """Items and both folders into a workspace; what cannot be used is in the report's skips."""
-    from imarena.datasets.contents import Shelf
-    from imarena.datasets.table.importer import items_from_csv, outputs_from_folder
+    from imarena.datasets import Shelf, items_from_csv, outputs_from_folder
 
     if not items.is_file():
         raise UserError(

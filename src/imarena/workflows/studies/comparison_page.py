@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from imarena.core.errors import ImarenaError
+from imarena.core import ImarenaError
 from imarena.core.notices import sentences
 from imarena.core.records import ImageRef
 from imarena.images import preview
-from imarena.reports.page import Exhibit, Page, Picture, Section, write_html
+from imarena.reports import Exhibit, Page, Picture, Section, columns, interval, write_html
 from imarena.reports.tables import Column, Table
-from imarena.reports.tables.table import columns, interval
 from imarena.stats import battles_needed
 from imarena.storage import Workspace
 from imarena.workflows.studies.comparing import Comparison, ItemResult, Verdict, differ_most

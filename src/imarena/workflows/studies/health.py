@@ -5,18 +5,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from imarena.core.ids import content_id
+from imarena.core import content_id
 from imarena.core.records import Order, Outcome, Output, Status
+from imarena.judges import SelfConsistency, Verdicts
 from imarena.judges import health as figures
-from imarena.judges.health import SelfConsistency, Verdicts
 from imarena.stats import Figure, share
 from imarena.storage import Workspace
 from imarena.workflows.studies.health_data import People, Said, read_judges, read_people
 from imarena.workflows.studies.health_figures import Health
 from imarena.workflows.studies.judge_agreement import pairs_of_points, together
 from imarena.workflows.studies.probe import Probed, add_probes, only_probed, stored_probes
-from imarena.workflows.views import WHOLE, View
-from imarena.workflows.views.versions import AT, chosen_judges
+from imarena.workflows.views import AT, WHOLE, View, chosen_judges
 
 GAPS = (50.0, 100.0, 200.0)
 OTHER = "the whole, the judge was not"
@@ -206,8 +205,8 @@ FOLLOWS = "Do its scores follow people's ratings?"
 
 
 def _against_ratings(workspace: Workspace, found: Sequence[Health], judges: Sequence[str]) -> None:
-    from imarena.agreement.judges import AlignOptions, align
-    from imarena.core.errors import UserError
+    from imarena.agreement import AlignOptions, align
+    from imarena.core import UserError
     from imarena.workflows.studies.columns import ratings_from_store, scores_from_store
 
     ratings = ratings_from_store(workspace)

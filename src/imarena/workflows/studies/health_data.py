@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from imarena.core.ids import canonical_json
+from imarena.core import canonical_json
 from imarena.core.records import Order, Outcome
-from imarena.judges.health import outcomes_from_scores
-from imarena.storage.database import reading
-from imarena.storage.forms import Form
+from imarena.judges import outcomes_from_scores
+from imarena.storage import Form, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views import (
     EQUAL,
@@ -21,13 +20,15 @@ from imarena.workflows.views import (
     PREFERENCES,
     STATUSES,
     WHOLE,
+    ChosenJudge,
     JudgmentColumns,
+    Versioned,
     View,
     combine,
+    fetch_columns,
     people_battles,
+    versions_of,
 )
-from imarena.workflows.views.fetch import fetch_columns
-from imarena.workflows.views.versions import ChosenJudge, Versioned, versions_of
 
 PairKey = tuple[str, str]
 """Left and right output, the smaller id first."""

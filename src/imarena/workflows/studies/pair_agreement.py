@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from imarena.agreement.columns import RatingColumns, VerdictColumns, verdicts_from_file
-from imarena.core.errors import UserError
+from imarena.agreement import RatingColumns, VerdictColumns, verdicts_from_file
+from imarena.core import UserError
 from imarena.core.records import Outcome
-from imarena.stats.verdicts import MIRROR
+from imarena.stats import MIRROR
 from imarena.storage import Workspace
 from imarena.workflows.studies.pair_columns import votes_from_store
 
 
 def votes_as_ratings(path: Path) -> RatingColumns:
     """A battles table with `item` and `rater`: a unit is a pair on an item, whichever side its two models stood on."""
-    from imarena.tables.files import column_names
+    from imarena.tables import column_names
 
     known = {"item" if name == "key" else name for name in column_names(path)}
     missing = [name for name in ("item", "rater") if name not in known]

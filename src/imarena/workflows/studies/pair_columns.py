@@ -13,29 +13,28 @@ from typing import Any
 import numpy as np
 from sqlalchemy import or_, select
 
-from imarena.agreement.columns import VerdictColumns
+from imarena.agreement import VerdictColumns
 from imarena.core.records import Outcome, Status
-from imarena.judges.orders import score_gap
-from imarena.storage import Workspace
-from imarena.storage.database import reading
-from imarena.storage.forms import Form
+from imarena.judges import score_gap
+from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views import (
     LABELS,
+    NO_BATTLES,
     PREFERENCES,
     PROBLEMS,
     STATUSES,
     WHOLE,
     BattleColumns,
+    ChosenJudge,
     JudgmentColumns,
     View,
+    chosen_judges,
     combine,
     fetch_columns,
     people_battles,
     rating_battles,
 )
-from imarena.workflows.views.battles import NO_BATTLES
-from imarena.workflows.views.versions import ChosenJudge, chosen_judges
 
 REASONS = {"one order missing": "one order is missing", "no preference": "the judge gave no preference"}
 """Words for problems that are no status."""

@@ -7,17 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from imarena.core.ids import content_id
+from imarena.core import Judge, Verdict, content_id
 from imarena.core.notices import Notice
-from imarena.core.protocols import Judge, Verdict
 from imarena.core.records import Evidence, JsonDict, Order, Outcome, Status
-from imarena.judges.injection import injections
-from imarena.judges.orders import combine_orders
-from imarena.judges.susceptibility import (
+from imarena.judges import (
     BattlePair,
     ScorePair,
     Susceptibility,
     battle_susceptibility,
+    combine_orders,
+    injections,
     score_susceptibility,
 )
 from imarena.storage import Workspace

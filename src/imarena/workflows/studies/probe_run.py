@@ -10,31 +10,32 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
-from imarena.core.errors import ImarenaError, UserError
-from imarena.core.ids import content_id
-from imarena.core.protocols import Exhibit, Judge, Verdict
+from imarena.core import Exhibit, ImarenaError, Judge, UserError, Verdict, content_id
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
 from imarena.engine import Plan, Tally, computing, run_async
-from imarena.judges.injection import Injection, injections, marked
-from imarena.judges.orders import recorded, shown
+from imarena.judges import Injection, injections, marked, recorded, shown
 from imarena.storage import Workspace
-from imarena.workflows.questions.cases import Board, Case, sides
-from imarena.workflows.questions.estimates import Estimate, estimate
-from imarena.workflows.questions.judging import JudgeReport, Watch, put
-from imarena.workflows.questions.judging_plan import (
+from imarena.workflows.questions import (
+    Board,
+    Case,
     CaseWork,
+    Estimate,
     Held,
+    JudgeReport,
     PlannedWork,
+    Watch,
+    estimate,
     known_answers,
+    put,
+    reply_of,
+    sides,
     unfit_reason,
     with_held,
     work_id,
 )
-from imarena.workflows.questions.judging_records import reply_of
 from imarena.workflows.studies.probe import PLAIN, Probed, evidence_of, form_of, read_probes
-from imarena.workflows.views.exhibits import exhibit_of
-from imarena.workflows.wiring.judges import Wired
-from imarena.workflows.wiring.runs import alone, noted
+from imarena.workflows.views import exhibit_of
+from imarena.workflows.wiring import Wired, alone, noted
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,5 @@
 """Keeping a workspace: its status, its schema, the machine."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from imarena.core.errors import ImarenaError
-from imarena.core.version import VERSION
+from imarena.core import VERSION, ImarenaError
 from imarena.storage import is_workspace, open_workspace
 
 _EXTRAS = {

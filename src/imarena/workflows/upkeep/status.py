@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core.ids import canonical_json
+from imarena.core import canonical_json
 from imarena.core.records import (
     Assignment,
     Campaign,
@@ -22,11 +22,9 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
-from imarena.workflows.boards.coverage import read_delivery
-from imarena.workflows.questions.text_scan import TEXT, flags_of
-from imarena.workflows.views import View
-from imarena.workflows.views.questions import FAILED, answered, unanswered_places
-from imarena.workflows.views.slots import UNNAMED, slots_of
+from imarena.workflows.boards import read_delivery
+from imarena.workflows.questions import TEXT, flags_of
+from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, answered, slots_of, unanswered_places
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def status(workspace: Workspace) -> WorkspaceStatus:
         outputs=outputs,
         attempts=dict(sorted(slots.attempts.items())),
         coverage=read_delivery(view).coverage(),
-        outputs_without_pixels={str(key[0] or UNNAMED): n for key, n in sorted(without.items(), key=str)},
+        outputs_without_pixels={str(key[0] or UNNAMED_EDITOR): n for key, n in sorted(without.items(), key=str)},
         judgments=judgments,
         votes=votes,
         totals=_totals(workspace, outputs=slots.ok.total(), votes=sum(votes.values())),

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Progress
-from imarena.storage import migrate, open_workspace
-from imarena.storage.backup import backup
+from imarena.core import Progress, UserError
+from imarena.storage import backup, migrate, open_workspace
 
 
 def upgrade(root: Path, backup_to: Path | None = None, progress: Progress | None = None) -> dict[str, str]:

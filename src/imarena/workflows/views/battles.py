@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.storage.forms import Form
+from imarena.storage import Form
 from imarena.workflows.views.codes import LEFT, MODES, NONE, RIGHT, TIE, ByteArray, CodeArray, Names
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
@@ -21,7 +21,7 @@ WHOLE = "overall"
 """The dimension of a verdict that is about everything."""
 Kind = Literal["compared", "scored"]
 SCORED_TOO = "scores of a pair that the judge also compared directly"
-UNNAMED = "the source does not name the models"
+EDITORS_NOT_NAMED = "the source does not name the models"
 SAME_EDITOR = "both sides are the same editor"
 
 
@@ -79,7 +79,7 @@ def named(table: BattleColumns, entries: Entries) -> BattleColumns:
     unknown = (left < 0) | (right < 0)
     same = ~unknown & (left == right)
     excluded = table.excluded.copy()
-    for reason, rows in ((UNNAMED, unknown), (SAME_EDITOR, same)):
+    for reason, rows in ((EDITORS_NOT_NAMED, unknown), (SAME_EDITOR, same)):
         if rows.any():
             excluded[reason] += int(rows.sum())
     kept = table if not (unknown | same).any() else table.where(~(unknown | same))

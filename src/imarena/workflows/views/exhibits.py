@@ -1,6 +1,6 @@
 """From records to what an editor or a judge gets to see: words and pixels, nothing else."""
 
-from imarena.core.protocols import EditRequest, Exhibit
+from imarena.core import EditRequest, Exhibit
 from imarena.core.records import ImageRef, Item, Mode, Output
 from imarena.storage import Workspace
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select
 
 from imarena.core.records import Status
-from imarena.judges.catalog import CARDS
-from imarena.storage.forms import Form, form_of_row
+from imarena.judges import CARDS
+from imarena.storage import Form, form_of_row
 from imarena.storage.schema import judge_forms, judgments
 
 EARLIER = "by an earlier version, prompt or setting of the judge"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, case, func, select
 
-from imarena.storage.forms import Form
+from imarena.storage import Form
 from imarena.storage.schema import judgments
 from imarena.workflows.views.codes import EQUAL, OK, ORDERS, PREFERENCES, STATUSES, ByteArray, CodeArray, coded
 from imarena.workflows.views.entries import Entries

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core import outcome_of_both
 from imarena.core.records import Outcome
-from imarena.core.records.base import outcome_of_both
 from imarena.workflows.views.codes import (
     BOTH_ORDERS,
     EQUAL,

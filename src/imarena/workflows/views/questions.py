@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select, text
 
 from imarena.core.records import Status
-from imarena.storage import Workspace
-from imarena.storage.database import reading
+from imarena.storage import Workspace, reading
 from imarena.storage.schema import judge_forms, judgments
 from imarena.workflows.views.fetch import fetch_columns
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core.errors import UserError
-from imarena.storage.database import reading
+from imarena.core import UserError
+from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
 from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, names_of

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import false, or_, select
 
-from imarena.storage.database import reading
+from imarena.storage import reading
 from imarena.storage.schema import judgments, votes
 from imarena.workflows.views.fetch import fetch_columns
 from imarena.workflows.views.forms import EARLIER

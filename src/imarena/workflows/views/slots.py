@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from sqlalchemy import Select, select
 
 from imarena.core.records import Item, Mode, Output, Status
-from imarena.storage import Workspace
+from imarena.storage import Workspace, reading
 from imarena.storage import schema as tables
-from imarena.storage.database import reading
 
 NOT_TRIED = "not_tried"
 """A later turn of a chain whose turn before has no output: asked for, and never begun."""
-UNNAMED = "(not named)"
+UNNAMED_EDITOR = "(not named)"
 PAGE = 500
 
 Slot = tuple[str, int, str, str, int]
@@ -43,14 +42,14 @@ def slots_of(workspace: Workspace) -> Slots:
     """Read them. Fast: ok outputs are counted in the database, only failures are read."""
     found = Slots()
     for (editor, state), number in workspace.store.count(Output, "editor", "status").items():
-        found.attempts[editor or UNNAMED] += number
+        found.attempts[editor or UNNAMED_EDITOR] += number
         if state == Status.OK.value:
-            found.ok[editor or UNNAMED] += number
+            found.ok[editor or UNNAMED_EDITOR] += number
     with reading(workspace.store.engine) as connection:
         for row in connection.execute(_unfilled()).mappings():
             # Without an editor's name nothing says that two attempts are at the same: each work is a slot.
             place = row["item_id"] if row["editor"] else row["work_id"]
-            slot = (place, row["turn"], row["editor"] or UNNAMED, row["mode"], row["sample"])
+            slot = (place, row["turn"], row["editor"] or UNNAMED_EDITOR, row["mode"], row["sample"])
             found.failed[slot] = row["status"]
     found.failed.update(dict.fromkeys(_cut_off(workspace, found.failed), NOT_TRIED))
     return found
@@ -68,7 +67,7 @@ def _unfilled() -> Select[tuple[object, ...]]:
 
 def _cut_off(workspace: Workspace, failed: dict[Slot, str]) -> list[Slot]:
     """Later turns that nobody could try, because the turn before failed."""
-    broken = [slot for slot in failed if slot[3] == Mode.MULTI_TURN.value and slot[2] != UNNAMED]
+    broken = [slot for slot in failed if slot[3] == Mode.MULTI_TURN.value and slot[2] != UNNAMED_EDITOR]
     items = sorted({slot[0] for slot in broken})
     turns: dict[str, int] = {}
     tried: set[Slot] = set()

@@ -4,9 +4,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imarena.core.errors import UnknownName
-from imarena.core.ids import sha256_hex
-from imarena.storage.forms import Form
+from imarena.core import UnknownName, sha256_hex
+from imarena.storage import Form
 from imarena.workflows.views.forms import Version, misnamed, version_of
 from imarena.workflows.views.view import View
 

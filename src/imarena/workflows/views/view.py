@@ -16,10 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, select
 
-from imarena.storage import Workspace
-from imarena.storage.codec import microseconds
-from imarena.storage.database import reading
-from imarena.storage.forms import Form
+from imarena.storage import Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
 from imarena.workflows.views.entries import Entries, read_entries
 from imarena.workflows.views.fetch import IntArray

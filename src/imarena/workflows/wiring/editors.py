@@ -10,14 +10,20 @@ from pydantic import JsonValue, ValidationError
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
 from imarena.clients import Budget
-from imarena.core.errors import UnknownName, UserError
-from imarena.core.protocols import Editor, Judge
-from imarena.core.settings import Settings
-from imarena.editors.catalog import EDITORS, KINDS, Ports
-from imarena.editors.classical.editor import OPERATIONS
-from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards
-from imarena.editors.prices import PRICE_FIELDS
-from imarena.editors.studio.editors import RECIPES, habit_told
+from imarena.core import Editor, Judge, Settings, UnknownName, UserError
+from imarena.editors import (
+    EDITORS,
+    KINDS,
+    OPERATIONS,
+    PRICE_FIELDS,
+    RECIPES,
+    ModelCard,
+    Ports,
+    card_of,
+    card_of_endpoint,
+    habit_told,
+    model_cards,
+)
 from imarena.storage import Workspace
 from imarena.workflows.wiring.judges import Door, need_shape, wire_judge
 

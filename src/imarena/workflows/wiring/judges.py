@@ -13,13 +13,9 @@ from pydantic import JsonValue
 
 from imarena.clients import Budget, BudgetSpent, ChatClient, Endpoint, read_endpoint
 from imarena.clients import Chat as Client
-from imarena.core.errors import UnknownName, UserError
-from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Judge
+from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError
 from imarena.core.records import JsonDict
-from imarena.core.settings import Settings
-from imarena.judges.catalog import CARDS, JUDGES, Card, MakeJudge, Shape
-from imarena.judges.chat.client_chat import chat_over, options_at
-from imarena.judges.local.model import model_folder, weights_sha256
+from imarena.judges import CARDS, JUDGES, Card, MakeJudge, Shape, chat_over, model_folder, options_at, weights_sha256
 
 LOCAL = "local_model"
 """An endpoint table with this key names a model that runs here, through the `vision` extra."""
@@ -112,7 +108,7 @@ class Door:
 
 
 def _load_local(table: Mapping[str, JsonValue]) -> Client:
-    from imarena.clients.local_vlm import load_vlm
+    from imarena.clients import load_vlm
 
     options: dict[str, Any] = {name: str(table[name]) for name in ("device", "dtype", "revision") if name in table}
     return load_vlm(str(table[LOCAL]), **options)
@@ -167,7 +163,7 @@ def wire_judge(settings: Settings, name: str, words: Words | None = None, budget
 
 
 def _own_judge(path: str) -> MakeJudge:
-    from imarena.editors.function import load
+    from imarena.editors import load
 
     found: Any = load(path)
     make: MakeJudge = found
@@ -176,8 +172,7 @@ def _own_judge(path: str) -> MakeJudge:
 
 def wire_lister(settings: Settings, words: Words | None = None, budget: Budget | None = None) -> Wired:
     """Who lists the objects that a result should show: the model that `words` point at, or nobody but the words."""
-    from imarena.judges.chat.imagenworld import make_lister
-    from imarena.judges.expected_offline import OfflineLister
+    from imarena.judges import OfflineLister, make_lister
 
     said = words or Words()
     if not (said.endpoint or said.base_url):

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from imarena.core.errors import UserError
-from imarena.core.ids import content_id
+from imarena.core import UserError, content_id
 from imarena.core.records import JsonDict, Run, now
 from imarena.storage import Workspace
 

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.core.errors import UserError
-from imarena.ranking.boards.stability import mid_ranks
-from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.ranking.likelihood.corrected import correct, refit
-from imarena.ranking.options import ActiveEloOptions
-from imarena.routing import Curve, fit_curve, reliability
-from imarena.routing.calibration import FINE_EDGES, LEAST_PAIRS
+from imarena.core import UserError
+from imarena.ranking import ActiveEloOptions, correct, fit_calibrated, mid_ranks, refit
+from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliability
 from imarena.workflows.active_elo.simulation.campaigns import Campaigns, FloatArray, IntArray, Votes, ballot
 
 AGGREGATIONS = ("votes", "judge", "mixture", "mixture-constant", "mixture-own", "online", "online-no-rho", "corrected")

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
-from imarena.ranking.likelihood.corrected import Ballot, correct
+from imarena.core import UserError
+from imarena.ranking import Ballot, correct
 from imarena.routing import (
+    SHIFT,
     Belief,
     Gates,
     Pool,
@@ -23,7 +24,6 @@ from imarena.routing import (
     ranking_information,
     standardise,
 )
-from imarena.routing.gates import SHIFT
 from imarena.workflows.active_elo.simulation.worlds import World
 
 FloatArray = NDArray[np.float64]

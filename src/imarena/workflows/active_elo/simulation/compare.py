@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core.errors import UserError
-from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.routing import DEFERRAL, Gates, agreement_table
-from imarena.routing.calibration import TABLE_EDGES
-from imarena.routing.gates import SHIFT
+from imarena.core import UserError
+from imarena.ranking import fit_calibrated
+from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, Gates, agreement_table
 from imarena.workflows.active_elo.simulation.boards import Board, Figures, board, figures
 from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, campaigns, default_gates, run
 from imarena.workflows.active_elo.simulation.worlds import World

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
-from imarena.judges.score_ranges import range_of
-from imarena.stats.score_range import PAPER_RANGE, ScoreRange, observed_range
+from imarena.core import UserError
+from imarena.judges import range_of
+from imarena.stats import PAPER_RANGE, ScoreRange, observed_range
 
 FloatArray = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ def recorded_world(
 
     A rater prefers the output that he or she rated higher; equal ratings are a tie.
     """
-    from imarena.agreement.columns import ratings_from_file, scores_from_file
+    from imarena.agreement import ratings_from_file, scores_from_file
 
     judged, rated = scores_from_file(scores), ratings_from_file(ratings)
     names = sorted(set(judged.judge))

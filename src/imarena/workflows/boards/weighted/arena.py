@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import func, or_, select
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.notices import Notice, sentences
 from imarena.core.records import Campaign, JsonDict
 from imarena.routing import Pool
-from imarena.storage import Workspace
-from imarena.storage.database import reading
+from imarena.storage import Workspace, reading
 from imarena.storage.schema import assignments, campaigns, raters, votes
 from imarena.workflows.boards.weighted.columns import Columns, fetch, read_columns
-from imarena.workflows.views import NONE, REASONS, Reason, View, VoteColumns, rating_pairs
-from imarena.workflows.views.votes import read_votes
+from imarena.workflows.views import NONE, REASONS, Reason, View, VoteColumns, rating_pairs, read_votes
 
 POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
 """Points of the left side by preference code: a tie of any kind is half a point."""

@@ -7,14 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.errors import UserError
-from imarena.core.ids import canonical_json
+from imarena.core import UserError, canonical_json
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
-from imarena.ranking import Battles, Codes, Options, rank_battles
-from imarena.ranking.boards.board import assemble
-from imarena.ranking.boards.corrected import Scale, corrected_board
-from imarena.ranking.signature import signed
+from imarena.ranking import Battles, Codes, Options, Scale, assemble, corrected_board, rank_battles, signed
 from imarena.routing import standardise
 from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.arena import Arena, VoteTable, read_arena

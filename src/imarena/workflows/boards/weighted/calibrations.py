@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import Calibration, JsonDict
-from imarena.routing import Curve, agreement_table, fit_curve, reliability
-from imarena.routing.calibration import FINE_EDGES, RIDGE, TABLE_EDGES, Method
-from imarena.stats.score_range import ScoreRange
+from imarena.routing import FINE_EDGES, RIDGE, TABLE_EDGES, Curve, Method, agreement_table, fit_curve, reliability
+from imarena.stats import ScoreRange
 from imarena.storage import Workspace
 
 ALL = "all"

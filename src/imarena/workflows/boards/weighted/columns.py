@@ -14,13 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Connection, case, func, select
 
-from imarena.core.errors import UserError
-from imarena.storage import Workspace
-from imarena.storage.database import reading
-from imarena.storage.forms import Form
+from imarena.core import UserError
+from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import blobs, items, judgments, outputs
-from imarena.workflows.views import fetch_columns, names_of
-from imarena.workflows.views.forms import count_live, read_forms
+from imarena.workflows.views import count_live, fetch_columns, names_of, read_forms
 
 LABELS = ("family", "task", "topic", "track")
 FORM = 5

@@ -6,10 +6,8 @@ import numpy as np
 
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
-from imarena.judges.score_ranges import range_of
-from imarena.ranking import Battles, Options, rank_battles
-from imarena.ranking.boards.board import assemble
-from imarena.ranking.boards.calibrated import calibrated_board
+from imarena.judges import range_of
+from imarena.ranking import Battles, Options, assemble, calibrated_board, rank_battles
 from imarena.routing import reliability, reliability_points
 from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.arena import Arena

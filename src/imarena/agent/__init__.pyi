@@ -1,0 +1,10 @@
+from .best_of import BestOf as BestOf
+from .loop import STAGES as STAGES
+from .loop import Agent as Agent
+from .loop import AgentSettings as AgentSettings
+from .loop import Stages as Stages
+from .rules import RuleMind as RuleMind
+from .spec import EditPlan as EditPlan
+from .spec import Mind as Mind
+from .spec import Spec as Spec
+from .vlm import ChatMind as ChatMind

@@ -1,0 +1,17 @@
+from .columns import WORK as WORK
+from .columns import Range as Range
+from .columns import RatingColumns as RatingColumns
+from .columns import ScoreColumns as ScoreColumns
+from .columns import VerdictColumns as VerdictColumns
+from .columns import is_battle_file as is_battle_file
+from .columns import only as only
+from .columns import only_fitting as only_fitting
+from .columns import ratings_from_file as ratings_from_file
+from .columns import scores_from_file as scores_from_file
+from .columns import verdicts_from_file as verdicts_from_file
+from .judges import AlignOptions as AlignOptions
+from .judges import align as align
+from .raters import agree as agree
+from .verdicts import HUMAN_WORDS as HUMAN_WORDS
+from .verdicts import JUDGE_WORDS as JUDGE_WORDS
+from .verdicts import align_verdicts as align_verdicts

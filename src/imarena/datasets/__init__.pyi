@@ -1,0 +1,14 @@
+from .contents import Shelf as Shelf
+from .formats import DESCRIPTIONS as DESCRIPTIONS
+from .formats import READERS as READERS
+from .formats import WRITERS as WRITERS
+from .hub import download as download
+from .hub import is_hub as is_hub
+from .studio import DATASET as DATASET
+from .studio import studio_items as studio_items
+from .table.importer import items_from_csv as items_from_csv
+from .table.importer import outputs_from_folder as outputs_from_folder
+from .table.votes import RATING_COLUMNS as RATING_COLUMNS
+from .table.votes import parse_scale as parse_scale
+from .taxonomy import load_taxonomy as load_taxonomy
+from .taxonomy import taxonomy_names as taxonomy_names

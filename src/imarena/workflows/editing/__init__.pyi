@@ -1,0 +1,13 @@
+from .advice import advice as advice
+from .agent_run import AgentRun as AgentRun
+from .agent_run import run_agent as run_agent
+from .agent_run import workspace_for as workspace_for
+from .contact_sheet import sheet_path as sheet_path
+from .estimate import estimate_edits as estimate_edits
+from .expected_files import item_files as item_files
+from .plan import add_studio as add_studio
+from .plan import choose_items as choose_items
+from .plan import in_modes as in_modes
+from .run import EditSettings as EditSettings
+from .run import edit_items as edit_items
+from .variants import refuse_mixing as refuse_mixing

@@ -1,0 +1,13 @@
+from .editors import Wish as Wish
+from .editors import editor_names as editor_names
+from .editors import wire_editors as wire_editors
+from .judges import Door as Door
+from .judges import Wired as Wired
+from .judges import Words as Words
+from .judges import need_shape as need_shape
+from .judges import read_values as read_values
+from .judges import wire_judge as wire_judge
+from .judges import wire_lister as wire_lister
+from .runs import Ongoing as Ongoing
+from .runs import alone as alone
+from .runs import noted as noted
