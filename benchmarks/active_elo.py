@@ -24,7 +24,13 @@ from typing import Any
 
 import numpy as np
 
-from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
+from imarena.workflows.active_elo.simulation.compare import (
+    EXTRA_POLICIES,
+    POLICIES,
+    SENSITIVITY,
+    SimulationPlan,
+    simulate,
+)
 from imarena.workflows.active_elo.simulation.worlds import World, simulated_world, world_of
 
 JUDGES = {"gpt4o": "GPT-4o", "gemini": "Gemini", "gpt4v": "GPT-4v", "llava": "LLaVA"}
@@ -153,7 +159,7 @@ def goal_table(documents: dict[str, dict[str, Any]]) -> Iterator[str]:
     yield ""
 
 
-def measured(world: World, plan: Plan, name: str) -> dict[str, Any]:
+def measured(world: World, plan: SimulationPlan, name: str) -> dict[str, Any]:
     """Simulate, and say on the screen how long it took."""
     start = time.process_time()
     document = simulate(world, plan)
@@ -170,27 +176,32 @@ def tables(folder: Path, seeds: int) -> Iterator[str]:
     yield ""
     worlds = {name: recorded_world(folder, key) for key, name in JUDGES.items()}
     full = (*POLICIES, *EXTRA_POLICIES)
-    whole = {n: measured(w, Plan(BUDGETS, seeds, full), n) for n, w in worlds.items()}
+    whole = {n: measured(w, SimulationPlan(BUDGETS, seeds, full), n) for n, w in worlds.items()}
     yield f"## Text-guided editing, {seeds} seeds\n"
     for name, document in whole.items():
         yield from full_table(name, document)
     yield from goal_table(whole)
-    others = {n: measured(w, Plan(BUDGETS, 2 * seeds, BRIEF, 2, seed=FRESH), n) for n, w in worlds.items()}
+    others = {n: measured(w, SimulationPlan(BUDGETS, 2 * seeds, BRIEF, 2, seed=FRESH), n) for n, w in worlds.items()}
     yield f"## Other splits, raters and draws ({2 * seeds} seeds from {FRESH})\n"
     yield from goal_table(others)
     for half in (1, 2):
-        part = {n: measured(half_of(w, half), Plan(FEWER, seeds, BRIEF, 2, seed=FRESH), n) for n, w in worlds.items()}
+        part = {
+            n: measured(half_of(w, half), SimulationPlan(FEWER, seeds, BRIEF, 2, seed=FRESH), n)
+            for n, w in worlds.items()
+        }
         yield f"## Half {half} of the items\n"
         yield from goal_table(part)
     images = {name: recorded_world(folder, key, "IG") for key, name in JUDGES.items()}
     yield "## Another task: text to image (four models, 197 items)\n"
-    yield from goal_table({n: measured(w, Plan(FEWER, 2 * seeds, BRIEF, 2, seed=FRESH), n) for n, w in images.items()})
+    yield from goal_table(
+        {n: measured(w, SimulationPlan(FEWER, 2 * seeds, BRIEF, 2, seed=FRESH), n) for n, w in images.items()}
+    )
     yield "## Thresholds moved by 50 (table 9), 90 votes\n"
     yield from threshold_table(worlds, seeds // 2)
     yield "## Simulated judges, 21 models\n"
     for bias in (0.0, 0.3, 0.6):
         name = f"bias {bias:g}"
-        found = measured(simulated_world(bias=bias, n_items=200, seed=1), Plan(seeds=40), name)
+        found = measured(simulated_world(bias=bias, n_items=200, seed=1), SimulationPlan(seeds=40), name)
         yield from full_table(name, found)
     yield _printed("active_elo_bound", "--data", str(folder.absolute()), "--seeds", str(seeds))
     yield _printed("active_elo_model")
@@ -209,7 +220,7 @@ def threshold_table(worlds: dict[str, World], seeds: int) -> Iterator[str]:
     yield "| Acc_H with its 95 % interval | as they are | loose | tight |"
     yield "|---|---|---|---|"
     for name in ("GPT-4o", "LLaVA"):
-        document = measured(worlds[name], Plan((90,), seeds, tuple(SENSITIVITY), 2), f"{name}, thresholds")
+        document = measured(worlds[name], SimulationPlan((90,), seeds, tuple(SENSITIVITY), 2), f"{name}, thresholds")
         found = [line["accuracy"] for line in document["policies"]]
         gates = f"{name} (tau {document['settings']['tau']:.0f}, Delta {document['settings']['delta']:.0f})"
         yield f"| {gates} | " + " | ".join(f"{a['mean']:.4f} ({a['low']:.4f} to {a['high']:.4f})" for a in found) + " |"
@@ -241,7 +252,9 @@ def main() -> None:
         world = recorded_world(given.data, judge, given.task)
         world = world if given.half is None else half_of(world, given.half)
         name = JUDGES[judge]
-        documents[name] = measured(world, Plan(budgets, given.seeds, names, given.rounds, seed=given.seed), name)
+        documents[name] = measured(
+            world, SimulationPlan(budgets, given.seeds, names, given.rounds, seed=given.seed), name
+        )
         if not given.brief:
             print("\n".join(full_table(name, documents[name])))
     print("\n".join(goal_table(documents)))

@@ -20,8 +20,15 @@ from benchmarks.active_elo import JUDGES, recorded_world
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import correct
 from imarena.routing import Belief, Pool, at_most, chain, draw, ranking_information
-from imarena.workflows.active_elo.simulation.boards import Board, figures
-from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, ballot, campaigns, default_gates, run
+from imarena.workflows.active_elo.simulation.boards import SimulatedBoards, board_figures
+from imarena.workflows.active_elo.simulation.campaigns import (
+    Campaigns,
+    Votes,
+    ballot,
+    default_gates,
+    make_campaigns,
+    run_campaigns,
+)
 from imarena.workflows.active_elo.simulation.worlds import World
 
 Floats = NDArray[np.float64]
@@ -73,7 +80,7 @@ def selections(fleet: Campaigns, budgets: tuple[int, ...]) -> Iterator[tuple[str
     world, most = fleet.world, budgets[-1]
     gates = default_gates(world, deferral=0.337)
     for name in ("two-gate", "random", "information"):
-        yield name, run(fleet, name, budgets, gates)
+        yield name, run_campaigns(fleet, name, budgets, gates)
     order, ties = true_strengths(world), decided(world) ** 4 + 1e-6
     informed = ranking_information()
 
@@ -92,14 +99,14 @@ def bound_table(folder: Path, task: str, seeds: int) -> Iterator[str]:
     yield "|---" * (len(budgets) + 3) + "|"
     for key, judge in JUDGES.items():
         world = recorded_world(folder, key, task)
-        fleet = campaigns(world, seeds, seed=SEED)
+        fleet = make_campaigns(world, seeds, seed=SEED)
         found: dict[str, list[Floats]] = {}
         told: dict[str, float] = {}
         for name, votes in selections(fleet, budgets):
             told[name] = float((votes.points != 0.5).mean())
             for budget in budgets:
                 theta = correct(ballot(fleet, votes.first(budget))).theta
-                found.setdefault(name, []).append(figures(fleet, Board(theta, theta[:, None])).accuracy)
+                found.setdefault(name, []).append(board_figures(fleet, SimulatedBoards(theta, theta[:, None])).accuracy)
         for name, by in found.items():
             cells = [f"{values.mean():.4f}" for values in by]
             if name != "random":

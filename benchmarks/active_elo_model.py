@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.likelihood.corrected import PRIORS, Ballot, correct
+from imarena.ranking.likelihood.corrected import PRIORS, VoteBatch, correct
 from imarena.ranking.likelihood.corrected_draws import boards
 from imarena.ranking.pairs import ends
 
@@ -27,7 +27,7 @@ class Asked:
     """B worlds with n votes each: the true strengths (B, M), the ballots, and how likely each battle was (B, n)."""
 
     truth: Floats
-    ballot: Ballot
+    ballot: VoteBatch
     chance: Floats
 
 
@@ -61,7 +61,7 @@ def routed(how: str, *, worlds: int, votes: int, bias: float, bend: float = 1.0,
     lead = (qualities[0] - qualities[1])[rows, taken]
     points = (rng.random(lead.shape) < 1 / (1 + np.exp(-lead))).astype(np.float64)
     within = (gap / scale)[rows, taken] - (means[rows, one] - means[rows, other])
-    return Asked(truth, Ballot(one, other, points, within, means), np.take_along_axis(weight, taken, axis=1))
+    return Asked(truth, VoteBatch(one, other, points, within, means), np.take_along_axis(weight, taken, axis=1))
 
 
 def _weights(how: str, gap: Floats, lower: Floats) -> Floats:
@@ -86,7 +86,7 @@ def routing_table(worlds: int = 60, votes: int = 1500) -> Iterator[str]:
                 ballot = asked.ballot
                 if weighed:
                     weight = 1 / asked.chance
-                    ballot = Ballot(ballot.left, ballot.right, ballot.points, ballot.within, ballot.means,
+                    ballot = VoteBatch(ballot.left, ballot.right, ballot.points, ballot.within, ballot.means,
                                     weight / weight.mean(axis=1, keepdims=True))  # fmt: skip
                 scale, order = _recovered(asked.truth, correct(ballot).theta)
                 error = scale.std(ddof=1) / np.sqrt(worlds)
@@ -119,7 +119,7 @@ def believed(worlds: int, votes: int, *, bias: float | None = None, models: int 
     rows, own = np.arange(worlds)[:, None], rng.normal(0, 0.85, (worlds, votes))
     lead = truth[rows, left] - truth[rows, right] + within[:, None] * own
     points = (rng.random(lead.shape) < 1 / (1 + np.exp(-lead))).astype(np.float64)
-    ballot = Ballot(left, right, points, own, means)
+    ballot = VoteBatch(left, right, points, own, means)
     found, one, other = correct(ballot), *np.triu_indices(models, 1)
     inside, wide = [], []
     for at in range(worlds):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.likelihood.corrected import Ballot, Posterior, correct
+from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, correct
 from imarena.ranking.likelihood.corrected_draws import boards
 from imarena.routing import (
     Belief,
@@ -74,12 +74,12 @@ class Campaign:
         self.pair += batch.pair.tolist()
         self.points += np.where(np.abs(lead) < self.ties, 0.5, lead > 0).tolist()
 
-    def found(self) -> tuple[Ballot, Posterior]:
+    def found(self) -> tuple[VoteBatch, Posterior]:
         item, pair = np.array(self.item, np.int64), np.array(self.pair, np.int64)
         left, right = self.pool.left[pair], self.pool.right[pair]
         filled, means = self.standard.filled, self.standard.means
         within = filled[item, left] - filled[item, right] - (means[left] - means[right])
-        ballot = Ballot(left[None], right[None], np.array(self.points)[None], within[None], means[None])
+        ballot = VoteBatch(left[None], right[None], np.array(self.points)[None], within[None], means[None])
         return ballot, correct(ballot)
 
     def belief(self, *, claims: bool = True) -> Belief:

@@ -28,7 +28,7 @@ from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Jud
 from imarena.core.records import Mode, Status
 from imarena.editors.studio.editors import studio_editor
 from imarena.judges.catalog import JUDGES
-from imarena.studio import DEMO_KEYS, Entry, catalogue, entries, entry_of, picture, true_quality
+from imarena.studio import DEMO_KEYS, BenchmarkEntry, catalogue, entries, entry_of, render_picture, true_quality
 from imarena.studio.entries_edival import TYPES, _chain, edival_entries
 
 DRAWS = 2000
@@ -159,7 +159,7 @@ def main() -> None:
     print(json.dumps(document, indent=2))
 
 
-def fresh_chains(last: int = 60) -> Iterator[Entry]:
+def fresh_chains(last: int = 60) -> Iterator[BenchmarkEntry]:
     """Chains by the bundled benchmark's writer under numbers that it does not reach, where the scene has room."""
     for number in range(36, last):
         types = tuple(TYPES[(number + 2 * turn + turn * (number // 9)) % 9] for turn in range(3))
@@ -187,7 +187,7 @@ def settings_of(bench: Bench, key: str, seed: int) -> Iterator[tuple[str, Cell]]
     bench.judge.given.clear()
 
 
-def best_of(bench: Bench, entry: Entry, request: EditRequest) -> Iterator[tuple[str, Cell]]:
+def best_of(bench: Bench, entry: BenchmarkEntry, request: EditRequest) -> Iterator[tuple[str, Cell]]:
     """Best of N, of fewer, and of N with the agent's rule for stopping, all from the same N tries."""
     result = asyncio.run(BestOf("best", bench.editor, bench.judge, bench.steps).edit(request))
     tries = [step for step in result.steps if step["stage"] == "edit"]
@@ -203,17 +203,17 @@ def best_of(bench: Bench, entry: Entry, request: EditRequest) -> Iterator[tuple[
     yield f"best of {bench.steps}, stops", (truths[best], stop)
 
 
-def quality(entry: Entry, request: EditRequest, image: bytes | None) -> float:
+def quality(entry: BenchmarkEntry, request: EditRequest, image: bytes | None) -> float:
     """True quality of one edit; a failure is no picture and counts as the source returned."""
     shown = image if image is not None else request.sources[0]
     return true_quality(entry.key, shown, complex_mode=len(entry.steps) > 1).score
 
 
-def request_for(entry: Entry) -> EditRequest:
+def request_for(entry: BenchmarkEntry) -> EditRequest:
     """All turns of an entry in one instruction."""
     words = ". ".join(step.instruction.strip().rstrip(".") for step in entry.steps) + "."
-    sources = () if entry.scene is None else (picture(entry.scene),)
-    references = tuple(picture(scene) for scene in entry.references)
+    sources = () if entry.scene is None else (render_picture(entry.scene),)
+    references = tuple(render_picture(scene) for scene in entry.references)
     return EditRequest(words, sources, references, mode=Mode.COMPLEX if len(entry.steps) > 1 else Mode.SINGLE)
 
 

@@ -34,7 +34,7 @@ from imarena.core.records import Outcome, Status
 from imarena.editors.studio.editors import QUALITY_ORDER, studio_editor
 from imarena.judges.builtin.judge import BuiltinJudge
 from imarena.language import read_instruction
-from imarena.studio import DEMO_KEYS, entries, entry_of, picture, true_quality
+from imarena.studio import DEMO_KEYS, entries, entry_of, render_picture, true_quality
 
 EDITORS = (
     "CycleDiffusion", "DiffEdit", "InstructPix2Pix", "MagicBrush",
@@ -192,8 +192,8 @@ def museum(data: Path) -> None:
 def exhibits_of(key: str) -> dict[str, Exhibit]:
     """The outputs of the editors of known quality for one studio item, each as a judge sees it."""
     entry = entry_of(key)
-    sources = () if entry.scene is None else (picture(entry.scene),)
-    references = tuple(picture(scene) for scene in entry.references)
+    sources = () if entry.scene is None else (render_picture(entry.scene),)
+    references = tuple(render_picture(scene) for scene in entry.references)
     step = entry.steps[0]
     request = EditRequest(step.instruction, sources=sources, references=references, task=step.task, seed=0)
     shown = {}

@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from imarena.clients import ChatClient, ChatRequest, Endpoint, ImagePart, ask, image_part
+from imarena.clients import ChatClient, ChatRequest, Endpoint, ImagePart, image_part, single_question
 from imarena.core.records import Status
 from imarena.images import prepare
-from imarena.images.prepare import encode
+from imarena.images.prepare import encode_image
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -55,9 +55,9 @@ def picture(side: int, target_bytes: int, seed: int) -> ImagePart:
     for _ in range(8):
         middle = (low + high) / 2
         array = np.clip(base + middle * noise, 0, 255).astype(np.uint8)
-        size = len(encode(Image.fromarray(array), "image/jpeg"))
+        size = len(encode_image(Image.fromarray(array), "image/jpeg"))
         low, high = (middle, high) if size < target_bytes else (low, middle)
-    return image_part(prepare(encode(Image.fromarray(array), "image/png"), media_type="image/jpeg"))
+    return image_part(prepare(encode_image(Image.fromarray(array), "image/png"), media_type="image/jpeg"))
 
 
 def start_server(reply_s: float) -> tuple[subprocess.Popen[str], str]:
@@ -84,7 +84,7 @@ def memory_mb() -> float:
 
 
 def question(number: int, case: Case) -> ChatRequest:
-    return ask(f"Which output follows the instruction better? ({number})", *case.pictures)
+    return single_question(f"Which output follows the instruction better? ({number})", *case.pictures)
 
 
 async def run_case(case: Case) -> dict[str, float | str | None]:

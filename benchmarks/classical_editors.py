@@ -22,7 +22,7 @@ from PIL import Image
 from imarena.core.protocols import EditRequest
 from imarena.editors.classical.editor import make
 from imarena.images import decode
-from imarena.studio import Entry, entries, picture, true_quality
+from imarena.studio import BenchmarkEntry, entries, render_picture, true_quality
 
 
 class Turn(NamedTuple):
@@ -50,13 +50,13 @@ def main() -> None:
     print(json.dumps(told(turns), indent=2))
 
 
-def measured(entry: Entry, only: str, folder: Path | None) -> Iterator[Turn]:
+def measured(entry: BenchmarkEntry, only: str, folder: Path | None) -> Iterator[Turn]:
     """Every turn of an entry, each from the exact picture before it."""
     for number, step in enumerate(entry.steps):
         scene = entry.scene_after(number)
         if scene is None or only not in f"{entry.key} {step.task}":
             continue
-        source = picture(scene)
+        source = render_picture(scene)
         result = asyncio.run(make("classical", {}).edit(EditRequest(step.instruction, (source,))))
         before = true_quality(entry.key, source, turn=number).score
         after = None if result.image is None else true_quality(entry.key, result.image, turn=number).score

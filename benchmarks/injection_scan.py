@@ -30,7 +30,7 @@ from imarena.editors.studio.editors import studio_editor
 from imarena.images import decode
 from imarena.judges.injection import CONTROL, draw_text, injections
 from imarena.studio import entries
-from imarena.vision import Injection, Line, find_injections, read_lines
+from imarena.vision import FoundInjection, TextLine, find_injections, read_lines
 
 MUSEUM = Path("imagenmuseum") / "Text-Guided_IE"
 Named = tuple[str, bytes]
@@ -71,7 +71,7 @@ def drawn(data: Path, every: int) -> Iterator[Named]:
             yield f"{injection.id}/{path.name}", draw_text(path.read_bytes(), injection.text)
 
 
-def read(named: Named) -> tuple[str, int, tuple[Injection, ...]]:
+def read(named: Named) -> tuple[str, int, tuple[FoundInjection, ...]]:
     """Name, number of lines, flags."""
     lines = read_lines(decode(named[1]))
     return named[0], len(lines), find_injections(lines)
@@ -79,7 +79,7 @@ def read(named: Named) -> tuple[str, int, tuple[Injection, ...]]:
 
 def flagged(text: str) -> bool:
     """Is a text flagged that was read without a mistake?"""
-    return bool(find_injections([Line(text, 1.0, (0.0, 0.0, 1.0, 0.1))]))
+    return bool(find_injections([TextLine(text, 1.0, (0.0, 0.0, 1.0, 0.1))]))
 
 
 def fresh() -> None:

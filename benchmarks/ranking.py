@@ -159,7 +159,7 @@ def show(title: str, medians: dict[str, float]) -> None:
 
 def online(n: int, m: int, runs: int) -> None:
     """Elo after encoding: the loop alone."""
-    from imarena.ranking import Options, encode
+    from imarena.ranking import Options, encode_battles
     from imarena.ranking.active_elo import active_elo_ratings, evidence
     from imarena.ranking.elo import elo_ratings
     from imarena.tables.plain import as_table
@@ -169,7 +169,7 @@ def online(n: int, m: int, runs: int) -> None:
     table = table.append_column("source", pa.array(np.where(rng.random(n) < 0.3, "human", "judge")))
     for side in ("left", "right"):
         table = table.append_column(f"score_{side}", pa.array(rng.uniform(0, 1000, n)))
-    battles = encode(as_table(table, "battles"))
+    battles = encode_battles(as_table(table, "battles"))
     del table
     options, start = Options(method="elo"), np.full(len(battles.models), 1000.0)
     medians = interleaved(

@@ -17,7 +17,7 @@ from imarena.core.records import Judgment, Order, Outcome, Output, Record
 from imarena.datasets.formats import READERS
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.exchange.importing import import_records
-from imarena.workflows.upkeep.status import status
+from imarena.workflows.upkeep.status import workspace_status
 
 
 def memory_mb() -> float:
@@ -83,7 +83,7 @@ def main() -> None:
         print(f"  peak memory {marks[-1]:.0f} MB; {marks[-1] - third:.0f} MB more than a third of the way in")
         fill(workspace, chosen.judgments)
         for title, action in (
-            ("status", lambda: status(workspace)),
+            ("status", lambda: workspace_status(workspace)),
             ("count by judge and status", lambda: workspace.store.count(Judgment, "judge", "status")),
             ("count all", lambda: workspace.store.count(Judgment)),
             ("first page of 1,000", lambda: list(workspace.store.rows(Judgment, limit=1_000))),

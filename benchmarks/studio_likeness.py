@@ -22,7 +22,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from imarena.core.protocols import EditRequest
 from imarena.editors.studio.editors import StudioEditor, studio_editors
-from imarena.studio import SHOWN, Entry, alike, entries, photos, picture, render
+from imarena.studio import SHOWN, BenchmarkEntry, detail_agreement, entries, photos, render_picture, render_scene
 from imarena.studio.canvases import Pixels, decoded
 from imarena.studio.photos import photo_bytes
 
@@ -49,16 +49,16 @@ def worn(name: str, data: bytes) -> Iterator[Shown]:
     yield f"{name}, noise", small(np.asarray(np.clip(pixels + noise, 0, 255), np.uint8))
 
 
-def own(entry: Entry) -> Iterator[Shown]:
+def own(entry: BenchmarkEntry) -> Iterator[Shown]:
     """An entry's source and all that the editors make of it."""
     if entry.scene is not None:
-        yield from worn(f"{entry.key}, source", picture(entry.scene))
+        yield from worn(f"{entry.key}, source", render_picture(entry.scene))
         for editor in studio_editors():
             if editor.habit != "new-image":
-                yield from chain(entry, editor, picture(entry.scene))
+                yield from chain(entry, editor, render_picture(entry.scene))
 
 
-def chain(entry: Entry, editor: StudioEditor, source: bytes) -> Iterator[Shown]:
+def chain(entry: BenchmarkEntry, editor: StudioEditor, source: bytes) -> Iterator[Shown]:
     """One editor's pictures of all turns, each asked for twice."""
     for turn, step in enumerate(entry.steps):
         for seed in (42, 1042):
@@ -151,10 +151,10 @@ def main() -> None:
     mine: list[tuple[float, str]] = []
     for entry in entries():
         scenes = [entry.scene_after(turn) for turn in range(len(entry.steps) + 1)] if entry.scene else []
-        looks = [small(render(scene).pixels) for scene in scenes if scene is not None]
-        mine += [(max(alike(pixels, look) for look in looks), name) for name, pixels in own(entry)]
+        looks = [small(render_scene(scene).pixels) for scene in scenes if scene is not None]
+        mine += [(max(detail_agreement(pixels, look) for look in looks), name) for name, pixels in own(entry)]
         known += looks
-    theirs = [(max(alike(pixels, look) for look in known), name) for name, pixels in others(museum)]
+    theirs = [(max(detail_agreement(pixels, look) for look in known), name) for name, pixels in others(museum)]
     told("own", mine, lowest=True)
     told("others", theirs, lowest=False)
     refused, taken = sum(value < SHOWN for value, _ in mine), sum(value >= SHOWN for value, _ in theirs)

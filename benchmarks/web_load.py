@@ -34,7 +34,7 @@ import aiohttp
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from imarena.core.records import Rater, Vote
-from imarena.routing.campaign_plan import Plan
+from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import access, init_workspace, open_workspace
 from imarena.web.keys import COOKIE, Keys
 from imarena.workflows.rating.campaigns import create_campaign
@@ -62,7 +62,7 @@ def prepare(root: Path, url: str, raters: int, items: int, key: str) -> tuple[st
     keys = Keys(key)
     with init_workspace(root, url=url) as workspace:
         fill(workspace, items=items, editors=EDITORS)
-        plan = Plan(name="load", raters_per_unit=raters, weekly_quota=100_000)
+        plan = CampaignPlan(name="load", raters_per_unit=raters, weekly_quota=100_000)
         campaign = create_campaign(workspace, plan).campaign_id
         people = []
         for number in range(raters):

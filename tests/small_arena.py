@@ -12,7 +12,7 @@ from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.studio import DEMO_KEYS, entry_of
 from imarena.workflows.editing.run import EditSettings, edit_items
 from imarena.workflows.exchange.importing import WorkspaceIntake
-from imarena.workflows.questions.cases import Board, Case, load_board, sides
+from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, sides
 from imarena.workflows.questions.judging import judge_cases
 
 HABITS = ("exact", "artefacts", "returns-input")
@@ -39,9 +39,9 @@ def make_arena(root: Path, *, items: int = 4, habits: tuple[str, ...] = HABITS) 
         edit_items(workspace, made, editors, EditSettings(modes=(Mode.SINGLE,), concurrency=2))
 
 
-def battle_all(workspace: Workspace) -> Board:
+def battle_all(workspace: Workspace) -> ShowableOutputs:
     """Every pair on every item of the bundled benchmark, judged by the built-in judge in both orders."""
-    board = load_board(workspace, datasets=["studio"])
+    board = load_outputs(workspace, datasets=["studio"])
     cases: list[Case] = []
     for (item_id, _, _), outputs in sorted(board.slots.items()):
         for one, other in combinations(sorted(outputs, key=lambda output: output.editor or ""), 2):

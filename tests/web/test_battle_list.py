@@ -14,8 +14,8 @@ from imarena.core.records import Assignment, Campaign, Judgment, Order, Outcome,
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.web.app import create_app
 from imarena.workflows.rating.record_cache import Shelves
-from imarena.workflows.serving.explorer import battle, battles
-from imarena.workflows.serving.leaderboards import Filters, Looking
+from imarena.workflows.serving.explorer import list_battles, load_battle
+from imarena.workflows.serving.leaderboards import BattleFilters, Looking
 from imarena.workflows.views.forms import EARLIER
 from tests.web.looked_at import EDITORS, fill, looked_at
 from tests.web.people import Person, administrator, settings_of
@@ -171,25 +171,25 @@ def test_what_comes_later_is_seen_and_found(tmp_path: Path) -> None:
     looked_at(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
         looking = Looking(workspace, Shelves(workspace))
-        before = battles(looking)
+        before = list_battles(looking)
         first = looking.sight()
         assert looking.sight() is first, "nothing was added"
-        board = looking.board(Filters(source="judge", judge="oak"), "bt")
-        assert board is looking.board(Filters(source="judge", judge="oak"), "bt")
+        board = looking.board(BattleFilters(source="judge", judge="oak"), "bt")
+        assert board is looking.board(BattleFilters(source="judge", judge="oak"), "bt")
         for known in before:
-            assert battle(looking, known.battle_id, leads=True)[0].battle_id == known.battle_id
+            assert load_battle(looking, known.battle_id, leads=True)[0].battle_id == known.battle_id
         one, other = list(workspace.store.records(Output))[:2]
         extra = one.model_copy(update={"editor": "dogwood", "sample": 3, "params": {"n": 1}})
         workspace.store.add([Output.model_validate(extra.model_dump())])
         made = next(iter(workspace.store.records(Output, editor="dogwood")))
         workspace.store.add([compared(made, other, Outcome.LEFT, "new").model_copy(update={"judge": "oak"})])
-        after = battles(looking)
+        after = list_battles(looking)
         assert (len(before), len(after)) == (12, 13)
         newest = after[12]
         assert {newest.left_id, newest.right_id} == {made.output_id, other.output_id}
-        assert battle(looking, newest.battle_id, leads=True)[0] == newest
+        assert load_battle(looking, newest.battle_id, leads=True)[0] == newest
         assert first.view.entries.seq.size + 1 == looking.sight().view.entries.seq.size
-        now = looking.board(Filters(source="judge", judge="oak"), "bt")
+        now = looking.board(BattleFilters(source="judge", judge="oak"), "bt")
         assert board.ranking is not None
         assert now.ranking is not None
         assert (board.n_battles, now.n_battles) == (12, 13), "an old board stays what it was"
@@ -205,9 +205,9 @@ def test_dates_are_days_both_included(root: Path) -> None:
         looking = Looking(workspace, Shelves(workspace))
         day = LATER.date()
         for since, until, number in ((0, 0, 1), (1, None, 0), (None, -1, 0), (-1, 1, 1)):
-            chosen = Filters(
+            chosen = BattleFilters(
                 judge="ash-judge",
                 since=None if since is None else str(day + timedelta(days=since)),
                 until=None if until is None else str(day + timedelta(days=until)),
             )
-            assert len(battles(looking, chosen)) == number
+            assert len(list_battles(looking, chosen)) == number

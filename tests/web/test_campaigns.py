@@ -10,8 +10,8 @@ from pydantic import JsonValue
 from imarena.core.records import Evidence, Item, Mode, Verification, Vote
 from imarena.storage import init_workspace, open_workspace
 from imarena.web.app import create_app
-from imarena.workflows.questions.expected_objects import KIND, question_of
-from imarena.workflows.reporting.report import report
+from imarena.workflows.questions.expected_objects import KIND, objects_question
+from imarena.workflows.reporting.report import write_report
 from tests.web.people import administrator, campaign, fill, rater, served, settings_of
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
@@ -63,7 +63,7 @@ def test_rating_needs_every_list_answered_and_every_loss_explained(tmp_path: Pat
     told = {"ratings": 1, "objects": 1, "segments": 1, "boxes": 1, "new_image": 1, "returned_input": 0, "other": 0}
     assert {name: counted[name] for name in told} == told
     with open_workspace(tmp_path / "arena") as workspace:
-        report(workspace, tmp_path / "report", gallery=0)
+        write_report(workspace, tmp_path / "report", gallery=0)
     page = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "| editor | ratings | things | segments | boxes | new image | returned input | other |" in page
     assert f"| {counted['editor']} | 1 | 1 | 1 | 1 | 1 | 0 | 0 |" in page
@@ -196,7 +196,7 @@ def test_raters_tick_the_objects_that_a_model_listed_and_else_those_that_the_wor
     assert rater(app, admin, one).next(one)["task"]["expected_objects"] == ["hat", "dog"]
     with open_workspace(tmp_path / "arena") as workspace:
         (item,) = workspace.store.records(Item)
-        subject = question_of(item, 0, Mode.SINGLE).subject
+        subject = objects_question(item, 0, Mode.SINGLE).subject
         value: JsonValue = {"objects": [{"name": "straw hat", "present": True}, {"name": "cat", "present": False}]}
         workspace.store.add([Evidence(image_sha256=subject, tool="objects/vlm", kind=KIND, value=value)])
     listed = rater(app, admin, one).next(one)["task"]["expected_objects"]

@@ -7,7 +7,7 @@ import pytest
 from imarena.core.records import Item, Judgment, Order, Outcome, Rater, Status, Turn, Usage, Vote
 from imarena.storage import Workspace
 from imarena.workflows.rating.record_cache import Shelves
-from imarena.workflows.serving.judge_monitor import Health, judge_health
+from imarena.workflows.serving.judge_monitor import JudgeBehaviour, judge_health
 from imarena.workflows.serving.leaderboards import Looking
 from tests import samples
 
@@ -56,7 +56,7 @@ def _fill(workspace: Workspace) -> None:
 def test_a_judge_is_counted_by_order_tie_and_agreement(any_workspace: Workspace) -> None:
     _fill(any_workspace)
     (found,) = judge_health(Looking(any_workspace, Shelves(any_workspace)))
-    assert found == Health(
+    assert found == JudgeBehaviour(
         judge="oak", dimension="overall", ok=11, failed=found.failed, both_orders=5, same=4, sided=7, first=4,
         ties=4, preferences=11, people_pairs=4, with_people=3, cost_usd=13 * 0.25,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from imarena.core.records import Campaign, Item, Output, Rater, Vote
-from imarena.routing.campaign_plan import Plan
+from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.rating.campaigns import create_campaign, plan_units
 from imarena.workflows.rating.known_tasks import from_table, from_votes
@@ -47,7 +47,7 @@ def test_votes_that_agree_are_known_whatever_side_was_shown(workspace: Workspace
     assert (loose[0].left if loose[0].known.preference == "left" else loose[0].right) == EDITORS[2]
     assert from_votes(workspace, "preference", ("other",)).tasks == []
     assert from_votes(workspace, "yes_no").tasks == []
-    made = create_campaign(workspace, Plan(name="c", gold=tuple(one.known for one in strict), gold_rate=0.2))
+    made = create_campaign(workspace, CampaignPlan(name="c", gold=tuple(one.known for one in strict), gold_rate=0.2))
     assert made.open
 
 
@@ -136,7 +136,7 @@ def test_the_command_line_changes_a_campaign_and_finds_known_tasks(tmp_path: Pat
     (tmp_path / "gold.csv").write_text(f"item,left,right,winner\nentry-0,{EDITORS[0]},{EDITORS[1]},tie\n")
     known = imarena("-w", "arena", "--json", "campaign", "known", "--from", tmp_path / "gold.csv").json
     with open_workspace(tmp_path / "arena") as workspace:
-        units = {unit.name for unit in plan_units(workspace, Plan(name="x"))}
+        units = {unit.name for unit in plan_units(workspace, CampaignPlan(name="x"))}
     (task,) = known["tasks"]
     assert "|".join([task["item_id"], "0", *sorted((task["left_id"], task["right_id"]))]) in units
     assert "No task has a known answer" in imarena("-w", "arena", "campaign", "known").out

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from imarena.storage import open_workspace
-from imarena.web.arena import Arena
+from imarena.web.arena import ServedWorkspace
 from imarena.workflows.rating.record_cache import Shelves
 from imarena.workflows.serving import battle_index
 from imarena.workflows.serving import explorer as exploring
@@ -54,7 +54,7 @@ def test_who_asks_for_a_column_that_is_being_read_waits_for_it(tmp_path: Path, m
 
 def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = looked_at(tmp_path / "arena")
-    arena: Arena = app.state.arena
+    arena: ServedWorkspace = app.state.arena
     admin = administrator(app)
     before = admin.get("/api/judges").json()
     listed = admin.get("/api/battles").json()
@@ -77,7 +77,7 @@ def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pyt
 def test_the_warmer_gives_way_and_ends_when_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warming_view, "_LONGEST_WAIT_S", 60.0)
     app = looked_at(tmp_path / "arena")
-    arena: Arena = app.state.arena
+    arena: ServedWorkspace = app.state.arena
     arena.traffic.come()  # a request that is in hand
     arena.view_warmer.start()
     time.sleep(0.3)
@@ -92,7 +92,7 @@ def test_hashing_that_was_ended_early_is_done_when_asked_for(tmp_path: Path) -> 
         looking = Looking(workspace, Shelves(workspace))
         sight = looking.sight()
         looking.battle_ids.read(sight.view, exploring.index_of(sight), lambda: False)
-        known = exploring.battles(looking)[3]
-        assert exploring.battle(looking, known.battle_id, leads=True)[0] == known
+        known = exploring.list_battles(looking)[3]
+        assert exploring.load_battle(looking, known.battle_id, leads=True)[0] == known
         with pytest.raises(exploring.NotThere):
-            exploring.battle(looking, "battle_" + "0" * 32, leads=True)
+            exploring.load_battle(looking, "battle_" + "0" * 32, leads=True)

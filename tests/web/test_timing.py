@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from imarena.web.arena import Arena
+from imarena.web.arena import ServedWorkspace
 from imarena.workflows.serving import preview_prefetch as warming
 from imarena.workflows.serving import preview_process as picturing_beside
 from imarena.workflows.serving.previews import FIRST_LOOK_SIDE, TILE
@@ -44,7 +44,7 @@ def test_pictures_of_the_next_tasks_are_made_before_they_are_asked_for(tmp_path:
     gold = admin.post("/api/lead/known-tasks", {"kind": "preference", "table": table})["tasks"][0]["task"]
     one = campaign(admin, gold=[gold], gold_rate=0.5)
     person = rater(app, admin, one)
-    arena: Arena = app.state.arena
+    arena: ServedWorkspace = app.state.arena
     made = []
     for image in arena.warmer.missing():
         arena.warmer.warm(image)
@@ -71,7 +71,7 @@ def test_a_server_that_is_never_quiet_gets_its_pictures_too(tmp_path: Path, monk
         monkeypatch.setattr(warming, name, 0.05)
     app = served(tmp_path / "arena", items=1)
     campaign(administrator(app))
-    arena: Arena = app.state.arena
+    arena: ServedWorkspace = app.state.arena
     arena.traffic.come()  # a request that is in hand for ever
     arena.warmer.start()
     try:

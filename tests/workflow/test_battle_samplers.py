@@ -14,7 +14,7 @@ from imarena.core.errors import UserError
 from imarena.core.records import ImageRef, Item, Order, Output, Ranking, Standing, Turn
 from imarena.storage import open_workspace
 from imarena.workflows.boards import Boards, every_board
-from imarena.workflows.questions.cases import Board
+from imarena.workflows.questions.cases import ShowableOutputs
 from imarena.workflows.questions.sampling import (
     Sampler,
     battles_by_pair,
@@ -31,7 +31,7 @@ from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
 
 
-def board(items: int, editors: int, missing: frozenset[tuple[int, int]] = frozenset()) -> Board:
+def board(items: int, editors: int, missing: frozenset[tuple[int, int]] = frozenset()) -> ShowableOutputs:
     """A board of made-up outputs; `missing` (item, editor) have none."""
     made, slots, parents = {}, {}, {}
     for n in range(items):
@@ -44,7 +44,7 @@ def board(items: int, editors: int, missing: frozenset[tuple[int, int]] = frozen
                 outputs.append(Output(item_id=item.item_id, editor=f"e{e}", image=image))
         slots[item.item_id, 0, "single"] = outputs
         parents.update({output.output_id: output for output in outputs})
-    return Board(made, slots, parents, 0)
+    return ShowableOutputs(made, slots, parents, 0)
 
 
 def test_full_is_every_pair_on_every_item_once() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from imarena.clients import Budget, BudgetSpent, Endpoint
+from imarena.clients import Budget, CostLimitReached, Endpoint
 from imarena.core.protocols import ChatAnswer, ChatPrompt
 from imarena.core.records import Status
 from imarena.workflows.wiring.judges import Door
@@ -37,4 +37,4 @@ def test_who_waits_for_money_learns_that_a_retry_did_not_fit() -> None:
         second = asyncio.create_task(door(ChatPrompt("", ())))
         return await asyncio.wait_for(asyncio.gather(first, second, return_exceptions=True), 20)
 
-    assert [type(result) for result in asyncio.run(both())] == [BudgetSpent, BudgetSpent]
+    assert [type(result) for result in asyncio.run(both())] == [CostLimitReached, CostLimitReached]

@@ -7,10 +7,10 @@ from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Item, JsonDict, Mode, Output, Run, Status, Turn
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.boards import Boards
-from imarena.workflows.questions.cases import load_board, pointwise_cases
+from imarena.workflows.questions.cases import load_outputs, pointwise_cases
 from imarena.workflows.questions.judging import judge_cases
-from imarena.workflows.reporting.report import report
-from imarena.workflows.upkeep.status import status
+from imarena.workflows.reporting.report import write_report
+from imarena.workflows.upkeep.status import workspace_status
 from imarena.workflows.views import View
 from imarena.workflows.views.slots import NOT_TRIED, slots_of
 from tests.samples import item, kept, output
@@ -36,7 +36,7 @@ def test_a_slot_counts_once_however_often_it_was_tried(any_workspace: Workspace)
     seen = []
     for attempt in range(1, 4):
         any_workspace.store.add([_tried(chain, 0, attempt, Status.REFUSED)])
-        found = status(any_workspace)
+        found = workspace_status(any_workspace)
         seen.append((found.outputs["flaky"], found.coverage["flaky"], found.missing))
         assert found.attempts["flaky"] == 3 + attempt
     counts = {"ok": 1, "refused": 1, NOT_TRIED: 2}  # the second and the third turn: nobody could begin them
@@ -58,7 +58,7 @@ def test_the_report_says_what_status_says(tmp_path: Path) -> None:
     with init_workspace(tmp_path / "w") as workspace:
         tried = [_tried(chain, 0, attempt, Status.REFUSED) for attempt in range(5)]
         workspace.store.add([chain, single, output(single, "flaky"), *tried])
-        report(workspace, tmp_path / "report")
+        write_report(workspace, tmp_path / "report")
     told = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert "2 items, 1 editor, 1 output of 4 asked for, 0 judgments, 0 votes." in told
     assert "| editor | ok | not_tried | refused | asked for | coverage | attempts |" in told
@@ -87,13 +87,13 @@ def test_outputs_with_the_same_pixels_are_asked_about_once_and_all_counted(works
     one, pixels = item("one"), kept(workspace)
     made = [Output(item_id=one.item_id, editor=name, image=pixels) for name in ("a", "b", "c")]
     workspace.store.add([one, *made])
-    cases = list(pointwise_cases(load_board(workspace)))
+    cases = list(pointwise_cases(load_outputs(workspace)))
     for _ in range(2):
         judge_cases(workspace, _Always(Status.REFUSED), cases)
-        assert status(workspace).judgments == {"always": {"refused": 3}}
+        assert workspace_status(workspace).judgments == {"always": {"refused": 3}}
     done = judge_cases(workspace, _Always(), cases)
     assert (dict(done.judgments), done.shared) == ({"ok": 1}, 2)
-    assert status(workspace).judgments == {"always": {"ok": 3}}
-    assert status(workspace).missing == {}
+    assert workspace_status(workspace).judgments == {"always": {"ok": 3}}
+    assert workspace_status(workspace).missing == {}
     *_, run = workspace.store.records(Run, command="judge")
     assert run.counts == {"ok": 3}, "a run counts what status counts"

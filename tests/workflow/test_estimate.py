@@ -10,7 +10,7 @@ from imarena.clients import Endpoint
 from imarena.core.records import Item, Judgment, Order, Outcome, Turn, Usage
 from imarena.judges import JUDGES
 from imarena.storage import init_workspace
-from imarena.workflows.questions.cases import Case, load_board
+from imarena.workflows.questions.cases import Case, load_outputs
 from imarena.workflows.questions.estimates import COMPUTED_S, Estimate, Size, estimate, estimate_sizes
 from imarena.workflows.questions.judging_plan import CaseWork, PlannedWork
 from imarena.workflows.wiring.judges import Door, Wired
@@ -69,7 +69,7 @@ def test_a_judge_that_computes_is_estimated_by_the_pictures_it_has_to_look_at(tm
             for order in orders
         ]
         planned = PlannedWork(work, done_before=6)
-        board = load_board(workspace)
+        board = load_outputs(workspace)
         new = estimate(workspace, wired, planned, board, concurrency=8)
         lanes = os.cpu_count() or 1
         assert new.seconds == pytest.approx(6 * COMPUTED_S / lanes), "6 pictures, in 12 questions"

@@ -8,7 +8,7 @@ import pytest
 from imarena.core.ids import canonical_json
 from imarena.core.records import Item, Judgment, Order, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.storage import init_workspace, open_workspace
-from imarena.workflows.studies.health_data import Said
+from imarena.workflows.studies.health_data import JudgeAnswers
 from tests import samples
 from tests.command import Imarena
 from tests.small_arena import make_arena
@@ -195,8 +195,8 @@ def test_a_judges_own_marks_meet_the_criterion_of_their_name(imarena: Imarena, a
 
 
 def test_drift_says_what_changed_between_two_forms() -> None:
-    def form(version: str, **params: object) -> Said:
-        return Said("cv-judge/m", canonical_json([version, "cv-judge", "1", params]))
+    def form(version: str, **params: object) -> JudgeAnswers:
+        return JudgeAnswers("cv-judge/m", canonical_json([version, "cv-judge", "1", params]))
 
     old = form("1", temperature=0.0, seed=None, prompt_sha256={"score": "a"})
     assert (

@@ -13,7 +13,7 @@ from imarena.storage import open_workspace
 from imarena.workflows.boards import BoardQuery, Boards
 from imarena.workflows.questions.judging_runs import plan_scores
 from imarena.workflows.views import EARLIER, Kind, View
-from imarena.workflows.wiring.judges import Words
+from imarena.workflows.wiring.judges import EndpointArguments
 from tests import samples
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -140,8 +140,8 @@ def test_wrong_names_suggest(imarena: Imarena, root: Path) -> None:
     [
         ({"editors": ["studio-exakt"]}, "Did you mean 'studio-exact'?"),
         ({"datasets": ["studoi"]}, "Did you mean 'studio'?"),
-        ({"words": Words(endpoint="fkae")}, "Did you mean 'fake'?"),
-        ({"words": Words(base_url=("http://x/v1",))}, "--model"),
+        ({"words": EndpointArguments(endpoint="fkae")}, "Did you mean 'fake'?"),
+        ({"words": EndpointArguments(base_url=("http://x/v1",))}, "--model"),
     ],
 )
 def test_wrong_filters_and_endpoints_suggest(root: Path, chosen: dict[str, Any], wanted: str) -> None:

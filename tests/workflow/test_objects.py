@@ -10,7 +10,7 @@ import pytest
 from imarena.clients.fake_answers import Query
 from imarena.core.records import Evidence, Item, Judgment, Mode, Output, Reply, Turn
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.questions.expected_objects import KIND, expected_objects, question_of
+from imarena.workflows.questions.expected_objects import KIND, expected_objects, objects_question
 from tests import samples
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -149,11 +149,11 @@ def test_after_several_turns_the_list_is_about_all_of_them(workspace: Workspace)
     output = Output(item_id=item.item_id, turn=1, mode=Mode.MULTI_TURN, editor="e", image=samples.kept(workspace, 2))
     workspace.store.add([item, output])
     assert expected_objects(workspace, item, 1, Mode.MULTI_TURN) == ("hat", "dog (should not be present)")
-    assert question_of(item, 1, Mode.MULTI_TURN) == question_of(item, 1, Mode.COMPLEX)
-    assert question_of(item, 0, Mode.MULTI_TURN) == question_of(item, 0, Mode.SINGLE)
+    assert objects_question(item, 1, Mode.MULTI_TURN) == objects_question(item, 1, Mode.COMPLEX)
+    assert objects_question(item, 0, Mode.MULTI_TURN) == objects_question(item, 0, Mode.SINGLE)
     assert expected_objects(workspace, item, 1, Mode.SINGLE) == ("dog (should not be present)",)
     other = item.model_copy(update={"key": "other", "topic": "x"})
-    assert question_of(other, 0, Mode.SINGLE).subject == question_of(item, 0, Mode.SINGLE).subject
+    assert objects_question(other, 0, Mode.SINGLE).subject == objects_question(item, 0, Mode.SINGLE).subject
     assert not list(workspace.store.records(Evidence, kind=KIND)), "looking stores nothing"
 
 

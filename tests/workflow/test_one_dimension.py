@@ -10,7 +10,7 @@ from imarena.judges import CARDS
 from imarena.storage import init_workspace, open_workspace
 from imarena.workflows.boards import Boards, every_board
 from imarena.workflows.rating.record_cache import Shelves
-from imarena.workflows.serving.leaderboards import Filters, Looking
+from imarena.workflows.serving.leaderboards import BattleFilters, Looking
 from imarena.workflows.views import View
 from tests import samples
 from tests.command import Imarena
@@ -80,7 +80,7 @@ def test_report_and_web_keep_it_apart(arena: Path) -> None:
         ]  # fmt: skip
         assert made[1].ranking.notices[0].code == "one_dimension"
         assert made[1].ranking.notices[0].values == {"dimension": "visual_consistency"}
-        shown = Looking(workspace, Shelves(workspace)).board(Filters(), "bt")
+        shown = Looking(workspace, Shelves(workspace)).board(BattleFilters(), "bt")
         assert shown.ranking is not None
         assert shown.ranking.models[0].model == "edits"
         assert shown.n_battles == 6

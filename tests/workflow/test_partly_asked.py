@@ -13,13 +13,13 @@ from imarena.core.records import Judgment, Reply, Status, Usage
 from imarena.judges.chat.judge import ChatJudge
 from imarena.judges.chat.viescore import make_edit
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.questions.cases import load_board, pointwise_cases
+from imarena.workflows.questions.cases import load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import estimate
 from imarena.workflows.questions.judging import JudgeReport, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.studies.probe import judge_probes
 from imarena.workflows.studies.probe_run import plan_probe, run_probe
-from imarena.workflows.wiring.judges import Wired, Words, wire_judge
+from imarena.workflows.wiring.judges import EndpointArguments, Wired, wire_judge
 from imarena.workflows.wiring.runs import alone
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -63,7 +63,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def judged(workspace: Workspace, chat: Endpoint) -> JudgeReport:
-    board = load_board(workspace)
+    board = load_outputs(workspace)
     return judge_cases(workspace, viescore(chat), pointwise_cases(board), parents=board.parents)
 
 
@@ -114,7 +114,7 @@ def test_replies_that_only_fail_together_are_all_asked_again(workspace: Workspac
     """Without `check` nobody knows which of two answers was the bad one."""
     with workspace:
         chat = Endpoint(ok("a fine picture"))
-        board = load_board(workspace)
+        board = load_outputs(workspace)
         unchecked = replace(viescore(chat), check=None)
         for _ in range(2):
             judge_cases(workspace, unchecked, pointwise_cases(board), parents=board.parents)
@@ -123,8 +123,10 @@ def test_replies_that_only_fail_together_are_all_asked_again(workspace: Workspac
 
 def test_the_estimate_of_a_resume_counts_what_is_left(workspace: Workspace) -> None:
     with workspace:
-        wired = wire_judge(workspace.settings, "viescore", Words(base_url=("http://127.0.0.1:9/v1",), model="m"))
-        board = load_board(workspace)
+        wired = wire_judge(
+            workspace.settings, "viescore", EndpointArguments(base_url=("http://127.0.0.1:9/v1",), model="m")
+        )
+        board = load_outputs(workspace)
         cases = list(pointwise_cases(board))
 
         def requests() -> tuple[str, int]:
@@ -151,7 +153,7 @@ def test_a_probe_asks_only_what_is_left(workspace: Workspace) -> None:
         chat = Endpoint(DOWN, DOWN, DOWN)
         wired = Wired(viescore(chat), "viescore", "pointwise")
         for failed, asked in ((3, 22), (0, 25)):
-            job = plan_probe(workspace, wired, load_board(workspace), 1, battles=False)
+            job = plan_probe(workspace, wired, load_outputs(workspace), 1, battles=False)
             assert run_probe(workspace, job).missing == failed
             assert len(chat.asked) == asked
         assert chat.asked[22:] == ["quality"] * 3

@@ -7,7 +7,7 @@ from imarena.cli import progress as room
 
 def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "LINE_EVERY_S", 0.0)
-    with room.progress("import") as tell:
+    with room.progress_bars("import") as tell:
         tell("rows", 1200, 5000)
         tell("pictures", 3, None)
     said = capsys.readouterr()
@@ -16,6 +16,6 @@ def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monk
 
 
 def test_what_ends_soon_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with room.progress("import") as tell:
+    with room.progress_bars("import") as tell:
         tell("rows", 1, 2)
     assert capsys.readouterr().err == ""

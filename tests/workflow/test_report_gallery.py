@@ -12,7 +12,7 @@ from imarena.storage import Workspace, init_workspace
 from imarena.workflows.editing.plan import add_studio
 from imarena.workflows.editing.run import EditSettings, edit_items
 from imarena.workflows.reporting.gallery import gallery_section
-from imarena.workflows.reporting.report import report
+from imarena.workflows.reporting.report import write_report
 
 KEYS = ("world-tie-cg", "world-srie-cg", "edival-03")
 HABITS = ("exact", "returns-input", "new-image")
@@ -73,7 +73,7 @@ def test_without_a_known_truth_nothing_is_said_of_it(arena: Workspace, tmp_path:
 
 
 def test_plots_are_drawn_for_light_and_for_dark_pages(arena: Workspace, tmp_path: Path) -> None:
-    page = report(arena, tmp_path / "report", gallery=1).read_text()
+    page = write_report(arena, tmp_path / "report", gallery=1).read_text()
     assert 'srcset="board-1-ratings-dark.png 2x" media="(prefers-color-scheme: dark)"' in page
     assert "Bradley-Terry" in page
     assert "Known truth" in page

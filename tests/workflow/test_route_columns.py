@@ -12,7 +12,7 @@ from imarena.storage import Workspace
 from imarena.workflows.active_elo.planning import calibrate
 from imarena.workflows.boards.weighted.arena import Arena, read_arena
 from imarena.workflows.boards.weighted.boards import placeable, setting_board
-from imarena.workflows.boards.weighted.calibrations import Fit, calibration_for, stale
+from imarena.workflows.boards.weighted.calibrations import CalibrationOptions, calibration_for, stale
 
 
 def scored(workspace: Workspace, outputs: list[Output], score: float, version: str = "1") -> None:
@@ -127,10 +127,10 @@ def test_a_calibration_of_an_older_version_is_told(workspace: Workspace) -> None
             ]
         )  # fmt: skip
     with pytest.raises(UserError, match="same score gap"):
-        calibrate(workspace, None, Fit(rounds=0))
+        calibrate(workspace, None, CalibrationOptions(rounds=0))
     scored(workspace, outputs[::3], 500.0, "2")
     scored(workspace, outputs[1::3] + outputs[2::3], 500.0, "2")
-    calibrate(workspace, None, Fit(rounds=0))
+    calibrate(workspace, None, CalibrationOptions(rounds=0))
     record = calibration_for(workspace, "robot")
     assert stale(record, {"2": 120}) == ()
     (notice,) = stale(record, {"3": 1})

@@ -12,7 +12,7 @@ from imarena.core.records import Assignment, Campaign, ImageRef, Item, Judgment,
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.assigning import Request, assign
 from imarena.workflows.active_elo.ingesting import ingest
-from imarena.workflows.active_elo.planning import Wish, plan
+from imarena.workflows.active_elo.planning import PlanTarget, plan
 from imarena.workflows.active_elo.sheets import sheet
 from tests.command import Imarena
 from tests.samples import picture_of, png
@@ -189,7 +189,7 @@ def test_nobody_is_asked_in_a_closed_campaign(arena: Workspace) -> None:
 
 def test_a_width_that_is_no_number_is_refused(arena: Workspace) -> None:
     with pytest.raises(UserError, match="above 0"):
-        plan(arena, None, Wish(target=float("nan")), None, 0.3)
+        plan(arena, None, PlanTarget(target=float("nan")), None, 0.3)
 
 
 def test_a_sheet_of_another_workspace_is_told_in_few_words(imarena: Imarena, arena: Workspace, tmp_path: Path) -> None:

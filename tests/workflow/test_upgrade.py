@@ -18,7 +18,7 @@ def test_an_old_workspace_is_upgraded_after_a_backup(tmp_path: Path, imarena: Im
     assert "imarena upgrade" in refused.err
     done = imarena("-w", root, "--json", "upgrade").json
     assert done["from"] == version
-    assert done["to"] == migrate.newest()
+    assert done["to"] == migrate.newest_version()
     assert Path(done["backup"]).exists()
     with open_workspace(root) as workspace:
         assert migrate.drift(workspace.store.engine) == []

@@ -64,10 +64,10 @@ def test_a_fixture_of_the_newest_schema_is_one_command_away(tmp_path: Path) -> N
     """It holds something of everything, and its boards can be made."""
     command = [sys.executable, "-m", "tests.fixtures.make_workspace", "--to", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    rows = held(load_sqlite(migrate.newest(), tmp_path / "made", tmp_path))
+    rows = held(load_sqlite(migrate.newest_version(), tmp_path / "made", tmp_path))
     assert [table for table, found in rows.items() if not found] == []
     assert {row["purpose"] for row in rows["assignments"]} >= {"vote", "gold", "repeat", "practice", "qualification"}
-    recorded = json.loads((tmp_path / migrate.newest() / "boards.json").read_text(encoding="utf-8"))
+    recorded = json.loads((tmp_path / migrate.newest_version() / "boards.json").read_text(encoding="utf-8"))
     assert {"default", "people", "people by task", "pair-judge", "LPIPS"} <= recorded["boards"].keys()
 
 
@@ -75,7 +75,7 @@ def test_a_fixture_of_the_newest_schema_is_one_command_away(tmp_path: Path) -> N
 def test_a_workspace_of_each_schema_keeps_its_records(version: str, url: str, tmp_path: Path, imarena: Imarena) -> None:
     root = old_workspace(version, tmp_path / "old", url)
     before = held(root)
-    newest = migrate.newest()
+    newest = migrate.newest_version()
     if version != newest:
         assert "imarena upgrade" in imarena("-w", root, "status", code=2).err
     done = imarena("-w", root, "--json", "upgrade").json

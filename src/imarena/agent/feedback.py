@@ -72,7 +72,7 @@ def advanced(before: Feedback, after: Feedback, order: str) -> frozenset[str]:
     )
 
 
-def alike(one: Verdict, other: Verdict) -> bool:
+def looks_alike(one: Verdict, other: Verdict) -> bool:
     """Whether the judge sees no difference to speak of between two pictures: in no dimension, and in no change."""
     pairs = list(zip(_checked(one.reasons), _checked(other.reasons), strict=False))
     changes = all(abs(a - b) <= _SAME for (_, a), (_, b) in pairs)
@@ -117,7 +117,7 @@ def _done(entry: Mapping[str, JsonValue]) -> bool:
     return isinstance(done, int | float) and not isinstance(done, bool) and done >= _NOT_DONE
 
 
-async def judged(judge: Judge, shown: Exhibit) -> Verdict:
+async def ask_judge(judge: Judge, shown: Exhibit) -> Verdict:
     """Ask a judge; one that computes here does so in a thread, so that other edits go on."""
     if getattr(judge, "cpu_bound", False):
         return await asyncio.to_thread(lambda: asyncio.run(judge.judge(shown)))

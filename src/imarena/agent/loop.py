@@ -9,11 +9,11 @@ from typing import Literal
 from pydantic import Field
 
 from imarena.agent.course import Course
-from imarena.agent.feedback import alike, feedback_of
+from imarena.agent.feedback import feedback_of, looks_alike
 from imarena.agent.memory import Memory
 from imarena.agent.rules import RuleMind
 from imarena.agent.spec import EditPlan, Mind, Spec
-from imarena.agent.state import Look, State
+from imarena.agent.state import State, StepPicture
 from imarena.core import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Noun, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Status
 
@@ -178,14 +178,14 @@ class Agent:
             if "stopped" in told:
                 return
 
-    async def _onward(self, state: State, course: Course, look: Look, repeated: int, left: int) -> JsonDict:
+    async def _onward(self, state: State, course: Course, look: StepPicture, repeated: int, left: int) -> JsonDict:
         """Where to go from a picture that is not good enough: what the trace says of it, with `stopped` at the end."""
         fixed = _fixed(self.editor)
         if repeated and not course.more:  # once may be chance; twice, and the editor has no other answer
             ends = not course.turn(left, squeeze=repeated > 1) and (fixed or repeated > 1)
             return {"stopped": "the same picture again"} if ends else {}
         if not repeated and (fixed or left >= len(course.waiting)) and await self._got_worse(state, look):
-            if not fixed and state.seen is not None and alike(look.verdict, state.seen.verdict):
+            if not fixed and state.seen is not None and looks_alike(look.verdict, state.seen.verdict):
                 course.part(left)
             ends = fixed and not course.skip(left)
             return {"dropped": True, **({"stopped": "this editor has no other answer"} if ends else {})}
@@ -195,7 +195,7 @@ class Agent:
         ends = fixed and look.found.spoilt and not course.waiting
         return {"stopped": "all is there, and this editor has no other answer"} if ends else {}
 
-    def _ends(self, state: State, look: Look, complete: bool) -> bool:
+    def _ends(self, state: State, look: StepPicture, complete: bool) -> bool:
         """Remember a picture that may be the answer; whether it is good enough to stop at."""
         if not complete and not self.settings.partial_answers:
             state.spare = look.image
@@ -203,14 +203,14 @@ class Agent:
         state.remember(look)
         return self._succeeded(look.verdict)
 
-    async def _got_worse(self, state: State, look: Look) -> bool:
+    async def _got_worse(self, state: State, look: StepPicture) -> bool:
         """Whether a step's picture is no better than the one it started from, as far as the judge can tell."""
         if not self.settings.go_back or look.standing is None or self._succeeded(look.verdict):
             return False
         if state.current is None and state.seen is None and state.request.sources:
             source = state.request.sources[0]
             verdict = await self._judged(state, source)
-            state.seen = Look(source, verdict, feedback_of(verdict, state.request.instruction))
+            state.seen = StepPicture(source, verdict, feedback_of(verdict, state.request.instruction))
             state.steps.append({"stage": "judge", "of": "source", **_told(state.seen)})
         before = state.seen.standing if state.seen else None
         return before is not None and look.standing <= before
@@ -260,7 +260,7 @@ def _fixed(editor: Editor) -> bool:
     return bool(getattr(editor, "deterministic", False))
 
 
-def _told(look: Look) -> JsonDict:
+def _told(look: StepPicture) -> JsonDict:
     verdict, feedback = look.verdict, look.found
     return {
         "verdict": verdict.status.value, "score": verdict.score, "success": verdict.success,

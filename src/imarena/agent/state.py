@@ -14,7 +14,7 @@ cleaner. For a judge that does not check changes the score decides."""
 
 
 @dataclass(frozen=True)
-class Look:
+class StepPicture:
     """A step's picture as the judge sees it."""
 
     image: bytes
@@ -39,7 +39,7 @@ class State:
     memory: Memory = field(default_factory=Memory)
     current: bytes | None = None
     """The picture that the next step edits; None: the source itself."""
-    seen: Look | None = None
+    seen: StepPicture | None = None
     """That picture, the source included, as the judge sees it; None where it was not asked."""
     best: bytes | None = None
     best_standing: Standing | None = None
@@ -55,17 +55,17 @@ class State:
         self.unpriced = self.unpriced or cost is None
         self.cost_usd += cost or 0.0
 
-    def look(self, image: bytes, verdict: Verdict, order: str) -> Look:
+    def look(self, image: bytes, verdict: Verdict, order: str) -> StepPicture:
         """What the judge says of a picture that was made with this order from the current one."""
         found = feedback_of(verdict, self.request.instruction)
-        before = self.seen or Look(b"", verdict, Feedback())
-        return Look(image, verdict, found, before.carried | advanced(before.found, found, order))
+        before = self.seen or StepPicture(b"", verdict, Feedback())
+        return StepPicture(image, verdict, found, before.carried | advanced(before.found, found, order))
 
-    def go_on(self, image: bytes, seen: Look | None) -> None:
+    def go_on(self, image: bytes, seen: StepPicture | None) -> None:
         """The next step starts from this picture."""
         self.current, self.seen = image, seen
 
-    def remember(self, look: Look) -> None:
+    def remember(self, look: StepPicture) -> None:
         """Keep the best picture; one without a score stands only where there is no other."""
         image, standing = look.image, look.standing
         if standing is None:

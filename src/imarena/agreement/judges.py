@@ -12,7 +12,7 @@ import numpy as np
 
 from imarena.agreement.columns import Range, RatingColumns, ScoreColumns, check_groups
 from imarena.agreement.pair_order import pairs_document
-from imarena.agreement.paired_tests import compare_scores
+from imarena.agreement.paired_tests import compare_correlations
 from imarena.agreement.raters import folds_document
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.notices import Notice, notice_fields
@@ -128,7 +128,7 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
         tuple(_averages(groups, chosen)),
         tuple(coverage),
         tuple(pairs),
-        tuple(compare_scores(matches, rounds=chosen.rounds, seed=chosen.seed) if chosen.compare else ()),
+        tuple(compare_correlations(matches, rounds=chosen.rounds, seed=chosen.seed) if chosen.compare else ()),
         tuple(_notices(groups, coverage)),
     )
 

@@ -26,7 +26,7 @@ class Scored(Protocol):
     def human(self) -> float: ...
 
 
-def compare_scores(matches: Sequence[Scored], *, rounds: int, seed: int) -> list[dict[str, Any]]:
+def compare_correlations(matches: Sequence[Scored], *, rounds: int, seed: int) -> list[dict[str, Any]]:
     """Difference of two judges' Spearman correlation with people, on the outputs that both scored.
 
     Both are resampled together over units, so that what is hard for both does not blur the difference. The p-value is

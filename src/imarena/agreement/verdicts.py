@@ -15,7 +15,7 @@ from imarena.agreement.columns import VerdictColumns, check_groups
 from imarena.agreement.majority import RULE, majority_of
 from imarena.agreement.paired_tests import compare_verdicts
 from imarena.core import UserError
-from imarena.stats import EQUAL, MIRROR, OUTCOMES, Missing, Pairs, calibrate_ties, matches, verdict_figures
+from imarena.stats import EQUAL, MIRROR, OUTCOMES, Missing, ScorePairs, calibrate_ties, matches, verdict_figures
 
 HUMAN_WORDS = OUTCOMES
 JUDGE_WORDS = (*OUTCOMES, EQUAL)
@@ -237,7 +237,7 @@ def _tie_calibrated(met: Sequence[_Meeting]) -> dict[str, Any]:
             "tie_calibrated_reason": NO_SCORES,
         }  # fmt: skip
     human, judge = (np.array(column, np.float64) for column in zip(*gaps, strict=True))
-    found = calibrate_ties(Pairs(human, judge, np.arange(len(gaps))))
+    found = calibrate_ties(ScorePairs(human, judge, np.arange(len(gaps))))
     return {
         "tie_calibrated_accuracy": found.accuracy.value, "tie_threshold": found.threshold,
         "n_tie_calibrated": len(gaps), "tie_calibrated_reason": found.accuracy.reason or None,

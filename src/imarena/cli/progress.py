@@ -13,7 +13,7 @@ LINE_EVERY_S = 10.0
 
 
 @contextmanager
-def progress(title: str) -> Iterator[protocols.Progress]:
+def progress_bars(title: str) -> Iterator[protocols.Progress]:
     """A bar for each stage that is told of."""
     console = stderr()
     bars = Progress(

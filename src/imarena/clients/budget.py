@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from imarena.core import UserError, errors
 
 
-class BudgetSpent(UserError, errors.BudgetSpent):
+class CostLimitReached(UserError, errors.BudgetSpent):
     """The next request might pass the limit, so it was not sent."""
 
 
@@ -37,7 +37,7 @@ class Budget:
     def reserve(self, amount_usd: float) -> Reservation:
         """Hold back what a request may cost; raises `BudgetSpent` where that could pass the limit."""
         if amount_usd > self.left_usd:
-            raise BudgetSpent(
+            raise CostLimitReached(
                 f"The cost limit of {self.max_cost_usd:.4f} USD is reached: {self.spent_usd:.4f} spent, "
                 f"{self.reserved_usd:.4f} in flight, and the next request may cost {amount_usd:.4f}.",
                 hint="Raise --max-cost-usd and run the same command again: finished work is not paid for twice.",

@@ -14,9 +14,9 @@ from yarl import URL
 
 from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
-from imarena.clients.endpoint_client import Line, Price, Tries
+from imarena.clients.endpoint_client import CostBound, EndpointClient, Tries
 from imarena.clients.messages import ChatRequest, body_pieces
-from imarena.clients.replies import Answer, Failure, Kind
+from imarena.clients.replies import EndpointAnswer, Failure, FailureKind
 from imarena.clients.routes import Route
 from imarena.clients.secret import scrub
 from imarena.clients.transport import MAX_UPLOADS, get_models, post
@@ -46,7 +46,7 @@ class ChatReply:
     http_status: int | None = None
 
 
-class Chat(Protocol):
+class ChatBackend(Protocol):
     """Anything that answers a chat request: a remote endpoint or a model that runs here."""
 
     async def complete(self, request: ChatRequest) -> ChatReply: ...
@@ -94,7 +94,7 @@ class ChatClient:
             )
         self.endpoint = endpoint
         self.totals = Totals()
-        self._line = Line(endpoint, budget, environ, rng)
+        self._line = EndpointClient(endpoint, budget, environ, rng)
         self._counts_cost = budget is not None
         self._structured = endpoint.structured_output == "auto"
         self._input_scale = 1.0  # how far true input tokens have exceeded the guess
@@ -129,18 +129,20 @@ class ChatClient:
         structured = self._structured and request.schema is not None
         pieces = body_pieces(request, self.endpoint, structured=structured)
 
-        async def once(avoid: Route | None) -> tuple[Route, Answer | Failure]:
-            async def send(session: aiohttp.ClientSession, route: Route) -> Answer | Failure:
+        async def once(avoid: Route | None) -> tuple[Route, EndpointAnswer | Failure]:
+            async def send(session: aiohttp.ClientSession, route: Route) -> EndpointAnswer | Failure:
                 result = await post(session, route, pieces, self._gate)
                 if structured and isinstance(result, Failure) and result.http_status == 404:
-                    return replace(result, kind=Kind.REJECTED)  # perhaps it is the schema that is not known there
+                    return replace(
+                        result, kind=FailureKind.REJECTED
+                    )  # perhaps it is the schema that is not known there
                 return result
 
             return await self._line.attempt(send, avoid, self._price(request), self._charged_usd)
 
         def without_schema(failure: Failure) -> bool:
             nonlocal structured, pieces
-            rejected = failure.kind is Kind.REJECTED and failure.http_status in {400, 404, 422}
+            rejected = failure.kind is FailureKind.REJECTED and failure.http_status in {400, 404, 422}
             if not (structured and rejected):
                 return False
             structured = False
@@ -152,7 +154,7 @@ class ChatClient:
             return ChatReply(result.status, error=result.error, http_status=result.http_status)
         return self._finished(result, request, structured=structured)
 
-    def _finished(self, answer: Answer, request: ChatRequest, *, structured: bool) -> ChatReply:
+    def _finished(self, answer: EndpointAnswer, request: ChatRequest, *, structured: bool) -> ChatReply:
         if request.schema is not None and answer.status is Status.OK and self._structured and not structured:
             self._structured = False
             _LOG.warning("%s rejects response_format: answers are parsed without it from now on", self.endpoint.model)
@@ -168,16 +170,16 @@ class ChatClient:
             http_status=answer.http_status,
         )
 
-    def _price(self, request: ChatRequest) -> Price | None:
+    def _price(self, request: ChatRequest) -> CostBound | None:
         if not self._counts_cost:
             return None
         guess = Usage(
             input_tokens=round(request.estimated_input_tokens() * self._input_scale),
             output_tokens=request.estimated_output_tokens(),
         )
-        return Price(self.endpoint.cost_usd(guess) or 0.0)
+        return CostBound(self.endpoint.cost_usd(guess) or 0.0)
 
-    def _charged_usd(self, answer: Answer) -> float | None:
+    def _charged_usd(self, answer: EndpointAnswer) -> float | None:
         cost_usd = self._priced(answer.usage).cost_usd
         return cost_usd if cost_usd is not None or answer.http_status == 200 else 0.0
 

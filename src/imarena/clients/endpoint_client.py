@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import aiohttp
 
-from imarena.clients.budget import Budget, BudgetSpent, Reservation
+from imarena.clients.budget import Budget, CostLimitReached, Reservation
 from imarena.clients.endpoint import Endpoint
-from imarena.clients.replies import Failure, Kind
+from imarena.clients.replies import Failure, FailureKind
 from imarena.clients.routes import Dispatcher, EndpointDown, Route
 from imarena.clients.secret import Secret, scrub
 from imarena.clients.transport import new_session
@@ -38,14 +38,14 @@ class Tries:
 
 
 @dataclass(frozen=True)
-class Price:
+class CostBound:
     """What a try may cost at most. `wait`: where that does not fit while others are under way, wait for them."""
 
     at_most_usd: float
     wait: bool = False
 
 
-class Line:
+class EndpointClient:
     """Open it from one event loop."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Line:
             try:
                 route, result = await once(route)
             except EndpointDown as error:
-                return Failure(Kind.FAILED, f"the endpoint is down: {error}")
+                return Failure(FailureKind.FAILED, f"the endpoint is down: {error}")
             tries.sent += 1
             if not isinstance(result, Failure):
                 return result
@@ -105,14 +105,14 @@ class Line:
             if not self._try_again(result, tries, route):
                 return result
             _LOG.debug("trying again (%d sent): %s", tries.sent, result.error)
-            if result.kind not in (Kind.THROTTLED, Kind.SHUT):
+            if result.kind not in (FailureKind.THROTTLED, FailureKind.SHUT):
                 await asyncio.sleep(self._backoff_s(tries.failed + tries.timeouts))
 
     async def attempt(
         self,
         send: Callable[[aiohttp.ClientSession, Route], Awaitable[R | Failure]],
         avoid: Route | None,
-        price: Price | None,
+        price: CostBound | None,
         charged_usd: Callable[[R], float | None],
     ) -> tuple[Route, R | Failure]:
         """One try on the next free route; the route and the budget learn from its outcome.
@@ -139,42 +139,42 @@ class Line:
                 dispatcher.release(route, abandoned=result is None)
         return route, result
 
-    async def _reserve(self, price: Price | None) -> Reservation | None:
+    async def _reserve(self, price: CostBound | None) -> Reservation | None:
         if self._budget is None or price is None:
             return None
         while True:
             try:
                 return self._budget.reserve(price.at_most_usd)
-            except BudgetSpent:
+            except CostLimitReached:
                 if not price.wait or self._budget.reserved_usd <= 1e-12:
                     raise
                 await asyncio.sleep(0.02)  # some of those under way may cost nothing
 
     def _teach(self, route: Route, result: object) -> None:
         now = asyncio.get_running_loop().time()
-        if not isinstance(result, Failure) or result.kind is Kind.REJECTED:
+        if not isinstance(result, Failure) or result.kind is FailureKind.REJECTED:
             route.succeeded()
-        elif result.kind is Kind.THROTTLED:
+        elif result.kind is FailureKind.THROTTLED:
             after_s = result.after_s
             if after_s is None:
                 after_s = self._backoff_s(route.throttled_in_a_row + 1)
             route.throttled(now, min(after_s, self.endpoint.max_wait_s) * self._rng.uniform(1.0, 1.1))
-        elif result.kind is Kind.SHUT:
+        elif result.kind is FailureKind.SHUT:
             route.shut(now, result.error)
         else:
             route.failed(now, result.error)
 
     def _try_again(self, failure: Failure, tries: Tries, route: Route | None) -> bool:
-        if failure.kind is Kind.REJECTED:
+        if failure.kind is FailureKind.REJECTED:
             return False
-        if failure.kind is Kind.SHUT:
+        if failure.kind is FailureKind.SHUT:
             tries.shut += 1  # so many that the route is down by then, and another one gets its turn
             return self._open_beside(route) and tries.shut <= self.endpoint.breaker_failures + len(self.routes)
-        if failure.kind is Kind.THROTTLED:
+        if failure.kind is FailureKind.THROTTLED:
             tries.throttled += 1
             wait_s = failure.after_s or 0.0
             return tries.throttled <= self.endpoint.max_throttled and wait_s <= self.endpoint.max_wait_s
-        if failure.kind is Kind.TIMEOUT:
+        if failure.kind is FailureKind.TIMEOUT:
             tries.timeouts += 1
             if tries.timeouts >= self.endpoint.max_timeouts:
                 return False

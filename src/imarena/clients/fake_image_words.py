@@ -13,7 +13,7 @@ from imarena.clients.fake_pictures import ImageFault
 
 
 @dataclass(frozen=True)
-class Asked:
+class ImageRequest:
     """A request as all protocols mean it."""
 
     model: str
@@ -32,14 +32,14 @@ class Asked:
 class Speak:
     """How one protocol says things."""
 
-    pictures: Callable[[Asked, list[bytes], ImageFault | None], web.StreamResponse]
+    pictures: Callable[[ImageRequest, list[bytes], ImageFault | None], web.StreamResponse]
     refusal: Callable[[ImageFault], web.StreamResponse]
     error: Callable[..., web.StreamResponse]
     key_header: str = "authorization"
     key_prefix: str = "Bearer"
 
 
-def from_data_url(url: str) -> bytes:
+def data_url_bytes(url: str) -> bytes:
     """The bytes of a data URL."""
     return base64.b64decode(url.partition(",")[2])
 

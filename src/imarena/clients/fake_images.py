@@ -15,8 +15,8 @@ from typing import Any
 from aiohttp import web
 
 from imarena.clients.fake_faults import parse_rates
-from imarena.clients.fake_image_words import Asked, Speak, from_data_url, gemini_error, openai_error
-from imarena.clients.fake_listen import Listening, serve
+from imarena.clients.fake_image_words import ImageRequest, Speak, data_url_bytes, gemini_error, openai_error
+from imarena.clients.fake_listen import Listening, serve_until_interrupted
 from imarena.clients.fake_pictures import ImageFault, ImageFaults, drawn, in_base64
 
 _HTML = "<!doctype html><html><body><h1>404 Not Found</h1></body></html>"
@@ -79,7 +79,9 @@ class FakeImages(Listening):
 
     # ------------------------------------------------------------------ what all protocols share
 
-    async def _answer(self, request: web.Request, asked: Asked, protocol: str, speak: Speak) -> web.StreamResponse:
+    async def _answer(
+        self, request: web.Request, asked: ImageRequest, protocol: str, speak: Speak
+    ) -> web.StreamResponse:
         self.counts.requests += 1
         self.counts.by_protocol[protocol] += 1
         if not self._authorized(request, speak.key_header, speak.key_prefix):
@@ -137,16 +139,16 @@ class FakeImages(Listening):
     async def _openai(self, request: web.Request) -> web.StreamResponse:
         if request.match_info["what"] == "generations":
             body = await request.json()
-            asked = Asked(body["model"], body["prompt"], (), (str(body.get("seed")),))
+            asked = ImageRequest(body["model"], body["prompt"], (), (str(body.get("seed")),))
         else:
             form = await request.post()
             files = [(key, value) for key, value in form.items() if isinstance(value, web.FileField)]
             pictures = tuple(value.file.read() for key, value in files if key in ("image", "image[]"))
             if not pictures:
                 return openai_error(400, "Missing required parameter: 'image'.", "missing_required_parameter")
-            asked = Asked(str(form["model"]), str(form["prompt"]), pictures, (str(form.get("seed")),))
+            asked = ImageRequest(str(form["model"]), str(form["prompt"]), pictures, (str(form.get("seed")),))
 
-        def pictures_of(asked: Asked, made: list[bytes], fault: ImageFault | None) -> web.Response:
+        def pictures_of(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             rows = [{"url": self.stored(d, fault)} if self.urls else {"b64_json": in_base64(d, fault)} for d in made]
             usage = {"input_tokens": 50 + len(asked.prompt) // 4, "output_tokens": 1056 * len(made)}
             usage["total_tokens"] = usage["input_tokens"] + usage["output_tokens"]
@@ -169,14 +171,14 @@ class FakeImages(Listening):
         parts = body["messages"][-1]["content"]
         prompt = " ".join(part["text"] for part in parts if part["type"] == "text")
         urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
-        asked = Asked(body["model"], prompt, tuple(map(from_data_url, urls)), (str(body.get("seed")),))
+        asked = ImageRequest(body["model"], prompt, tuple(map(data_url_bytes, urls)), (str(body.get("seed")),))
 
         def message(said: dict[str, Any], finish: str, images: int) -> web.Response:
             usage = {"prompt_tokens": 300, "completion_tokens": 1290 * max(1, images), "cost": 0.039 * images}
             choice = {"index": 0, "message": {"role": "assistant", **said}, "finish_reason": finish}
             return web.json_response({"id": "gen-1", "model": asked.model, "choices": [choice], "usage": usage})
 
-        def pictures_of(_asked: Asked, made: list[bytes], fault: ImageFault | None) -> web.Response:
+        def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             images = [
                 {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{in_base64(data, fault)}"}}
                 for data in made
@@ -200,10 +202,10 @@ class FakeImages(Listening):
         prompt = " ".join(part["text"] for part in parts if "text" in part)
         pictures = tuple(base64.b64decode(part["inline_data"]["data"]) for part in parts if "inline_data" in part)
         seed = str(body["generationConfig"].get("seed"))
-        asked = Asked(request.match_info["model"], prompt, pictures, (seed,))
+        asked = ImageRequest(request.match_info["model"], prompt, pictures, (seed,))
         usage = {"promptTokenCount": 258 * len(pictures) + 20, "candidatesTokenCount": 1290}
 
-        def pictures_of(_asked: Asked, made: list[bytes], fault: ImageFault | None) -> web.Response:
+        def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             said: list[dict[str, Any]] = [{"text": "Here it is." if made else _WORDS}]
             said += [{"inlineData": {"mimeType": "image/png", "data": in_base64(data, fault)}} for data in made]
             candidate = {"content": {"role": "model", "parts": said}, "finishReason": "STOP", "index": 0}
@@ -220,7 +222,7 @@ class FakeImages(Listening):
 
     # ------------------------------------------------------------------ queues
 
-    def _job(self, asked: Asked, made: list[bytes], fault: ImageFault | None) -> dict[str, Any]:
+    def _job(self, asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> dict[str, Any]:
         urls = [self.stored(data, fault) for data in made]
         name = f"{len(self._jobs):06d}-{asked.digest[:16]}"
         job: dict[str, Any] = {"id": name, "fault": fault, "polls": 0, "urls": urls}
@@ -238,9 +240,9 @@ class FakeImages(Listening):
         body = await request.json()
         urls = body.get("image_urls") or ([body["image_url"]] if "image_url" in body else [])
         model = request.match_info["model"]
-        asked = Asked(model, body["prompt"], tuple(map(from_data_url, urls)), (str(body.get("seed")),))
+        asked = ImageRequest(model, body["prompt"], tuple(map(data_url_bytes, urls)), (str(body.get("seed")),))
 
-        def accepted(asked: Asked, made: list[bytes], fault: ImageFault | None) -> web.Response:
+        def accepted(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             job = self._job(asked, made, fault)
             at = f"{self.root}/fal/{model}/requests/{job['id']}"
             answer = {"request_id": job["id"], "response_url": at, "status_url": f"{at}/status", "queue_position": 0}
@@ -278,10 +280,10 @@ class FakeImages(Listening):
     async def _replicate(self, request: web.Request) -> web.StreamResponse:
         given = (await request.json())["input"]
         model = f"{request.match_info['owner']}/{request.match_info['name']}"
-        pictures = (from_data_url(given["input_image"]),) if "input_image" in given else ()
-        asked = Asked(model, given["prompt"], pictures, (str(given.get("seed")),))
+        pictures = (data_url_bytes(given["input_image"]),) if "input_image" in given else ()
+        asked = ImageRequest(model, given["prompt"], pictures, (str(given.get("seed")),))
 
-        def accepted(asked: Asked, made: list[bytes], fault: ImageFault | None) -> web.Response:
+        def accepted(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             return web.json_response(self._prediction(self._job(asked, made, fault), "starting"), status=201)
 
         def refusal(_fault: ImageFault) -> web.Response:
@@ -319,7 +321,9 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     faults = ImageFaults(parse_rates(chosen.fault, ImageFault), seed=chosen.seed)
     asyncio.run(
-        serve(FakeImages(faults, reply_s=chosen.reply_s, api_key=chosen.api_key, urls=chosen.urls, port=chosen.port))
+        serve_until_interrupted(
+            FakeImages(faults, reply_s=chosen.reply_s, api_key=chosen.api_key, urls=chosen.urls, port=chosen.port)
+        )
     )
 
 

@@ -43,7 +43,7 @@ class Listening(ABC):
             await self._runner.cleanup()
 
 
-async def serve(server: Listening, path: str = "") -> None:
+async def serve_until_interrupted(server: Listening, path: str = "") -> None:
     """Serve until interrupted; the first line on stdout is the address."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from imarena.clients.fake_answers import AnswerFunction, answer_by_hash
 from imarena.clients.fake_faults import Fault, Faults, parse_rates
-from imarena.clients.fake_listen import serve
+from imarena.clients.fake_listen import serve_until_interrupted
 from imarena.clients.fake_server import FakeServer
 
 
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
         host=options.host,
         port=options.port,
     )
-    asyncio.run(serve(server, "/v1"))
+    asyncio.run(serve_until_interrupted(server, "/v1"))
 
 
 def _load(path: str) -> AnswerFunction:

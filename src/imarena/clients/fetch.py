@@ -55,7 +55,7 @@ class Fetched:
     url: str
 
 
-async def fetch(
+async def download(
     url: str,
     *,
     max_bytes: int = MAX_BYTES,

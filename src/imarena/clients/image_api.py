@@ -14,9 +14,9 @@ from yarl import URL
 
 from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
-from imarena.clients.endpoint_client import Line, Price, Tries
-from imarena.clients.fetch import FetchRefused, fetch
-from imarena.clients.replies import Answer, Failure, Kind, read_reply
+from imarena.clients.endpoint_client import CostBound, EndpointClient, Tries
+from imarena.clients.fetch import FetchRefused, download
+from imarena.clients.replies import EndpointAnswer, Failure, FailureKind, read_reply
 from imarena.clients.routes import Route
 from imarena.clients.secret import scrub
 from imarena.clients.transport import address, request
@@ -38,7 +38,7 @@ class ImageEndpoint(Endpoint):
 
 
 @dataclass(frozen=True)
-class Call:
+class ImageCall:
     """One request. A form is made anew for every try, because a sent one is used up."""
 
     path: str
@@ -51,7 +51,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Pictures:
+class ImageAnswer:
     """The endpoint's final word: encoded pictures or their addresses, a refusal, or why there is none."""
 
     status: Status
@@ -65,14 +65,14 @@ class Pictures:
     """The reply itself, where a caller has to read more from it."""
 
 
-ReadPictures = Callable[[int, Mapping[str, str], bytes], Pictures | Failure]
+ReadPictures = Callable[[int, Mapping[str, str], bytes], ImageAnswer | Failure]
 
 
-def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+def read_failure(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
     """A reply that is not 2xx: a refusal or a failure, by fields that OpenAI, Gemini and OpenRouter share."""
     result = read_reply(status, headers, body)
-    if isinstance(result, Answer):
-        return Pictures(Status.REFUSED, error=result.error or "the request was refused")
+    if isinstance(result, EndpointAnswer):
+        return ImageAnswer(Status.REFUSED, error=result.error or "the request was refused")
     return result
 
 
@@ -85,13 +85,13 @@ class ImageClient:
         self.endpoint = endpoint
         self._budget = budget
         self._environ = environ
-        self._line: Line | None = None
+        self._line: EndpointClient | None = None
         self._locked_out = ""
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
         """Open the session. A key that is not there raises `UserError` before anything is sent."""
-        self._line = Line(self.endpoint, self._budget, self._environ)
+        self._line = EndpointClient(self.endpoint, self._budget, self._environ)
         self._line.open()
         self._locked_out = ""
         try:
@@ -100,25 +100,25 @@ class ImageClient:
             await self._line.close()
             self._line = None
 
-    async def ask(self, call: Call, read: ReadPictures) -> Pictures:
+    async def ask(self, call: ImageCall, read: ReadPictures) -> ImageAnswer:
         """Send, and try again within the endpoint's bounds. Raises only `BudgetSpent`."""
         line = self._line
         if line is None:
             raise UserError("The client is not open.", hint="Use: async with client.opened()")
-        price = Price(self.endpoint.usd_per_image or 0.0, wait=True) if call.charged else None
+        price = CostBound(self.endpoint.usd_per_image or 0.0, wait=True) if call.charged else None
 
-        async def once(avoid: Route | None) -> tuple[Route | None, Pictures | Failure]:
+        async def once(avoid: Route | None) -> tuple[Route | None, ImageAnswer | Failure]:
             if self._locked_out:
-                return avoid, Pictures(Status.API_ERROR, error=self._locked_out)
+                return avoid, ImageAnswer(Status.API_ERROR, error=self._locked_out)
 
-            def send(session: aiohttp.ClientSession, route: Route) -> Awaitable[Pictures | Failure]:
+            def send(session: aiohttp.ClientSession, route: Route) -> Awaitable[ImageAnswer | Failure]:
                 return self._send(session, route, call, read)
 
             return await line.attempt(send, avoid, price, lambda result: self._priced(result).cost_usd or 0.0)
 
         result = await line.exchange(once, Tries(), self._lock_out)
         if isinstance(result, Failure):
-            return Pictures(result.status, error=self._locked_out or result.error)
+            return ImageAnswer(result.status, error=self._locked_out or result.error)
         return replace(result, error=scrub(result.error, line.secrets), usage=self._priced(result))
 
     def _lock_out(self, failure: Failure) -> bool:
@@ -129,23 +129,25 @@ class ImageClient:
             self._locked_out = f"the key ({names}) was refused: {said}. Set a valid one and run again"
         return False
 
-    async def download(self, url: str) -> Pictures:
+    async def download(self, url: str) -> ImageAnswer:
         """A picture behind an address, by the safe fetcher; from this machine only where the endpoint is here too."""
         near = all((URL(base).host or "") in _LOOPBACK for base in self.endpoint.base_url)
         try:
-            found = await fetch(
+            found = await download(
                 url, timeout_s=self.endpoint.timeout_s, allow_loopback=near, type_of=lambda _: "unchecked"
             )
         except FetchRefused as error:
-            return Pictures(Status.API_ERROR, error=f"the picture could not be fetched: {error}")
-        return Pictures(Status.OK, images=(found.data,))
+            return ImageAnswer(Status.API_ERROR, error=f"the picture could not be fetched: {error}")
+        return ImageAnswer(Status.OK, images=(found.data,))
 
     async def _send(
-        self, session: aiohttp.ClientSession, route: Route, call: Call, read: ReadPictures
-    ) -> Pictures | Failure:
+        self, session: aiohttp.ClientSession, route: Route, call: ImageCall, read: ReadPictures
+    ) -> ImageAnswer | Failure:
         url = self._address(route, call.path)
         if url is None:
-            return Failure(Kind.REJECTED, "the reply names an address of another server: the key is not sent there")
+            return Failure(
+                FailureKind.REJECTED, "the reply names an address of another server: the key is not sent there"
+            )
         data = call.form() if call.form else None
         return await request(
             session, route, url, read, method=call.method, data=data, json=call.json, max_bytes=MAX_REPLY_BYTES
@@ -158,7 +160,7 @@ class ImageClient:
             return whole if whole.origin() == base.origin() else None
         return address(route.url, path.lstrip("/"))
 
-    def _priced(self, result: Pictures) -> Usage:
+    def _priced(self, result: ImageAnswer) -> Usage:
         """What the reply says; else its tokens times their price; else the price of a picture, if one came."""
         usage = result.usage
         if usage.cost_usd is not None:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from imarena.clients.endpoint import Endpoint
 from imarena.core.records import JsonDict
-from imarena.images import Preparation, Prepared, PreparedCache
+from imarena.images import Preparation, PreparedCache, PreparedImage
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -37,7 +37,7 @@ class ImagePart:
         return f"ImagePart({self.key}, {self.width} x {self.height})"
 
 
-def image_part(prepared: Prepared) -> ImagePart:
+def image_part(prepared: PreparedImage) -> ImagePart:
     """Encode a prepared picture for sending."""
     url = b"data:" + prepared.media_type.encode("ascii") + b";base64," + base64.b64encode(prepared.data)
     return ImagePart(url, prepared.key, prepared.width, prepared.height)
@@ -88,7 +88,9 @@ class ChatRequest:
         return _UNSAID_OUTPUT_TOKENS if self.max_tokens is None else self.max_tokens
 
 
-def ask(*parts: Part, system: str = "", schema: JsonDict | None = None, max_tokens: int | None = 2048) -> ChatRequest:
+def single_question(
+    *parts: Part, system: str = "", schema: JsonDict | None = None, max_tokens: int | None = 2048
+) -> ChatRequest:
     """One question to a model, at temperature 0."""
     before = (Message("system", (system,)),) if system else ()
     return ChatRequest((*before, Message("user", parts)), schema=schema, max_tokens=max_tokens)

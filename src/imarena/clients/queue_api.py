@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
-from imarena.clients.image_api import Call, ImageClient, Pictures, read_failure
-from imarena.clients.replies import Failure, Kind
+from imarena.clients.image_api import ImageAnswer, ImageCall, ImageClient, read_failure
+from imarena.clients.replies import Failure, FailureKind
 from imarena.core import Noun
 from imarena.core.records import JsonDict, Status
 
@@ -41,13 +41,13 @@ class QueueTemplate(Noun):
     job_timeout_s: float = Field(default=600.0, gt=0)
 
 
-def filled(template: Any, fields: Mapping[str, Any]) -> Any:
+def fill_template(template: Any, fields: Mapping[str, Any]) -> Any:
     """A JSON template with its `{fields}` filled in. A value that is one field takes its type; without it, it goes."""
     if isinstance(template, dict):
-        made = {key: filled(value, fields) for key, value in template.items()}
+        made = {key: fill_template(value, fields) for key, value in template.items()}
         return {key: value for key, value in made.items() if value is not None}
     if isinstance(template, list):
-        return [value for entry in template if (value := filled(entry, fields)) is not None]
+        return [value for entry in template if (value := fill_template(entry, fields)) is not None]
     if not isinstance(template, str):
         return template
     whole = _FIELD.fullmatch(template)
@@ -86,27 +86,27 @@ class Queue:
     client: ImageClient
     template: QueueTemplate
 
-    async def run(self, fields: Mapping[str, Any]) -> Pictures:
+    async def run(self, fields: Mapping[str, Any]) -> ImageAnswer:
         """Submit a job with these fields, wait for its end, give its pictures' addresses."""
-        path = filled(self.template.submit_path, fields)
-        body = filled(self.template.submit_body, fields)
-        sent = await self.client.ask(Call(str(path), json=body), self._read)
+        path = fill_template(self.template.submit_path, fields)
+        body = fill_template(self.template.submit_body, fields)
+        sent = await self.client.ask(ImageCall(str(path), json=body), self._read)
         if sent.status is not Status.OK:
             return sent
         where = _first(sent.document, self.template.status_url)
         if not where:
-            return Pictures(Status.UNPARSABLE, error=f"the reply names no job: {json.dumps(sent.document)[:300]}")
+            return ImageAnswer(Status.UNPARSABLE, error=f"the reply names no job: {json.dumps(sent.document)[:300]}")
         ended = await self._ended(where, sent)
         if ended.status is not Status.OK:
             return ended
         result_url = _first(sent.document, self.template.result_url)
         if result_url:
-            ended = await self.client.ask(Call(result_url, "GET", charged=False), self._read)
+            ended = await self.client.ask(ImageCall(result_url, "GET", charged=False), self._read)
             if ended.status is not Status.OK:
                 return ended
         return self._pictures(ended.document, sent)
 
-    async def _ended(self, where: str, sent: Pictures) -> Pictures:
+    async def _ended(self, where: str, sent: ImageAnswer) -> ImageAnswer:
         """Poll until the job is done, at growing distances."""
         template = self.template
         loop = asyncio.get_running_loop()
@@ -120,30 +120,30 @@ class Queue:
             if state in template.done:
                 return now
             if loop.time() >= until:
-                return Pictures(Status.TIMEOUT, error=f"the job is '{state}' after {template.job_timeout_s:g} s")
+                return ImageAnswer(Status.TIMEOUT, error=f"the job is '{state}' after {template.job_timeout_s:g} s")
             await asyncio.sleep(pause_s)
             pause_s = min(template.max_poll_s, pause_s * 1.3)
-            now = await self.client.ask(Call(where, "GET", charged=False), self._read)
+            now = await self.client.ask(ImageCall(where, "GET", charged=False), self._read)
             if now.status is not Status.OK:
                 return now
 
-    def _failed(self, document: JsonDict) -> Pictures:
+    def _failed(self, document: JsonDict) -> ImageAnswer:
         said = _first(document, self.template.error) or json.dumps(document)[:300]
         refused = any(word in said.lower() for word in self.template.refusal_words)
-        return Pictures(Status.REFUSED if refused else Status.API_ERROR, error=f"the job failed: {said[:400]}")
+        return ImageAnswer(Status.REFUSED if refused else Status.API_ERROR, error=f"the job failed: {said[:400]}")
 
-    def _pictures(self, document: JsonDict, sent: Pictures) -> Pictures:
+    def _pictures(self, document: JsonDict, sent: ImageAnswer) -> ImageAnswer:
         if any(value is True for pointer in self.template.refused for value in pointed(document, pointer)):
-            return Pictures(Status.REFUSED, error="the provider blacked the picture out as unsafe")
+            return ImageAnswer(Status.REFUSED, error="the provider blacked the picture out as unsafe")
         for pointer in self.template.images:
             urls = tuple(value for value in pointed(document, pointer) if isinstance(value, str) and value)
             if urls:
-                return Pictures(Status.OK, urls=urls, usage=sent.usage)
-        return Pictures(
+                return ImageAnswer(Status.OK, urls=urls, usage=sent.usage)
+        return ImageAnswer(
             Status.MISSING_OUTPUT, error=f"the job is done and holds no picture: {json.dumps(document)[:300]}"
         )
 
-    def _read(self, status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+    def _read(self, status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
         try:
             document = json.loads(body)
         except (ValueError, RecursionError):
@@ -152,13 +152,13 @@ class Queue:
             if isinstance(document, dict):
                 said = json.dumps(document.get("detail", "")).lower()
                 if any(word in said for word in ("content_policy_violation", *self.template.refusal_words)):
-                    return Pictures(Status.REFUSED, error=f"HTTP {status}: {said[:400]}")
+                    return ImageAnswer(Status.REFUSED, error=f"HTTP {status}: {said[:400]}")
                 if "error" not in document and isinstance(document.get("detail"), str):
                     body = json.dumps({"error": document["detail"]}).encode()
             return read_failure(status, headers, body)
         if not isinstance(document, dict):
             start = body[:80].decode("utf-8", "replace")
             return Failure(
-                Kind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
+                FailureKind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
             )
-        return Pictures(Status.OK, document=document)
+        return ImageAnswer(Status.OK, document=document)

@@ -43,7 +43,7 @@ REFUSAL_CODES = frozenset(
 """Error codes of OpenAI, Azure, Gemini, DashScope and Volcengine for content that they will not look at."""
 
 
-class Kind(Enum):
+class FailureKind(Enum):
     """What a failure means for the next try."""
 
     FAILED = "failed"  # the server or the way to it: try again
@@ -57,7 +57,7 @@ class Kind(Enum):
 class Failure:
     """No answer, and why."""
 
-    kind: Kind
+    kind: FailureKind
     error: str
     http_status: int | None = None
     after_s: float | None = None
@@ -67,11 +67,11 @@ class Failure:
     @property
     def status(self) -> Status:
         """How a request that ends so is recorded."""
-        return Status.TIMEOUT if self.kind is Kind.TIMEOUT else Status.API_ERROR
+        return Status.TIMEOUT if self.kind is FailureKind.TIMEOUT else Status.API_ERROR
 
 
 @dataclass(frozen=True)
-class Answer:
+class EndpointAnswer:
     """The endpoint's final word: text (status ok), or a refusal."""
 
     status: Status
@@ -83,14 +83,14 @@ class Answer:
     http_status: int = 200
 
 
-def read_reply(http_status: int, headers: Mapping[str, str], body: bytes) -> Answer | Failure:
+def read_reply(http_status: int, headers: Mapping[str, str], body: bytes) -> EndpointAnswer | Failure:
     """One HTTP reply, read by the chat-completions protocol. Never raises, whatever the bytes are."""
     document = _parse(body)
     error = document.get("error") if isinstance(document, dict) else None
     if http_status != 200 or error:
         return _read_error(http_status, headers, document, body)
     if not isinstance(document, dict):
-        return Failure(Kind.FAILED, f"the reply is not JSON: {_excerpt(body)}", http_status, maybe_charged=True)
+        return Failure(FailureKind.FAILED, f"the reply is not JSON: {_excerpt(body)}", http_status, maybe_charged=True)
     return _read_answer(document, http_status, body)
 
 
@@ -122,7 +122,7 @@ def _parse(body: bytes) -> Any:
         return None
 
 
-def _read_error(http_status: int, headers: Mapping[str, str], document: Any, body: bytes) -> Answer | Failure:
+def _read_error(http_status: int, headers: Mapping[str, str], document: Any, body: bytes) -> EndpointAnswer | Failure:
     error = document.get("error") if isinstance(document, dict) else None
     if isinstance(document, list) and document and isinstance(document[0], dict):  # Gemini wraps errors in a list
         error = document[0].get("error")
@@ -133,14 +133,14 @@ def _read_error(http_status: int, headers: Mapping[str, str], document: Any, bod
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
     line = f"HTTP {status}: {message}"
     if codes & REFUSAL_CODES or _flagged(error):
-        return Answer(Status.REFUSED, error=line, http_status=status, finish_reason="content_filter")
+        return EndpointAnswer(Status.REFUSED, error=line, http_status=status, finish_reason="content_filter")
     if codes & _SHUT_CODES or status in _SHUT:
-        return Failure(Kind.SHUT, line, status)
+        return Failure(FailureKind.SHUT, line, status)
     if status == 429:
-        return Failure(Kind.THROTTLED, line, status, retry_after_s(headers))
+        return Failure(FailureKind.THROTTLED, line, status, retry_after_s(headers))
     if status == 503 and retry_after_s(headers) is not None:
-        return Failure(Kind.THROTTLED, line, status, retry_after_s(headers))
-    kind = Kind.FAILED if status in _RETRIED or status >= 500 else Kind.REJECTED
+        return Failure(FailureKind.THROTTLED, line, status, retry_after_s(headers))
+    kind = FailureKind.FAILED if status in _RETRIED or status >= 500 else FailureKind.REJECTED
     return Failure(kind, line, status)
 
 
@@ -164,7 +164,7 @@ def _flagged(error: Any) -> bool:
     return isinstance(metadata, dict) and "flagged_input" in metadata
 
 
-def _read_answer(document: dict[str, Any], http_status: int, body: bytes) -> Answer | Failure:
+def _read_answer(document: dict[str, Any], http_status: int, body: bytes) -> EndpointAnswer | Failure:
     usage = _usage(document.get("usage"))
     model = _string(document.get("model"))
     choices = document.get("choices")
@@ -173,8 +173,10 @@ def _read_answer(document: dict[str, Any], http_status: int, body: bytes) -> Ans
         feedback = document.get("promptFeedback")
         if isinstance(feedback, dict) and feedback.get("blockReason"):
             reason = str(feedback["blockReason"])
-            return Answer(Status.REFUSED, "", model, "content_filter", usage, f"blocked: {reason}", http_status)
-        return Failure(Kind.FAILED, f"the reply has no choices: {_excerpt(body)}", http_status, maybe_charged=True)
+            return EndpointAnswer(Status.REFUSED, "", model, "content_filter", usage, f"blocked: {reason}", http_status)
+        return Failure(
+            FailureKind.FAILED, f"the reply has no choices: {_excerpt(body)}", http_status, maybe_charged=True
+        )
     finish = _string(choice.get("finish_reason"))
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
@@ -182,13 +184,15 @@ def _read_answer(document: dict[str, Any], http_status: int, body: bytes) -> Ans
     refusal = _string(message.get("refusal"))
     if refusal or finish.lower() in REFUSAL_FINISHES:
         why = refusal or f"finish_reason {finish}"
-        return Answer(Status.REFUSED, text, model, finish, usage, why[:_ERROR_LENGTH], http_status)
+        return EndpointAnswer(Status.REFUSED, text, model, finish, usage, why[:_ERROR_LENGTH], http_status)
     if isinstance(choice.get("error"), dict):
         _, why = _codes_and_message(choice["error"], body)
-        return Failure(Kind.FAILED, f"the reply broke off: {why}", http_status, maybe_charged=True)
+        return Failure(FailureKind.FAILED, f"the reply broke off: {why}", http_status, maybe_charged=True)
     if "message" not in choice:
-        return Failure(Kind.FAILED, f"the reply has no message: {_excerpt(body)}", http_status, maybe_charged=True)
-    return Answer(Status.OK, text, model, finish, usage, "", http_status)
+        return Failure(
+            FailureKind.FAILED, f"the reply has no message: {_excerpt(body)}", http_status, maybe_charged=True
+        )
+    return EndpointAnswer(Status.OK, text, model, finish, usage, "", http_status)
 
 
 def _text(content: Any) -> str:

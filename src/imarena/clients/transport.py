@@ -10,7 +10,7 @@ from aiohttp.abc import AbstractStreamWriter
 from yarl import URL
 
 from imarena.clients.endpoint import Endpoint
-from imarena.clients.replies import Answer, Failure, Kind, read_reply
+from imarena.clients.replies import EndpointAnswer, Failure, FailureKind, read_reply
 from imarena.clients.routes import Route
 from imarena.clients.secret import Secret, scrub, scrub_bytes
 from imarena.core import VERSION
@@ -81,19 +81,19 @@ async def request(
             body = scrub_bytes(await _read(response, max_bytes), secrets)
             if 300 <= response.status < 400:
                 why = f"HTTP {response.status}: it redirects; set base_url to the new address"
-                return Failure(Kind.REJECTED, why, response.status)
+                return Failure(FailureKind.REJECTED, why, response.status)
             return read(response.status, response.headers, body)
     except TimeoutError:
         waited = asyncio.get_running_loop().time() - started
-        return Failure(Kind.TIMEOUT, f"no reply after {waited:.1f} s", maybe_charged=True)
+        return Failure(FailureKind.TIMEOUT, f"no reply after {waited:.1f} s", maybe_charged=True)
     except (aiohttp.ClientError, OSError, ValueError) as error:
         never_sent = isinstance(error, aiohttp.ClientConnectorError | aiohttp.InvalidURL)
-        return Failure(Kind.FAILED, _reason(error, secrets), maybe_charged=not never_sent)
+        return Failure(FailureKind.FAILED, _reason(error, secrets), maybe_charged=not never_sent)
 
 
 async def post(
     session: aiohttp.ClientSession, route: Route, pieces: tuple[bytes, ...], gate: asyncio.Semaphore
-) -> Answer | Failure:
+) -> EndpointAnswer | Failure:
     """Send one chat request."""
     started = asyncio.get_running_loop().time()
     url = address(route.url, "chat", "completions")

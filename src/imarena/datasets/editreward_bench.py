@@ -20,7 +20,7 @@ from imarena.core import Importable, Intake, Skip, UserError, sha256_hex
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, Vote
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
-from imarena.datasets.pairs import Pairs, side_of_winner
+from imarena.datasets.pairs import SharedEntries, side_of_winner
 from imarena.datasets.rows import files_of, named_picture, picture_in, rows_of, strays_of, text_in
 
 DATASET = "editreward/EditReward-Bench"
@@ -39,14 +39,14 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """The benchmark from Parquet, training pairs from JSON. Option `dataset` names the data set."""
     check_options("editreward_bench", options, dataset=None)
     folder = Folder(path)
-    known: dict[str, Pairs] = {}
+    known: dict[str, SharedEntries] = {}
     yield from strays_of(folder)
     for file in files_of(folder):
         training = _is_training(folder, file)
         dataset = options.get("dataset") or (f"editreward/{file.stem}" if training else DATASET)
         rater_id = f"{dataset}/people"
         if dataset not in known:
-            known[dataset] = Pairs(intake, dataset)
+            known[dataset] = SharedEntries(intake, dataset)
             yield Rater(rater_id=rater_id, origin=Origin(source=dataset))
         reader = _training if training else _benchmark
         yield from reader(folder, file, known[dataset], intake, rater_id)
@@ -76,7 +76,7 @@ def parse_ranking(text: str, letters: str) -> dict[str, int]:
     return ranks
 
 
-def _benchmark(folder: Folder, file: Path, pairs: Pairs, intake: Intake, rater_id: str) -> Iterator[Importable]:
+def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, rater_id: str) -> Iterator[Importable]:
     name = folder.name(file)
     seen: set[str] = set()
     for row in rows_of(folder, file, _FIELDS, _OPTIONAL):
@@ -139,7 +139,7 @@ def _group(values: Mapping[str, Any], file: Path, letters: str, seen: set[str]) 
 
 
 def _votes(
-    pairs: Pairs,
+    pairs: SharedEntries,
     item: Item,
     images: Mapping[str, ImageRef],
     ranks: Mapping[str, int],
@@ -172,7 +172,7 @@ def _votes(
 # ---------------------------------------------------------------- training pairs
 
 
-def _training(folder: Folder, file: Path, pairs: Pairs, intake: Intake, rater_id: str) -> Iterator[Importable]:
+def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, rater_id: str) -> Iterator[Importable]:
     name = folder.name(file)
     seen: set[str] = set()
     for row in rows_of(folder, file, _TRAINING):

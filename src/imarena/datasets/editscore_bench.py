@@ -14,7 +14,7 @@ from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, Vote
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
-from imarena.datasets.pairs import Pairs, side_of_winner
+from imarena.datasets.pairs import SharedEntries, side_of_winner
 from imarena.datasets.rows import files_of, picture_in, rows_of, strays_of, text_in
 
 DATASET = "editscore/EditReward-Bench"
@@ -26,7 +26,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Items, outputs without editor names, and one vote a row."""
     check_options("editscore_bench", options, dataset=None)
     folder = Folder(path)
-    pairs = Pairs(intake, options.get("dataset", DATASET))
+    pairs = SharedEntries(intake, options.get("dataset", DATASET))
     rater = Rater(rater_id=f"{pairs.dataset}/people", origin=Origin(source=pairs.dataset))
     yield rater
     seen: set[str] = set()
@@ -89,7 +89,12 @@ def _item(values: Mapping[str, Any], dataset: str, pair: tuple[str, str], source
 
 
 def _vote(
-    pairs: Pairs, item: Item, pair: tuple[str, str], pictures: tuple[ImageRef, ...], rater_id: str, dimension: str
+    pairs: SharedEntries,
+    item: Item,
+    pair: tuple[str, str],
+    pictures: tuple[ImageRef, ...],
+    rater_id: str,
+    dimension: str,
 ) -> Iterator[Importable]:
     ids: dict[str, str] = {}
     for name, picture in zip(pair, pictures, strict=True):

@@ -145,13 +145,13 @@ def read_rows(
     path: Path, *, delimiter: str = ",", required: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """(line number, row) of a CSV or TSV file with a header; a missing column or a bad row raises `UserError`."""
-    for row in read_table(path, path.name, delimiter=delimiter, required=required):
+    for row in stream_table(path, path.name, delimiter=delimiter, required=required):
         if isinstance(row, Skip):
             raise UserError(f"{row.row}: {row.reason}")
         yield row
 
 
-def read_table(
+def stream_table(
     path: Path, name: str, *, delimiter: str = ",", required: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, dict[str, str]] | Skip]:
     """(line number, row) of a CSV or TSV file with a header; a bad row becomes a `Skip`. Streams.

@@ -16,7 +16,7 @@ from pathlib import Path
 from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
 from imarena.datasets.contents import Shelf
-from imarena.datasets.folder import Folder, read_table
+from imarena.datasets.folder import Folder, stream_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line, or_skip_file
 from imarena.datasets.options import check_options
@@ -147,7 +147,7 @@ def _instructions(tables: list[Path]) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in tables:
         try:
-            for entry in read_table(path, path.name, required=("edited_image", "instruction")):
+            for entry in stream_table(path, path.name, required=("edited_image", "instruction")):
                 row = {} if isinstance(entry, Skip) else entry[1]
                 slot = _slot(row.get("edited_image", ""))
                 if slot is not None and row["instruction"]:
@@ -161,7 +161,7 @@ def _read_scores(path: Path, folder: Folder, shelf: Shelf, judge: str | None, de
     name, sha256 = folder.name(path), file_sha256(path)
     judge = judge or _judge_of(folder.base.name, name)
     try:
-        for entry in read_table(path, name, required=("edited_image", "sementics_score", "quality_score")):
+        for entry in stream_table(path, name, required=("edited_image", "sementics_score", "quality_score")):
             if isinstance(entry, Skip):
                 yield entry
                 continue

@@ -17,7 +17,7 @@ from typing import Any
 from imarena.core import Importable, Intake, Skip, UserError, counted
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
 from imarena.datasets.contents import Shelf
-from imarena.datasets.folder import Folder, read_json, read_table
+from imarena.datasets.folder import Folder, read_json, stream_table
 from imarena.datasets.imported import check_storable, file_sha256
 from imarena.datasets.options import check_options
 
@@ -216,7 +216,7 @@ def _read_ratings(
     digest = file_sha256(path)
     seen: set[str] = set()
     try:
-        for row in read_table(path, name, delimiter="\t", required=("uid",)):
+        for row in stream_table(path, name, delimiter="\t", required=("uid",)):
             if isinstance(row, Skip):
                 yield row
                 continue

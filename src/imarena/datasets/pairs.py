@@ -6,7 +6,7 @@ from imarena.core import Intake, Skip, sha256_hex
 from imarena.core.records import ImageRef, Item, Origin, Outcome, Output
 
 
-class Pairs:
+class SharedEntries:
     """Hands out items and outputs by content. Use as ``found = yield from pairs.item(...)``."""
 
     def __init__(self, intake: Intake, dataset: str) -> None:

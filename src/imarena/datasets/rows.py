@@ -6,7 +6,7 @@ from typing import Any
 
 from imarena.core import Intake, Skip, UserError
 from imarena.core.records import ImageRef
-from imarena.datasets.folder import Folder, read_json, read_jsonl, read_table
+from imarena.datasets.folder import Folder, read_json, read_jsonl, stream_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import check_storable
 
@@ -65,7 +65,7 @@ def _rows(
     else:
         tab = "\t" if ending == ".tsv" else ","
         lines = (
-            read_jsonl(file, name) if ending == ".jsonl" else read_table(file, name, delimiter=tab, required=required)
+            read_jsonl(file, name) if ending == ".jsonl" else stream_table(file, name, delimiter=tab, required=required)
         )
         for line in lines:
             yield line if isinstance(line, Skip) else (f"line {line[0]}", dict(line[1]))

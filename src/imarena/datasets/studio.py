@@ -7,7 +7,17 @@ the built-in editors find it; judges and detectors get nothing but pixels.
 from collections.abc import Callable, Iterable, Iterator
 
 from imarena.core.records import ImageRef, Item, JsonDict, Turn
-from imarena.studio import DEMO_KEYS, LICENCE_ADDRESSES, Entry, Scene, entries, entry_of, is_photo, photo_of, picture
+from imarena.studio import (
+    DEMO_KEYS,
+    LICENCE_ADDRESSES,
+    BenchmarkEntry,
+    Scene,
+    entries,
+    entry_of,
+    is_photo,
+    photo_of,
+    render_picture,
+)
 
 DATASET = "studio"
 Keep = Callable[[bytes, str], ImageRef]
@@ -24,7 +34,7 @@ def studio_items(keep: Keep, keys: Iterable[str] | None = None) -> Iterator[Item
         yield _item(entry, keep)
 
 
-def _item(entry: Entry, keep: Keep) -> Item:
+def _item(entry: BenchmarkEntry, keep: Keep) -> Item:
     sources = () if entry.scene is None else (_kept(entry.scene, f"{entry.key}-source", keep),)
     references = tuple(_kept(scene, f"{entry.key}-reference-{i + 1}", keep) for i, scene in enumerate(entry.references))
     turns = tuple(
@@ -43,14 +53,14 @@ def _item(entry: Entry, keep: Keep) -> Item:
 
 
 def _kept(scene: Scene, name: str, keep: Keep) -> ImageRef:
-    return keep(picture(scene), f"{name}.{'jpg' if is_photo(scene) else 'png'}")
+    return keep(render_picture(scene), f"{name}.{'jpg' if is_photo(scene) else 'png'}")
 
 
-def _licence(entry: Entry) -> str:
+def _licence(entry: BenchmarkEntry) -> str:
     return photo_of(entry.scene.backdrop).licence if entry.scene is not None and is_photo(entry.scene) else "CC0-1.0"
 
 
-def _provenance(entry: Entry) -> JsonDict:
+def _provenance(entry: BenchmarkEntry) -> JsonDict:
     if entry.scene is None or not is_photo(entry.scene):
         return {"made_by": "imarena.studio", "attribution": "Rendered by imarena; CC0, no attribution needed."}
     photo = photo_of(entry.scene.backdrop)

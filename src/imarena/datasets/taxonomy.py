@@ -16,7 +16,7 @@ from imarena.core import UnknownName, UserError
 from imarena.core.records import Item, Noun
 
 
-class Entry(Noun):
+class TaxonomyEntry(Noun):
     """Something with a name: a family, task, topic, subtopic or track."""
 
     name: str = Field(min_length=1)
@@ -30,17 +30,17 @@ class Entry(Noun):
     """What in the source the entry rests on."""
 
 
-E = TypeVar("E", bound=Entry)
+E = TypeVar("E", bound=TaxonomyEntry)
 
 
-class Family(Entry):
+class Family(TaxonomyEntry):
     """A group of tasks. An open one holds items that fit no task, and has none."""
 
     open: bool = False
     count: int | None = Field(default=None, ge=0)
 
 
-class Task(Entry):
+class Task(TaxonomyEntry):
     """One kind of request."""
 
     family: str | None = None
@@ -54,19 +54,19 @@ class Task(Entry):
     counts: dict[str, int] = Field(default_factory=dict)
 
 
-class Subtopic(Entry):
+class Subtopic(TaxonomyEntry):
     """A finer subject, with the number of items by task."""
 
     counts: dict[str, int] = Field(default_factory=dict)
 
 
-class Topic(Entry):
+class Topic(TaxonomyEntry):
     """What the pictures are of."""
 
     subtopics: tuple[Subtopic, ...] = ()
 
 
-class Track(Entry):
+class Track(TaxonomyEntry):
     """A part of a benchmark with its own board."""
 
     count: int | None = Field(default=None, ge=0)
@@ -91,7 +91,7 @@ class Taxonomy(Noun):
 
     @field_validator("families", "tasks", "topics", "tracks")
     @classmethod
-    def _distinct(cls, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    def _distinct(cls, entries: tuple[TaxonomyEntry, ...]) -> tuple[TaxonomyEntry, ...]:
         seen: set[str] = set()
         for spelling in _spellings(entries):
             if spelling in seen:
@@ -144,7 +144,7 @@ class Taxonomy(Noun):
     def check(self, item: Item) -> str | None:
         """One line about the first name in an item that this taxonomy does not know, with a suggestion; else None."""
         open_families = tuple(family for family in self.families if family.open)
-        kinds: list[tuple[str, tuple[Entry, ...], Iterable[str | None]]] = [
+        kinds: list[tuple[str, tuple[TaxonomyEntry, ...], Iterable[str | None]]] = [
             ("task", (*self.tasks, *open_families), (item.task, *(turn.task for turn in item.turns))),
             ("family", self.families, (item.family,)),
             ("topic", self.topics, (item.topic,)),
@@ -160,7 +160,7 @@ class Taxonomy(Noun):
         return None
 
 
-def _spellings(entries: Iterable[Entry]) -> Iterator[str]:
+def _spellings(entries: Iterable[TaxonomyEntry]) -> Iterator[str]:
     for entry in entries:
         yield from {_fold(entry.name), *(_fold(alias) for alias in entry.aliases)}
 
@@ -177,7 +177,7 @@ def _find(entries: Iterable[E], name: str) -> E | None:
     return None
 
 
-def _suggest(entries: Iterable[Entry], name: str) -> str:
+def _suggest(entries: Iterable[TaxonomyEntry], name: str) -> str:
     entries = tuple(entries)
     near = difflib.get_close_matches(_fold(name), [_fold(entry.name) for entry in entries], n=1)
     named = [entry.name for entry in entries if near and _fold(entry.name) == near[0]]

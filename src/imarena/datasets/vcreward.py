@@ -15,7 +15,7 @@ from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vote
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import Folder, read_jsonl
-from imarena.datasets.geditbench_v2.results import CONSISTENCY, is_result, judged, outcome_of
+from imarena.datasets.geditbench_v2.results import CONSISTENCY, is_result, outcome_of, result_judgment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line, or_skip_file
 from imarena.datasets.options import check_options
@@ -141,7 +141,7 @@ class _Pairs:
                 origin = Origin(source=SOURCE, file=name, row=f"{Path(name).parent.name} {key}")
                 try:
                     check_storable(values)
-                    yield from judged(values["results"], self._sides[key], origin, CONSISTENCY, self._judge)
+                    yield from result_judgment(values["results"], self._sides[key], origin, CONSISTENCY, self._judge)
                 except BAD_ROW as error:
                     yield Skip(name, row, one_line(error))
 

@@ -58,7 +58,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             yield from reader.scores(content, options.get("judge") or file.stem)
 
 
-def names_of(task: str, editor: str) -> tuple[str, str]:
+def imagenhub_names(task: str, editor: str) -> tuple[str, str]:
     """(ImagenHub's task, ImagenHub's editor) for the names in a VIEScore file."""
     task = task.removeprefix("ImagenHub_")
     task = TASKS.get(task, task)
@@ -133,7 +133,7 @@ class _Reader:
         except UserError as error:
             yield self._skip(row, str(error))
             return
-        task_name, editor_name = names_of(task, editor)
+        task_name, editor_name = imagenhub_names(task, editor)
         if not uid or not task_name:
             yield self._skip(row, "the uid or the task is empty")
             return

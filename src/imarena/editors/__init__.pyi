@@ -4,10 +4,10 @@ from .catalog import KINDS as KINDS
 from .catalog import Ports as Ports
 from .classical.editor import OPERATIONS as OPERATIONS
 from .folder import FolderEditor as FolderEditor
-from .folder import names_of as names_of
+from .folder import file_names as file_names
 from .function import RAISED as RAISED
 from .function import FunctionEditor as FunctionEditor
-from .function import load as load
+from .function import load_function as load_function
 from .model_cards import ModelCard as ModelCard
 from .model_cards import card_of as card_of
 from .model_cards import card_of_endpoint as card_of_endpoint

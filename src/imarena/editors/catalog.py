@@ -25,7 +25,7 @@ MakeEditor = Callable[[str, Mapping[str, JsonValue], Ports], Editor]
 
 
 @dataclass(frozen=True)
-class Kind:
+class EditorKind:
     """What a user has to know to choose a kind of editor."""
 
     path: str
@@ -36,34 +36,36 @@ class Kind:
     options: tuple[str, ...] = field(default=())
 
 
-KINDS: Mapping[str, Kind] = {
-    "studio": Kind("imarena.editors.local:make_studio", "nothing", "Eight known habits; bundled items only.", "habit"),
-    "classical": Kind("imarena.editors.local:make_classical", "nothing", "Classical operations, no model."),
-    "folder": Kind("imarena.editors.local:make_folder", "nothing", "Outputs that were made elsewhere.", "path"),
-    "command": Kind("imarena.editors.local:make_command", "trust", "A program: an argument list.", "argv"),
-    "function": Kind("imarena.editors.local:make_function", "trust", "A Python function.", "function"),
-    "openai-images": Kind(
+KINDS: Mapping[str, EditorKind] = {
+    "studio": EditorKind(
+        "imarena.editors.local:make_studio", "nothing", "Eight known habits; bundled items only.", "habit"
+    ),
+    "classical": EditorKind("imarena.editors.local:make_classical", "nothing", "Classical operations, no model."),
+    "folder": EditorKind("imarena.editors.local:make_folder", "nothing", "Outputs that were made elsewhere.", "path"),
+    "command": EditorKind("imarena.editors.local:make_command", "trust", "A program: an argument list.", "argv"),
+    "function": EditorKind("imarena.editors.local:make_function", "trust", "A Python function.", "function"),
+    "openai-images": EditorKind(
         "imarena.editors.endpoints.openai_images:make",
         "endpoint",
         "OpenAI's images endpoints: edits and generations.",
         "model",
     ),
-    "gemini-images": Kind(
+    "gemini-images": EditorKind(
         "imarena.editors.endpoints.gemini_images:make", "endpoint", "Gemini models that return pictures.", "model"
     ),
-    "chat-images": Kind(
+    "chat-images": EditorKind(
         "imarena.editors.endpoints.chat_images:make",
         "endpoint",
         "Chat endpoints whose messages carry pictures.",
         "model",
     ),
-    "http-queue": Kind(
+    "http-queue": EditorKind(
         "imarena.editors.endpoints.http_queue:make",
         "endpoint",
         "Submit, poll, fetch: fal, Replicate and their like.",
         "model",
     ),
-    "diffusers": Kind(
+    "diffusers": EditorKind(
         "imarena.editors.diffusers_pipeline:make", "vision", "Diffusion pipelines that run here.", "model"
     ),
 }

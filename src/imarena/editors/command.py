@@ -16,7 +16,7 @@ from pydantic import Field, JsonValue, field_validator
 
 from imarena.core import EditRequest, EditResult, InvalidImage, Noun
 from imarena.core.records import JsonDict, Status
-from imarena.editors.options import read_options
+from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES, media_type_of
 
 _FIELDS = ("source", "instruction", "output", "reference", "mask", "seed", "task", "folder")
@@ -197,4 +197,4 @@ def _read(path: Path, code: int, said: str, program: str) -> EditResult:
 
 def make(name: str, options: Mapping[str, JsonValue]) -> CommandEditor:
     """From a table with `argv`."""
-    return CommandEditor(name, read_options(CommandSettings, options, "command"))
+    return CommandEditor(name, read_editor_options(CommandSettings, options, "command"))

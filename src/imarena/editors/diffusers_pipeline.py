@@ -21,12 +21,12 @@ from imarena.core import EditRequest, EditResult, InvalidImage, MissingExtra, No
 from imarena.core.records import JsonDict, Status
 from imarena.editors import qwen_processor
 from imarena.editors.catalog import Ports
-from imarena.editors.options import read_options
-from imarena.images import decode, encode
+from imarena.editors.options import read_editor_options
+from imarena.images import decode, encode_image
 
 
 @dataclass(frozen=True)
-class Shape:
+class PipelineCall:
     """How one pipeline is called: its class, how it takes pictures, and the defaults of its authors."""
 
     class_name: str
@@ -34,21 +34,23 @@ class Shape:
     defaults: JsonDict
 
 
-SHAPES: Mapping[str, Shape] = {
-    "instruct-pix2pix": Shape(
+SHAPES: Mapping[str, PipelineCall] = {
+    "instruct-pix2pix": PipelineCall(
         "StableDiffusionInstructPix2PixPipeline",
         "one",
         {"num_inference_steps": 100, "guidance_scale": 7.5, "image_guidance_scale": 1.5},
     ),
-    "flux-kontext": Shape("FluxKontextPipeline", "one or none", {"num_inference_steps": 28, "guidance_scale": 2.5}),
-    "qwen-image-edit": Shape(
+    "flux-kontext": PipelineCall(
+        "FluxKontextPipeline", "one or none", {"num_inference_steps": 28, "guidance_scale": 2.5}
+    ),
+    "qwen-image-edit": PipelineCall(
         "QwenImageEditPipeline", "one", {"num_inference_steps": 50, "true_cfg_scale": 4.0, "negative_prompt": " "}
     ),
-    "qwen-image-edit-plus": Shape(
+    "qwen-image-edit-plus": PipelineCall(
         "QwenImageEditPlusPipeline", "many", {"num_inference_steps": 40, "true_cfg_scale": 4.0, "negative_prompt": " "}
     ),
-    "sdxl": Shape("StableDiffusionXLPipeline", "none", {"num_inference_steps": 50, "guidance_scale": 5.0}),
-    "sdxl-img2img": Shape(
+    "sdxl": PipelineCall("StableDiffusionXLPipeline", "none", {"num_inference_steps": 50, "guidance_scale": 5.0}),
+    "sdxl-img2img": PipelineCall(
         "StableDiffusionXLImg2ImgPipeline", "one", {"num_inference_steps": 50, "guidance_scale": 5.0, "strength": 0.6}
     ),
 }
@@ -83,7 +85,7 @@ class DiffusersEditor:
 
     name: str
     settings: DiffusersSettings
-    shape: Shape
+    shape: PipelineCall
     usd_per_image: float = 0.0
     _pipe: Any = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -102,7 +104,7 @@ class DiffusersEditor:
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
         """Load the pipeline; let go of it afterwards."""
-        self._pipe = await asyncio.to_thread(load, self.settings, self.shape)
+        self._pipe = await asyncio.to_thread(load_pipeline, self.settings, self.shape)
         try:
             yield
         finally:
@@ -136,7 +138,7 @@ class DiffusersEditor:
             except (RuntimeError, ValueError, TypeError, IndexError) as error:
                 reason = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
                 return EditResult(Status.API_ERROR, error=reason, cost_usd=0.0)
-        return EditResult(Status.OK, encode(made), cost_usd=0.0, latency_s=time.perf_counter() - started)
+        return EditResult(Status.OK, encode_image(made), cost_usd=0.0, latency_s=time.perf_counter() - started)
 
     def _call(self, arguments: dict[str, Any], seed: int | None) -> Any:
         import torch
@@ -150,7 +152,7 @@ class DiffusersEditor:
         return result.images[0].convert("RGB")
 
 
-def _misfit(shape: Shape, count: int) -> str:
+def _misfit(shape: PipelineCall, count: int) -> str:
     if shape.pictures == "none" and count:
         return "makes pictures from words only, and this item has pictures."
     if shape.pictures in ("one", "many") and not count:
@@ -160,7 +162,7 @@ def _misfit(shape: Shape, count: int) -> str:
     return ""
 
 
-def load(settings: DiffusersSettings, shape: Shape) -> Any:
+def load_pipeline(settings: DiffusersSettings, shape: PipelineCall) -> Any:
     """The pipeline in memory. Raises `UserError` in words that say what to do."""
     try:
         import diffusers
@@ -200,7 +202,7 @@ def load(settings: DiffusersSettings, shape: Shape) -> Any:
     return pipe
 
 
-def _check_parts(model: str, shape: Shape) -> None:
+def _check_parts(model: str, shape: PipelineCall) -> None:
     """A folder's index may name only classes of diffusers and transformers."""
     index = Path(model) / "model_index.json"
     if not Path(model).is_dir():
@@ -221,7 +223,7 @@ def _check_parts(model: str, shape: Shape) -> None:
 
 def make(name: str, options: Mapping[str, JsonValue], _ports: Ports) -> DiffusersEditor:
     """From a table with `model` and `pipeline`."""
-    settings = read_options(DiffusersSettings, options, "diffusers")
+    settings = read_editor_options(DiffusersSettings, options, "diffusers")
     if settings.pipeline not in SHAPES:
         raise UnknownName(f"There is no pipeline called '{settings.pipeline}'.", hint=f"Known: {', '.join(SHAPES)}.")
     return DiffusersEditor(name, settings, SHAPES[settings.pipeline])

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from imarena.core import EditRequest, EditResult, Noun, UserError
 from imarena.core.records import JsonDict, Mode, Status
-from imarena.editors.options import read_options
+from imarena.editors.options import read_editor_options
 
 TYPES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff", ".bmp", ".gif")
 MAX_BYTES = 256 * 1024 * 1024
@@ -49,13 +49,13 @@ class FolderEditor:
     def _found(self, request: EditRequest) -> EditResult:
         path = self.file_of(request.params)
         if path is None:
-            name = names_of(request.params)[0]
+            name = file_names(request.params)[0]
             return EditResult(Status.MISSING_OUTPUT, error=f"No picture called '{name}' is in {self.root.name}.")
         return EditResult(Status.OK, path.read_bytes(), cost_usd=None)
 
     def file_of(self, named: Mapping[str, JsonValue]) -> Path | None:
         """The picture of the item that is named by `key`, `dataset`, `turn`, `turns` and `mode`; None without one."""
-        found = (self._inside(stem + suffix) for stem in names_of(named) for suffix in ("", *TYPES))
+        found = (self._inside(stem + suffix) for stem in file_names(named) for suffix in ("", *TYPES))
         return next((path for path in found if path is not None), None)
 
     def _inside(self, name: str) -> Path | None:
@@ -71,7 +71,7 @@ class FolderEditor:
         return real if inside and real.stat().st_size <= MAX_BYTES else None
 
 
-def names_of(named: Mapping[str, JsonValue]) -> list[str]:
+def file_names(named: Mapping[str, JsonValue]) -> list[str]:
     """What its file may be called, without the type. A file of a longer item always says which of its outputs it is."""
     key, dataset, turn = str(named.get("key", "")), str(named.get("dataset", "")), named.get("turn", 0)
     if named.get("mode") == Mode.COMPLEX.value:
@@ -83,7 +83,7 @@ def names_of(named: Mapping[str, JsonValue]) -> list[str]:
 
 def make(name: str, options: Mapping[str, JsonValue]) -> FolderEditor:
     """From a table with `path`."""
-    settings = read_options(FolderSettings, options, "folder")
+    settings = read_editor_options(FolderSettings, options, "folder")
     root = Path(settings.path).expanduser()
     if not root.is_dir():
         raise UserError(

@@ -19,8 +19,8 @@ from pydantic import JsonValue
 
 from imarena.core import EditRequest, EditResult, Noun, UserError
 from imarena.core.records import JsonDict, Status
-from imarena.editors.options import read_options
-from imarena.images import encode
+from imarena.editors.options import read_editor_options
+from imarena.images import encode_image
 
 RAISED = "The function raised "
 """How the message of an exception begins."""
@@ -57,7 +57,9 @@ class FunctionEditor:
         if isinstance(made, bytes):
             return EditResult(Status.OK, made)
         if isinstance(made, Image.Image):
-            return EditResult(Status.OK, encode(made if made.mode in ("L", "RGB", "RGBA") else made.convert("RGB")))
+            return EditResult(
+                Status.OK, encode_image(made if made.mode in ("L", "RGB", "RGBA") else made.convert("RGB"))
+            )
         if made is None:
             return EditResult(Status.MISSING_OUTPUT, error="The function returned None.")
         what = type(made).__name__
@@ -73,7 +75,7 @@ class FunctionEditor:
         return f"{RAISED}{type(error).__name__}: {error}{where}"
 
 
-def load(path: str) -> Callable[[EditRequest], Any]:
+def load_function(path: str) -> Callable[[EditRequest], Any]:
     """The function at `module:function`. Importing it runs its module."""
     module, colon, attribute = path.partition(":")
     if not colon or not module or not attribute:
@@ -105,5 +107,5 @@ def _near(place: object, name: str) -> str:
 
 def make(name: str, options: Mapping[str, JsonValue]) -> FunctionEditor:
     """From a table with `function`."""
-    settings = read_options(FunctionSettings, options, "function")
-    return FunctionEditor(name, load(settings.function), settings.version)
+    settings = read_editor_options(FunctionSettings, options, "function")
+    return FunctionEditor(name, load_function(settings.function), settings.version)

@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from imarena.core import Noun, UserError
-from imarena.editors.prices import Price
+from imarena.editors.prices import PicturePrice
 
 Task = Literal["TIG", "TIE", "SRIG", "SRIE", "MRIG", "MRIE"]
 
@@ -32,7 +32,7 @@ class ModelCard(Noun):
     """Of ImagenWorld's six (004, table 2)."""
     native_size: tuple[int, int] | None = None
     """Width and height that it makes unless told otherwise."""
-    price: Price | None = None
+    price: PicturePrice | None = None
     no_price: str | None = None
     """Why no price stands here."""
     licence: str | None = None

@@ -10,7 +10,7 @@ from imarena.core import UserError
 S = TypeVar("S", bound=BaseModel)
 
 
-def read_options(settings: type[S], options: Mapping[str, JsonValue], kind: str) -> S:
+def read_editor_options(settings: type[S], options: Mapping[str, JsonValue], kind: str) -> S:
     """`options` as checked settings of the editor kind called `kind`."""
     try:
         return settings.model_validate(dict(options))

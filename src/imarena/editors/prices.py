@@ -21,7 +21,7 @@ class Variant(Noun):
     usd_per_image: float = Field(ge=0)
 
 
-class Price(Noun):
+class PicturePrice(Noun):
     """A published price. Providers that bill by the token also say what a picture comes to."""
 
     unit: Literal["image", "megapixel", "token"]

@@ -48,7 +48,7 @@ def make_processor(tokenizer: Any, pictures: Any) -> Any:
         words = [text] if isinstance(text, str) else list(text)
         if images is not None:
             sizes = [int(grid.prod()) // pictures.merge_size**2 for grid in seen["image_grid_thw"]]
-            words = filled(words, sizes)
+            words = fill_placeholders(words, sizes)
         told = tokenizer(words, padding=padding, return_tensors=return_tensors)
         return transformers.BatchFeature({**told, **seen})
 
@@ -56,7 +56,7 @@ def make_processor(tokenizer: Any, pictures: Any) -> Any:
     return kind()
 
 
-def filled(texts: Sequence[str], sizes: Sequence[int]) -> list[str]:
+def fill_placeholders(texts: Sequence[str], sizes: Sequence[int]) -> list[str]:
     """Each placeholder of the texts, in order, as often as its picture has tokens."""
     left: Iterator[int] = iter(sizes)
     found: list[str] = []

@@ -1,5 +1,5 @@
-from .run import Plan as Plan
-from .run import Tally as Tally
+from .run import RunPlan as RunPlan
+from .run import RunTally as RunTally
 from .run import computing as computing
-from .run import run as run
 from .run import run_async as run_async
+from .run import run_plan as run_plan

@@ -31,7 +31,7 @@ FEW_CORES = 4
 
 
 @dataclass
-class Tally:
+class RunTally:
     """What a run did."""
 
     done: int = 0
@@ -41,7 +41,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Plan(Generic[W, R]):
+class RunPlan(Generic[W, R]):
     """What to do, how, and where the results go."""
 
     work: Iterable[W]
@@ -54,14 +54,14 @@ class Plan(Generic[W, R]):
     concurrency: int = 8
 
 
-def run(plan: Plan[W, R], *, progress: Progress | None = None) -> Tally:
+def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
     """Run a plan to its end, or until Ctrl-C or a spent budget; what was finished by then is written."""
     return asyncio.run(run_async(plan, progress=progress))
 
 
-async def run_async(plan: Plan[W, R], *, progress: Progress | None = None) -> Tally:
+async def run_async(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
     """The same, inside a running event loop."""
-    tally = Tally()
+    tally = RunTally()
     started = time.monotonic()
     source = iter(plan.work)
     sink = _Sink(plan.write)
@@ -81,7 +81,7 @@ async def run_async(plan: Plan[W, R], *, progress: Progress | None = None) -> Ta
 
 
 async def _work(
-    plan: Plan[W, R], source: Iterator[W], sink: "_Sink[R]", tally: Tally, progress: Progress | None
+    plan: RunPlan[W, R], source: Iterator[W], sink: "_Sink[R]", tally: RunTally, progress: Progress | None
 ) -> None:
     while not tally.stopped:
         try:
@@ -126,7 +126,7 @@ class _Sink(Generic[R]):
 
 
 @asynccontextmanager
-async def _interruptible(tally: Tally) -> AsyncIterator[None]:
+async def _interruptible(tally: RunTally) -> AsyncIterator[None]:
     """Ctrl-C once: finish what is under way and stop. Ctrl-C again: stop now."""
     loop = asyncio.get_running_loop()
     if threading.current_thread() is not threading.main_thread():

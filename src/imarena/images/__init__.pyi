@@ -1,5 +1,5 @@
 from .cache import PreparedCache as PreparedCache
-from .decode import check as check
+from .decode import check_image as check_image
 from .decode import decode as decode
 from .decode import pixels as pixels
 from .formats import JPEG as JPEG
@@ -18,13 +18,13 @@ from .masks import mask_iou as mask_iou
 from .masks import mask_to_png as mask_to_png
 from .masks import mask_to_rle as mask_to_rle
 from .prepare import Preparation as Preparation
-from .prepare import Prepared as Prepared
-from .prepare import apply as apply
-from .prepare import encode as encode
-from .prepare import fit as fit
+from .prepare import PreparedImage as PreparedImage
+from .prepare import encode_image as encode_image
 from .prepare import fitted_size as fitted_size
 from .prepare import prepare as prepare
+from .prepare import prepare_with as prepare_with
 from .prepare import preview as preview
+from .prepare import scale_to_fit as scale_to_fit
 from .regions import Box as Box
 from .regions import box_to_mask as box_to_mask
 from .regions import components as components

@@ -9,7 +9,7 @@ from pathlib import Path
 from imarena.core import InvalidImage, sha256_hex
 from imarena.images.formats import SUFFIXES
 from imarena.images.inspect import inspect
-from imarena.images.prepare import Preparation, Prepared, apply
+from imarena.images.prepare import Preparation, PreparedImage, prepare_with
 
 _DEFAULT_MEMORY = 256 * 1024 * 1024
 _DEFAULT_FOLDER = 4 * 1024 * 1024 * 1024
@@ -26,7 +26,7 @@ class PreparedCache:
     ) -> None:
         self._max_bytes = max_bytes
         self._folder = _Folder(folder, folder_max_bytes) if folder is not None else None
-        self._kept: OrderedDict[str, Prepared] = OrderedDict()
+        self._kept: OrderedDict[str, PreparedImage] = OrderedDict()
         self._lock = threading.Lock()
         self._size = 0
 
@@ -38,7 +38,7 @@ class PreparedCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, data: bytes, preparation: Preparation, *, sha256: str | None = None) -> Prepared:
+    def get(self, data: bytes, preparation: Preparation, *, sha256: str | None = None) -> PreparedImage:
         """The prepared picture, from memory, from the folder, or made now. Raises `InvalidImage`."""
         key = preparation.key(sha256 or sha256_hex(data))
         with self._lock:
@@ -49,13 +49,13 @@ class PreparedCache:
         if self._folder is not None:
             found = self._folder.read(key, preparation.media_type)
         if found is None:
-            found = apply(preparation, data)
+            found = prepare_with(preparation, data)
             if self._folder is not None:
                 self._folder.write(found)
         self._keep(found)
         return found
 
-    def _keep(self, prepared: Prepared) -> None:
+    def _keep(self, prepared: PreparedImage) -> None:
         size = len(prepared.data)
         with self._lock:
             if prepared.key in self._kept or size > self._max_bytes:
@@ -76,16 +76,16 @@ class _Folder:
         self._size: int | None = None
         self._lock = threading.Lock()
 
-    def read(self, key: str, media_type: str) -> Prepared | None:
+    def read(self, key: str, media_type: str) -> PreparedImage | None:
         path = self._path(key, media_type)
         try:
             data = path.read_bytes()
             info = inspect(data)
         except (OSError, InvalidImage):
             return None
-        return Prepared(data, media_type, info.width, info.height, key)
+        return PreparedImage(data, media_type, info.width, info.height, key)
 
-    def write(self, prepared: Prepared) -> None:
+    def write(self, prepared: PreparedImage) -> None:
         path = self._path(prepared.key, prepared.media_type)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")

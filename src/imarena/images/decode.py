@@ -49,7 +49,7 @@ def decode(data: bytes) -> Image.Image:
     return result
 
 
-def check(data: bytes) -> ImageInfo:
+def check_image(data: bytes) -> ImageInfo:
     """Decode fully, so that a truncated file is found, and say what it is."""
     image = decode(data)
     _, info = open_checked(data)

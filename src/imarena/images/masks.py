@@ -11,7 +11,7 @@ from imarena.core import InvalidImage
 from imarena.images.decode import decode
 from imarena.images.formats import PNG
 from imarena.images.inspect import MAX_PIXELS
-from imarena.images.prepare import encode
+from imarena.images.prepare import encode_image
 
 Mask = NDArray[np.bool_]
 
@@ -25,7 +25,7 @@ class RunLengths(TypedDict):
 
 def mask_to_png(mask: Mask) -> bytes:
     """A one-bit PNG, white where marked."""
-    return encode(Image.fromarray(np.asarray(mask, dtype=np.uint8) * 255).convert("1"), PNG)
+    return encode_image(Image.fromarray(np.asarray(mask, dtype=np.uint8) * 255).convert("1"), PNG)
 
 
 def mask_from_image(data: bytes, size: tuple[int, int] | None = None) -> Mask:

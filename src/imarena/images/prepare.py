@@ -43,7 +43,7 @@ class Preparation:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedImage:
     """An encoded picture, ready to be sent; `key` names the source bytes and how they were prepared."""
 
     data: bytes
@@ -60,16 +60,16 @@ def prepare(
     max_pixels: int | None = None,
     media_type: str = JPEG,
     quality: int = 92,
-) -> Prepared:
+) -> PreparedImage:
     """Decode by the stated rules, scale down (never up) to fit both limits, encode. Raises `InvalidImage`."""
-    return apply(Preparation(max_side, max_pixels, media_type, quality), data)
+    return prepare_with(Preparation(max_side, max_pixels, media_type, quality), data)
 
 
-def apply(preparation: Preparation, data: bytes) -> Prepared:
+def prepare_with(preparation: Preparation, data: bytes) -> PreparedImage:
     """`prepare` with the settings in one value."""
-    image = fit(decode(data), max_side=preparation.max_side, max_pixels=preparation.max_pixels)
-    return Prepared(
-        data=encode(image, preparation.media_type, quality=preparation.quality),
+    image = scale_to_fit(decode(data), max_side=preparation.max_side, max_pixels=preparation.max_pixels)
+    return PreparedImage(
+        data=encode_image(image, preparation.media_type, quality=preparation.quality),
         media_type=preparation.media_type,
         width=image.width,
         height=image.height,
@@ -77,12 +77,12 @@ def apply(preparation: Preparation, data: bytes) -> Prepared:
     )
 
 
-def preview(data: bytes, side: int) -> Prepared:
+def preview(data: bytes, side: int) -> PreparedImage:
     """A small JPEG whose longer side is at most `side`, for lists and reports."""
     return prepare(data, max_side=side, media_type=JPEG, quality=_PREVIEW_QUALITY)
 
 
-def fit(image: Image.Image, *, max_side: int | None = None, max_pixels: int | None = None) -> Image.Image:
+def scale_to_fit(image: Image.Image, *, max_side: int | None = None, max_pixels: int | None = None) -> Image.Image:
     """The picture scaled down (Lanczos) to fit both limits; unchanged where it fits already."""
     size = fitted_size(image.width, image.height, max_side=max_side, max_pixels=max_pixels)
     # the gap lets Pillow average whole pixels first: a preview takes half the time; noise differs by 4 levels at most
@@ -109,7 +109,7 @@ def fitted_size(
     return new_width, new_height
 
 
-def encode(image: Image.Image, media_type: str = PNG, *, quality: int = 92) -> bytes:
+def encode_image(image: Image.Image, media_type: str = PNG, *, quality: int = 92) -> bytes:
     """An 8-bit picture as PNG or JPEG (full-resolution colour, no metadata), the same bytes every time."""
     buffer = io.BytesIO()
     clean = Image.frombytes(image.mode, image.size, image.tobytes()) if image.info else image

@@ -56,7 +56,7 @@ def _checked_dimension(name: str, value: float) -> float:
     return float(value)
 
 
-def combine(
+def combine_dimensions(
     sem: float,
     edit: float,
     inst: float,

@@ -108,7 +108,7 @@ def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Rati
 # ---------------------------------------------------------------- against people
 
 
-def decisive_accuracy(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool = False) -> Figure:
+def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool = False) -> Figure:
     """Same side as people on the pairs that people decide; a judge's tie is wrong (GenArena, tables 1 and 6).
 
     Pairs without a verdict are left out, or wrong where `missing_is_wrong` says so; the method names it.
@@ -120,19 +120,17 @@ def decisive_accuracy(human: Verdicts, judge: Verdicts, *, missing_is_wrong: boo
         if people in DECISIVE and (machine is not None or missing_is_wrong)
     ]
     hits = sum(people is machine for people, machine in decided)
-    return share(
-        "decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}"
-    )
+    return share("same_side_rate", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}")
 
 
 def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -> dict[str, Figure]:
     """`decisive_accuracy` by track, judge size or any other label of a pair, and ``overall`` over all pairs."""
     rows = list(zip(human, judge, groups, strict=True))
     found = {
-        group: decisive_accuracy([h for h, _, g in rows if g == group], [j for _, j, g in rows if g == group])
+        group: same_side_rate([h for h, _, g in rows if g == group], [j for _, j, g in rows if g == group])
         for group in sorted(set(groups))
     }
-    return {**found, "overall": decisive_accuracy(human, judge)}
+    return {**found, "overall": same_side_rate(human, judge)}
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ def tie_laziness(human: Verdicts, judge: Verdicts) -> TieLaziness:
         rows,
         {name: count for name, count in counts.items() if count},
         share("false_ties", ties, len(decided), "ties where people decide"),
-        decisive_accuracy(human, judge),
+        same_side_rate(human, judge),
         len(human) - len(given),
     )
 

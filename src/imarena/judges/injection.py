@@ -21,7 +21,7 @@ CONTROL = "control"
 
 
 @dataclass(frozen=True)
-class Injection:
+class InjectedText:
     """A text that addresses a judge; `kind` says by which trick."""
 
     id: str
@@ -30,10 +30,10 @@ class Injection:
 
 
 @cache
-def injections() -> tuple[Injection, ...]:
+def injections() -> tuple[InjectedText, ...]:
     """The bundled texts, the control included."""
     data = yaml.safe_load(resources.files("imarena.judges").joinpath("injections.yaml").read_text(encoding="utf-8"))
-    return tuple(Injection(**entry) for entry in data["texts"])
+    return tuple(InjectedText(**entry) for entry in data["texts"])
 
 
 def draw_text(image: bytes, text: str, *, place: Place = "bottom", opacity: float = 1.0) -> bytes:
@@ -70,7 +70,7 @@ def _wrapped(text: str, fits: Callable[[str], bool]) -> list[str]:
     return lines
 
 
-def marked(exhibit: Exhibit, text: str, side: Outcome = Outcome.LEFT, place: Place = "bottom") -> Exhibit:
+def with_text(exhibit: Exhibit, text: str, side: Outcome = Outcome.LEFT, place: Place = "bottom") -> Exhibit:
     """The exhibit with `text` drawn on the output on one side; on the only one without a right side."""
     if side is Outcome.RIGHT and exhibit.right is not None:
         return replace(exhibit, right=draw_text(exhibit.right, text, place=place))

@@ -40,7 +40,7 @@ def shown(exhibit: Exhibit, order: Order) -> Exhibit:
     raise UserError(f"A judge cannot be shown the order '{order}'.", hint="Use left_first or right_first.")
 
 
-def recorded(verdict: Verdict, order: Order) -> Verdict:
+def to_recorded_sides(verdict: Verdict, order: Order) -> Verdict:
     """A verdict turned back to the recorded sides: preference, ``left.`` / ``right.`` scores and evidence mirrored."""
     if order is not Order.RIGHT_FIRST:
         return verdict
@@ -138,10 +138,12 @@ def orders_for(policy: OrderPolicy, key: str, seed: int = 0) -> tuple[Order, ...
     return (Order.RIGHT_FIRST if swapped else Order.LEFT_FIRST,)
 
 
-async def battle(judge: Judge, exhibit: Exhibit, policy: OrderPolicy = "both", *, key: str = "") -> BattleVerdict:
+async def ask_both_orders(
+    judge: Judge, exhibit: Exhibit, policy: OrderPolicy = "both", *, key: str = ""
+) -> BattleVerdict:
     """Run one battle with a pairwise judge, in the orders that `policy` asks for."""
     orders = orders_for(policy, key)
-    verdicts = [recorded(await judge.judge(shown(exhibit, order)), order) for order in orders]
+    verdicts = [to_recorded_sides(await judge.judge(shown(exhibit, order)), order) for order in orders]
     if len(verdicts) == 2:
         return combine_orders(verdicts[0], verdicts[1])
     one = verdicts[0]

@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 from imarena.core import Chat, Exhibit, UserError, Verdict, content_id, sha256_hex
 from imarena.core import higher_is_better as metric_direction
 from imarena.core.records import JsonDict, Noun, Outcome, Status
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 from imarena.judges.orders import mirrored_scores
 
 Key = tuple[str, str | None, str | None]
@@ -112,12 +112,12 @@ def from_rows(
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> RecordedJudge:  # noqa: ARG001
     """A judge from a file of recorded verdicts."""
-    settings = read_options(RecordedSettings, options, "recorded")
-    rows = read_rows(Path(settings.path))
+    settings = read_judge_options(RecordedSettings, options, "recorded")
+    rows = read_score_rows(Path(settings.path))
     return from_rows(rows, settings.name, higher_is_better=settings.higher_is_better)
 
 
-def read_rows(path: Path) -> list[RecordedRow]:
+def read_score_rows(path: Path) -> list[RecordedRow]:
     """Rows of a JSON Lines or CSV file; a wrong one raises with its line."""
     if not path.is_file():
         raise UserError(f"There is no file {path}.", hint="Give a JSON Lines or CSV file of recorded verdicts.")

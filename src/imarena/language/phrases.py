@@ -8,7 +8,7 @@ _ARTICLES = frozenset(("a", "an", "the", "some", "any", "his", "her", "its", "th
 _HEX = re.compile(r"#[0-9a-f]{6}\b")
 
 
-def words(phrase: str) -> list[str]:
+def phrase_words(phrase: str) -> list[str]:
     """The phrase's words, possessives cut off."""
     return [re.sub(r"'s$", "", w) for w in re.findall(r"#[0-9a-f]{6}\b|[\w][\w'-]*", phrase)]
 
@@ -29,7 +29,7 @@ def has_article(phrase: str) -> bool:
 
 def colours_in(phrase: str) -> tuple[str, ...]:
     """Colour words of the lexicon (and `#rrggbb`) used as colours, in order, each once."""
-    tokens = words(phrase)
+    tokens = phrase_words(phrase)
     known = lexicon().colours
     found = [t for t in tokens if _HEX.fullmatch(t)]
     plain = [t for t in tokens if t not in _ARTICLES]
@@ -52,7 +52,7 @@ def colours_in(phrase: str) -> tuple[str, ...]:
 
 def named_colour(phrase: str) -> str | None:
     """The value (`#rrggbb`) of the longest colour name of several words in a phrase: 'sea green', 'dark sea green'."""
-    tokens = words(phrase)
+    tokens = phrase_words(phrase)
     for length in range(min(len(tokens), 4), 1, -1):
         for start in range(len(tokens) - length + 1):
             value = lexicon().colour_names.get(" ".join(tokens[start : start + length]))
@@ -65,7 +65,7 @@ def is_colour_phrase(phrase: str) -> bool:
     """Nothing but colours: 'dark blue', 'red and white', 'all white'."""
     tokens = [
         t
-        for t in words(phrase)
+        for t in phrase_words(phrase)
         if t not in {"the", "a", "color", "colour", "colored", "coloured", "in", "and", "or", "instead"}
     ]
     if " ".join(tokens) in lexicon().colour_names:
@@ -81,13 +81,13 @@ def is_colour_phrase(phrase: str) -> bool:
 def is_material_phrase(phrase: str) -> bool:
     """Nothing but a material: 'wooden', 'made of glass', 'cement'."""
     cleaned = re.sub(r"^(?:be )?(?:made |built )?(?:out of|of|from)\s+", "", phrase.strip())
-    tokens = [t for t in words(cleaned) if t not in _ARTICLES and t not in lexicon().shades]
+    tokens = [t for t in phrase_words(cleaned) if t not in _ARTICLES and t not in lexicon().shades]
     return bool(tokens) and all(t in lexicon().materials for t in tokens)
 
 
 def count_in(phrase: str) -> int | None:
     """The number that a phrase begins with, where it says one: 'two dogs' is 2, 'a dog' is 1, 'dogs' None."""
-    tokens = words(phrase)
+    tokens = phrase_words(phrase)
     for token in tokens[:3]:
         if token.isdecimal() and token.isascii() and len(token) <= 3:
             return int(token)
@@ -101,7 +101,7 @@ def count_in(phrase: str) -> int | None:
 def places_in(phrase: str) -> tuple[str, ...]:
     """Where in the picture: left, right, top, bottom, centre, background, foreground, corner."""
     tokens = set(
-        words(
+        phrase_words(
             re.sub(
                 (
                     r"\bon top of\b|\bright (?:next|away|now)\b|\bin front of\b|(?:tank|crop|'s) top\b|"
@@ -117,7 +117,7 @@ def places_in(phrase: str) -> tuple[str, ...]:
 
 def is_whole_image(phrase: str) -> bool:
     """Is the phrase about the picture itself?"""
-    tokens = [t for t in words(phrase) if t not in _ARTICLES and t not in {"of", "in"}]
+    tokens = [t for t in phrase_words(phrase) if t not in _ARTICLES and t not in {"of", "in"}]
     return all(t in lexicon().image_words for t in tokens) if tokens else True
 
 
@@ -130,5 +130,5 @@ def head(phrase: str) -> str:
         ),
         strip_article(phrase),
     )[0]
-    tokens = words(before)
+    tokens = phrase_words(before)
     return tokens[-1] if tokens else ""

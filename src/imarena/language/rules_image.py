@@ -4,7 +4,7 @@ import re
 
 from imarena.language.edit import Edit, EditKind
 from imarena.language.lexicon import lexicon
-from imarena.language.phrases import is_whole_image, places_in, strip_article, words
+from imarena.language.phrases import is_whole_image, phrase_words, places_in, strip_article
 
 _MARK = re.compile(r"\bq(\d+)q\b")
 _REMOVE = (
@@ -23,7 +23,7 @@ def read_text(clause: str, quotes: tuple[str, ...], original: str) -> Edit | Non
     """Written words: quoted, or named by 'text', 'sign says', 'write'."""
     marks = [int(m) for m in _MARK.findall(clause)]
     quoted = [quotes[m] for m in marks if m < len(quotes)]
-    tokens = set(words(clause))
+    tokens = set(phrase_words(clause))
     about = tokens & lexicon().text_words
     if not quoted and not (
         about
@@ -151,7 +151,7 @@ def read_style(clause: str) -> Edit | None:
         return Edit(EditKind.STYLE, target="image", value=named or clause[styled.start() :], whole_image=True)
     if named and whole and re.search(r"\b(?:into|to|as|like|look|in|a|an|be)\b", clause[whole.end() :] + " be"):
         return Edit(EditKind.STYLE, target="image", value=named, whole_image=True)
-    ambience = next((w for w in words(clause) if w in lexicon().ambience), "")
+    ambience = next((w for w in phrase_words(clause) if w in lexicon().ambience), "")
     if ambience and (
         whole
         or re.match(

@@ -12,9 +12,9 @@ from imarena.language.phrases import (
     is_colour_phrase,
     is_material_phrase,
     is_whole_image,
+    phrase_words,
     places_in,
     strip_article,
-    words,
 )
 
 _EXCHANGES = tuple(
@@ -70,7 +70,7 @@ _SCOPE = re.compile(r"\b(?:on|in|at|near|next to|behind|beside|under|above|over|
 
 
 def _sized(phrase: str) -> str:
-    tokens = set(words(phrase))
+    tokens = set(phrase_words(phrase))
     if tokens & lexicon().size_up:
         return "up"
     return "down" if tokens & lexicon().size_down else ""
@@ -106,7 +106,7 @@ def _becoming(old: str, new: str, clause: str) -> Edit:
     number = count_in(new)
     if (
         number is not None
-        and (number > 1 or "single" in words(new))
+        and (number > 1 or "single" in phrase_words(new))
         and (same_thing or is_whole_image(old) or count_in(old) is not None)
     ):
         return Edit(EditKind.COUNT, target=target, value=value, count=number, places=places)

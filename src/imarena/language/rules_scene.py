@@ -3,7 +3,7 @@
 import re
 
 from imarena.language.edit import Edit, EditKind
-from imarena.language.phrases import colours_in, count_in, has_article, places_in, strip_article, words
+from imarena.language.phrases import colours_in, count_in, has_article, phrase_words, places_in, strip_article
 
 _WHERE = re.compile(
     r"\s+(?:on|in|at|near|next to|beside|behind|under|underneath|above|over|inside|into|"
@@ -113,7 +113,7 @@ def read_action(clause: str) -> Edit | None:
         return Edit(
             EditKind.ACTION, target=strip_article(match["subject"]), value=match["act"], places=places_in(clause)
         )
-    tokens = words(strip_article(match["who"]))
+    tokens = phrase_words(strip_article(match["who"]))
     # The doer is one or two words as a rule; what follows is the deed.
     cut = min(max(len(tokens) - 1, 1), 3 if tokens[:2] == ["one", "of"] else 2) if len(tokens) > 2 else 1
     cut = next((at for at, t in enumerate(tokens) if t in {"be", "look", "turn"} and at), cut)

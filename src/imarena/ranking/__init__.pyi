@@ -9,13 +9,13 @@ from .boards.calibrated import calibrated_board as calibrated_board
 from .boards.corrected import Scale as Scale
 from .boards.corrected import corrected_board as corrected_board
 from .boards.stability import mid_ranks as mid_ranks
-from .compare import Comparison as Comparison
-from .compare import compare as compare
+from .compare import BoardComparison as BoardComparison
+from .compare import compare_ratings as compare_ratings
 from .elo import EloState as EloState
 from .encode import coverage as coverage
-from .encode import encode as encode
+from .encode import encode_battles as encode_battles
 from .likelihood.calibrated import fit_calibrated as fit_calibrated
-from .likelihood.corrected import Ballot as Ballot
+from .likelihood.corrected import VoteBatch as VoteBatch
 from .likelihood.corrected import correct as correct
 from .likelihood.corrected import refit as refit
 from .likelihood.corrected_draws import boards as boards

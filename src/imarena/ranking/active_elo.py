@@ -12,7 +12,7 @@ from imarena.stats import ScoreRange, observed_range
 
 
 @dataclass(frozen=True)
-class Evidence:
+class UpdateTerms:
     """What the update needs of each battle, all (n,): points of the left side, scale S, reliability q and step K."""
 
     points: FloatArray
@@ -23,7 +23,7 @@ class Evidence:
     """Lowest and highest score of the judge, as S was computed with it."""
 
 
-def evidence(battles: Battles, options: Options) -> Evidence:
+def evidence(battles: Battles, options: Options) -> UpdateTerms:
     """Read scores and sources. A battle without scores gets the median S of those that have them.
 
     S is in rating points, which the paper equates with those of a judge of 0 to 1000: other scores are put on that
@@ -52,7 +52,7 @@ def evidence(battles: Battles, options: Options) -> Evidence:
     points = battles.points
     if active.paper_compat:  # the paper's z is binary and equal scores go to the first side
         points = np.where(judged & scored & (left == right) & (battles.outcome == TIE), 1.0, points)
-    return Evidence(
+    return UpdateTerms(
         points=points,
         scale=scale,
         q=np.where(judged, q_judge, active.q_human),
@@ -63,7 +63,7 @@ def evidence(battles: Battles, options: Options) -> Evidence:
 
 
 def active_elo_ratings(
-    battles: Battles, given: Evidence, start: FloatArray, times: TimesArray | None = None
+    battles: Battles, given: UpdateTerms, start: FloatArray, times: TimesArray | None = None
 ) -> FloatArray:
     """Ratings after all battles in the order of the rows: (1, m), or (R, m) with `times` (R, n) as in `elo_ratings`."""
     from imarena.ranking import kernels

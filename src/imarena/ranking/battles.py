@@ -87,9 +87,9 @@ class Battles:
     @cached_property
     def by_pair(self) -> "Cells":
         """Outcomes by pair of models, not weighted: all that records, win shares and a plain fit need."""
-        from imarena.ranking.likelihood.pair_counts import count
+        from imarena.ranking.likelihood.pair_counts import count_pairs
 
-        return count(replace(self, weight=None))
+        return count_pairs(replace(self, weight=None))
 
     @cached_property
     def of_people(self) -> "Battles":
@@ -109,7 +109,7 @@ class Battles:
 
 
 @dataclass(frozen=True)
-class Tally:
+class ModelTally:
     """Per model: battles, wins, losses, ties (m,), not weighted."""
 
     battles: FloatArray

@@ -9,7 +9,7 @@ from imarena.core import UserError
 
 
 @dataclass(frozen=True)
-class Comparison:
+class BoardComparison:
     """Correlations over the common models. None where they are undefined (a constant board), with the reason."""
 
     n: int
@@ -25,9 +25,9 @@ class Comparison:
     reason: str = ""
 
 
-def compare(
+def compare_ratings(
     ours: Mapping[str, float], theirs: Mapping[str, float], *, names: Mapping[str, str] | None = None
-) -> Comparison:
+) -> BoardComparison:
     """Higher is better on both sides. `names` maps our name to theirs; other models keep their name."""
     from scipy import stats
 
@@ -48,7 +48,7 @@ def compare(
     flat = bool(np.ptp(left) == 0 or np.ptp(right) == 0)
     known = {row[1] for row in common}
     ranks = stats.rankdata(-left), stats.rankdata(-right)
-    return Comparison(
+    return BoardComparison(
         n=len(common),
         spearman=None if flat else float(stats.spearmanr(left, right).statistic),
         kendall=None if flat else float(stats.kendalltau(left, right).statistic),

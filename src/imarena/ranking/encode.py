@@ -14,7 +14,7 @@ NO_WINNER = 4
 LABELS = {"left": LEFT, "tie": TIE, "right": RIGHT, "both_bad": BOTH_BAD}
 
 
-def encode(
+def encode_battles(
     table: Any,
     *,
     both_bad: str = "tie",

@@ -6,9 +6,9 @@ from .contact_sheet import ContactSheetCell as ContactSheetCell
 from .contact_sheet import ContactSheetPage as ContactSheetPage
 from .contact_sheet import ContactSheetRow as ContactSheetRow
 from .contact_sheet import contact_sheet_html as contact_sheet_html
-from .page import Exhibit as Exhibit
+from .page import GalleryItem as GalleryItem
 from .page import Page as Page
-from .page import Picture as Picture
+from .page import PageImage as PageImage
 from .page import Section as Section
 from .page import markdown as markdown
 from .page import write_html as write_html
@@ -23,5 +23,5 @@ from .rank_plots import wins_chart as wins_chart
 from .rank_tables import board_data as board_data
 from .rank_tables import board_tables as board_tables
 from .tables.table import columns as columns
-from .tables.table import figures as figures
+from .tables.table import figure_columns as figure_columns
 from .tables.table import interval as interval

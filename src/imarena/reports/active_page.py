@@ -5,7 +5,7 @@ from typing import Any
 
 from imarena.core import counted
 from imarena.reports.active_tables import boards_table, plain_table, ratings_table, title_of, trial_table
-from imarena.reports.page import Page, Picture, Section
+from imarena.reports.page import Page, PageImage, Section
 from imarena.reports.tables import Range
 
 ORIGINS = {
@@ -36,11 +36,11 @@ def active_page(document: dict[str, Any], plots: dict[str, tuple[str, str]] | No
     return Page(f"Active Elo with {document['judge']}", lead, tuple(sections))
 
 
-def _picture(files: dict[str, tuple[str, str]], name: str, caption: str) -> tuple[Picture, ...]:
+def _picture(files: dict[str, tuple[str, str]], name: str, caption: str) -> tuple[PageImage, ...]:
     if name not in files:
         return ()
     light, dark = files[name]
-    return (Picture(light, caption, dark=dark, scale=2),)
+    return (PageImage(light, caption, dark=dark, scale=2),)
 
 
 def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Section:

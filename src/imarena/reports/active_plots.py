@@ -74,7 +74,7 @@ def save_active_plots(document: dict[str, Any], folder: Path) -> dict[str, tuple
     """
     charts = {
         "bootstrap": bootstrap_chart(document["boards"]),
-        "wins": wins_chart(document["boards"], document["win_rates"]),
+        "wins": top_ten_wins_chart(document["boards"], document["win_rates"]),
     }
     if document["calibration"]:
         curves = [{**curve, "group": group} for group, curve in document["calibration"].items()]
@@ -106,7 +106,7 @@ def bootstrap_chart(boards: dict[str, list[dict[str, Any]]]) -> Any:
     return alt.concat(*panels, columns=3, spacing=24).resolve_scale(x="independent", y="independent")
 
 
-def wins_chart(boards: dict[str, list[dict[str, Any]]], rates: dict[str, dict[str, float] | None]) -> Any:
+def top_ten_wins_chart(boards: dict[str, list[dict[str, Any]]], rates: dict[str, dict[str, float] | None]) -> Any:
     """One panel a setting: the average win rate of its ten best against the ten best (figure 3)."""
     import altair as alt
 

@@ -9,7 +9,7 @@ from imarena.reports.tables import Table, render_template
 
 
 @dataclass(frozen=True)
-class Picture:
+class PageImage:
     """A picture file below the report's folder, and what it shows."""
 
     file: str
@@ -22,12 +22,12 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class GalleryItem:
     """One item with its source and every editor's output, side by side."""
 
     title: str
     instruction: str
-    pictures: tuple[Picture, ...]
+    pictures: tuple[PageImage, ...]
     remarks: tuple[str, ...] = ()
 
 
@@ -39,8 +39,8 @@ class Section:
     text: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
-    plots: tuple[Picture, ...] = ()
-    exhibits: tuple[Exhibit, ...] = ()
+    plots: tuple[PageImage, ...] = ()
+    exhibits: tuple[GalleryItem, ...] = ()
 
 
 @dataclass(frozen=True)

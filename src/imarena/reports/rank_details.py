@@ -5,7 +5,7 @@ from typing import Any
 
 from imarena.core.records import Ranking
 from imarena.reports.tables import Cell, Column, Number, Table
-from imarena.reports.tables.table import columns, count, interval
+from imarena.reports.tables.table import columns, count_cell, interval
 
 NAMES_SHOWN = 10
 
@@ -61,7 +61,7 @@ def _coefficients(lines: Sequence[Mapping[str, Any]], level: str) -> Table | Non
 def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level: str) -> Table | None:
     if not lines:
         return None
-    rows = tuple((str(x["group"]), x["value"], interval(x["low"], x["high"]), count(x["battles"])) for x in lines)
+    rows = tuple((str(x["group"]), x["value"], interval(x["low"], x["high"]), count_cell(x["battles"])) for x in lines)
     head = (
         Column(name),
         Column("value", ".3f"),
@@ -91,7 +91,7 @@ def neighbours_table(ranking: Ranking) -> Table:
     rows = tuple(
         (
             line["above"], line["below"], line["difference"], line["probability_above"],
-            count(line["battles_met"]), line["battles_to_separate"],
+            count_cell(line["battles_met"]), line["battles_to_separate"],
         )
         for line in _lines(ranking, "neighbours")
     )  # fmt: skip

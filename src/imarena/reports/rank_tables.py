@@ -7,7 +7,7 @@ from imarena.core.notices import Place, sentences
 from imarena.core.records import Ranking
 from imarena.reports.rank_details import detail_tables, level_words, stability_words
 from imarena.reports.tables import Cell, Column, Range, Table
-from imarena.reports.tables.table import count, interval
+from imarena.reports.tables.table import count_cell, interval
 
 CSV_COLUMNS = (
     "model", "rating", "low", "high", "rank", "rank_low", "rank_high", "battles", "wins", "losses", "ties", "coverage",
@@ -40,13 +40,13 @@ def standings_table(ranking: Ranking, place: Place | None = None) -> Table:
     )
     rows = tuple(
         (
-            one.rank, one.model, one.rating, interval_cell(one), _ranks(one), count(one.battles), count(one.wins),
-            count(one.losses), count(one.ties), one.coverage,
+            one.rank, one.model, one.rating, interval_cell(one), _ranks(one), count_cell(one.battles),
+            count_cell(one.wins), count_cell(one.losses), count_cell(one.ties), one.coverage,
         )
         for one in ranking.models
     )  # fmt: skip
     title = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
-    return Table(columns, rows, title, _notes(ranking, place), signature(ranking))
+    return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
 
 
 def interval_cell(standing: Standing) -> Cell:
@@ -63,9 +63,9 @@ def interval_spec(standings: Sequence[Standing]) -> str:
     return f".{MOST_DECIMALS}f"
 
 
-def signature(ranking: Ranking) -> str:
+def signature_line(ranking: Ranking) -> str:
     """The line that identifies how the board was made; empty on boards that have none."""
-    return str(ranking.settings.get("signature") or "")
+    return str(ranking.settings.get("signature_line") or "")
 
 
 def _ranks(standing: Standing) -> Cell:
@@ -118,8 +118,8 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
     """All boards as one table for CSV: the scope first where there are several, then one row per model."""
     scopes = sorted({key for ranking in rankings for key in ranking.scope})
     noted = any(one.note for ranking in rankings for one in ranking.models)
-    signed = any(signature(ranking) for ranking in rankings)
-    names = [*scopes, *CSV_COLUMNS, *(["note"] if noted else []), *(["signature"] if signed else [])]
+    signed = any(signature_line(ranking) for ranking in rankings)
+    names = [*scopes, *CSV_COLUMNS, *(["note"] if noted else []), *(["signature_line"] if signed else [])]
     rows: list[tuple[Cell, ...]] = []
     for ranking in rankings:
         for one in ranking.models:
@@ -128,5 +128,5 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
             row: list[Cell] = [ranking.scope.get(key, "") for key in scopes]
             row += [values[name] for name in CSV_COLUMNS]
             row += [one.note] if noted else []
-            rows.append((*row, *([signature(ranking)] if signed else [])))
+            rows.append((*row, *([signature_line(ranking)] if signed else [])))
     return Table(tuple(Column(name) for name in names), tuple(rows))

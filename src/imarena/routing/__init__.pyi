@@ -18,14 +18,14 @@ from .calibration import fit_curve as fit_curve
 from .calibration import reliability as reliability
 from .calibration import reliability_points as reliability_points
 from .campaign_plan import RATERS_PER_UNIT as RATERS_PER_UNIT
-from .campaign_plan import Known as Known
-from .campaign_plan import Plan as Plan
+from .campaign_plan import CampaignPlan as CampaignPlan
+from .campaign_plan import KnownTask as KnownTask
 from .campaign_plan import plan_of as plan_of
 from .campaign_plan import unit_of as unit_of
 from .decisive import chance_of_decision as chance_of_decision
 from .drawing import Batch as Batch
 from .drawing import draw as draw
-from .forms import Question as Question
+from .forms import FormQuestion as FormQuestion
 from .forms import forms as forms
 from .gates import DEFERRAL as DEFERRAL
 from .gates import SHIFT as SHIFT

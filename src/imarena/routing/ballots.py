@@ -6,7 +6,7 @@ from typing import Any
 
 from imarena.core import UserError
 from imarena.core.records import Assignment, Issue, Outcome, Verification, Vote
-from imarena.routing.forms import Question, forms
+from imarena.routing.forms import FormQuestion, forms
 
 INSTRUCTION_FOLLOWING = "instruction_following"
 LISTS = {"objects": "object", "segments": "segment"}
@@ -72,7 +72,7 @@ def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     return Vote(**shared, ratings=ratings, scale=(low, high), issues=issues)
 
 
-def _whole(given: dict[str, Any], asked: tuple[Question, ...]) -> None:
+def _whole(given: dict[str, Any], asked: tuple[FormQuestion, ...]) -> None:
     missing = [question.label for question in asked if question.name not in given]
     if missing:
         raise BadBallot(f"Not answered: {', '.join(missing)}.")
@@ -130,7 +130,7 @@ def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
     return box is not None and 0 <= box[0] < box[2] and 0 <= box[1] < box[3]
 
 
-def _explained(answer: Answer, criteria: tuple[Question, ...], issues: tuple[Issue, ...]) -> None:
+def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple[Issue, ...]) -> None:
     """Any criterion under its highest value needs an issue or a short explanation (ImagenWorld)."""
     said = [issue for issue in issues if issue.kind != "none"]
     if _says(answer.comment) or any(issue.criterion is None for issue in said):

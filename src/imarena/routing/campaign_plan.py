@@ -10,7 +10,7 @@ Kind = Literal["preference", "rating", "yes_no", "check"]
 RATERS_PER_UNIT: dict[str, int] = {"preference": 1, "rating": 3, "yes_no": 2, "check": 1}
 
 
-class Known(BaseModel):
+class KnownTask(BaseModel):
     """A task whose right answer is known: gold, practice or qualification."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,7 +34,7 @@ class Known(BaseModel):
         return unit_of(self.item_id, self.left_id, self.right_id)
 
 
-class Plan(BaseModel):
+class CampaignPlan(BaseModel):
     """Settings of a campaign. Weekly quota, raters a unit and the stratified subset follow CV-Arena and ImagenWorld."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -51,9 +51,9 @@ class Plan(BaseModel):
     raters_per_unit: int | None = None
     gold_rate: float = 0.0
     repeat_rate: float = 0.0
-    gold: tuple[Known, ...] = ()
-    practice: tuple[Known, ...] = ()
-    qualification: tuple[Known, ...] = ()
+    gold: tuple[KnownTask, ...] = ()
+    practice: tuple[KnownTask, ...] = ()
+    qualification: tuple[KnownTask, ...] = ()
     pass_share: float = 0.8
     weekly_quota: int = 200
     lease_s: int = 900
@@ -71,16 +71,16 @@ class Plan(BaseModel):
         """How many different people answer each unit."""
         return self.raters_per_unit or RATERS_PER_UNIT[self.kind]
 
-    def known(self) -> tuple[Known, ...]:
+    def known(self) -> tuple[KnownTask, ...]:
         """All tasks with a known answer: they are not asked as real work too."""
         return (*self.gold, *self.practice, *self.qualification)
 
 
-def plan_of(campaign: Campaign) -> Plan:
+def plan_of(campaign: Campaign) -> CampaignPlan:
     """The plan in a campaign's record. Records from elsewhere may know less, or more."""
-    known = {name: value for name, value in campaign.settings.items() if name in Plan.model_fields}
+    known = {name: value for name, value in campaign.settings.items() if name in CampaignPlan.model_fields}
     kind = campaign.kind if campaign.kind in RATERS_PER_UNIT else "preference"
-    return Plan.model_validate({**known, "name": campaign.name, "kind": kind})
+    return CampaignPlan.model_validate({**known, "name": campaign.name, "kind": kind})
 
 
 def unit_of(item_id: str, left_id: str | None, right_id: str | None, turn: int = 0) -> str:

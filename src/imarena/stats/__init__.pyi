@@ -40,7 +40,7 @@ from .kappa import percent_agreement as percent_agreement
 from .kappa import rater_pairs as rater_pairs
 from .pair_votes import PAIR_CODES as PAIR_CODES
 from .pairs import GapBand as GapBand
-from .pairs import Pairs as Pairs
+from .pairs import ScorePairs as ScorePairs
 from .pairs import TieCalibration as TieCalibration
 from .pairs import agreement_by_gap as agreement_by_gap
 from .pairs import calibrate_ties as calibrate_ties

@@ -16,7 +16,7 @@ from imarena.stats.ratings import FloatArray, IntArray, rounded
 
 
 @dataclass(frozen=True)
-class Pairs:
+class ScorePairs:
     """n pairs: people's difference, the judge's difference and the unit, each (n,)."""
 
     human: FloatArray
@@ -27,7 +27,7 @@ class Pairs:
         return len(self.human)
 
 
-def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> Pairs:
+def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> ScorePairs:
     """All pairs of rows that share a unit. `units`: (n,) codes; `human`, `judge`: (n,); rows with NaN are left out."""
     unit, first, second = np.asarray(units, np.int64), rounded(human), rounded(judge)
     kept = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
@@ -40,10 +40,10 @@ def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> Pairs:
         lefts.append(rows[left])
         rights.append(rows[right])
     left, right = np.concatenate(lefts), np.concatenate(rights)
-    return Pairs(rounded(first[left] - first[right]), rounded(second[left] - second[right]), unit[left])
+    return ScorePairs(rounded(first[left] - first[right]), rounded(second[left] - second[right]), unit[left])
 
 
-def pair_accuracy(pairs: Pairs, *, tie_threshold: float = 0.0) -> Figure:
+def pair_accuracy(pairs: ScorePairs, *, tie_threshold: float = 0.0) -> Figure:
     """The share of pairs on which both say the same of left, right and tie; the judge ties within `tie_threshold`."""
     method = f"same of left, right, tie; the judge ties where scores differ by {tie_threshold:g} or less"
     if not len(pairs):
@@ -52,7 +52,7 @@ def pair_accuracy(pairs: Pairs, *, tie_threshold: float = 0.0) -> Figure:
     return Figure("pair_accuracy", float((judge == np.sign(pairs.human)).mean()), len(pairs), method)
 
 
-def decisive_accuracy(pairs: Pairs) -> Figure:
+def decisive_accuracy(pairs: ScorePairs) -> Figure:
     """The share of pairs that people decide on which the judge picks the same side; a judge's tie is not the same."""
     method = "same side among pairs that people decide; a judge's tie is a miss"
     decided = pairs.human != 0
@@ -70,7 +70,7 @@ class TieCalibration:
     accuracy: Figure
 
 
-def calibrate_ties(pairs: Pairs) -> TieCalibration:
+def calibrate_ties(pairs: ScorePairs) -> TieCalibration:
     """Choose the judge's tie threshold (Deutsch, Foster and Freitag 2023, arXiv 2305.14324, section 5).
 
     Among 0 and every difference that occurs, the smallest threshold with the highest accuracy. It is chosen on the
@@ -106,7 +106,7 @@ class GapBand:
     """The share on which the judge's side is people's side; None where the band is empty."""
 
 
-def agreement_by_gap(pairs: Pairs, edges: Sequence[float]) -> tuple[tuple[GapBand, ...], int]:
+def agreement_by_gap(pairs: ScorePairs, edges: Sequence[float]) -> tuple[tuple[GapBand, ...], int]:
     """Agreement with people by the size of the judge's score gap, over pairs that people decide.
 
     Bands are (0, e1), [e1, e2), ... and [ek, no end). Pairs with gap 0 take no side: their number comes second.

@@ -14,7 +14,7 @@ from .database import reading as reading
 from .database import writing as writing
 from .forms import Form as Form
 from .forms import form_of_row as form_of_row
-from .prepared import Prepared as Prepared
+from .prepared import PreparedStatement as PreparedStatement
 from .store import Added as Added
 from .store import Conflict as Conflict
 from .store import Store as Store
@@ -23,7 +23,7 @@ from .upkeep import collect_garbage as collect_garbage
 from .upkeep import withdraw_image as withdraw_image
 from .upkeep import withdraw_rater as withdraw_rater
 from .upkeep import withdrawn as withdrawn
-from .verify import images_of as images_of
+from .verify import item_images as item_images
 from .verify import restart_deep as restart_deep
 from .verify import verify as verify
 from .workspace import Workspace as Workspace

@@ -35,7 +35,7 @@ from imarena.storage.forms import form_of
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class RecordKind:
     """How one record class is stored."""
 
     record: type[Record]
@@ -72,10 +72,10 @@ def _content_key(ranking: Ranking) -> str | None:
     return key if isinstance(key, str) else None
 
 
-KINDS: tuple[Kind, ...] = (
-    Kind(Item, schema.items, "item_id", {"content_id": lambda item: item.content_id}),
-    Kind(Rater, schema.raters, "rater_id"),
-    Kind(
+KINDS: tuple[RecordKind, ...] = (
+    RecordKind(Item, schema.items, "item_id", {"content_id": lambda item: item.content_id}),
+    RecordKind(Rater, schema.raters, "rater_id"),
+    RecordKind(
         Output,
         schema.outputs,
         "output_id",
@@ -85,9 +85,9 @@ KINDS: tuple[Kind, ...] = (
             "driven_by": _driven_by,
         },
     ),
-    Kind(Evidence, schema.evidence, "evidence_id"),
-    Kind(Reply, schema.replies, "reply_id"),
-    Kind(
+    RecordKind(Evidence, schema.evidence, "evidence_id"),
+    RecordKind(Reply, schema.replies, "reply_id"),
+    RecordKind(
         Judgment,
         schema.judgments,
         "judgment_id",
@@ -98,16 +98,20 @@ KINDS: tuple[Kind, ...] = (
         },
         _SIDES,
     ),
-    Kind(Campaign, schema.campaigns, "campaign_id"),
-    Kind(Assignment, schema.assignments, "assignment_id", {"probability": lambda assignment: assignment.probability}),
-    Kind(Event, schema.events, "event_id"),
-    Kind(Vote, schema.votes, "vote_id", {"dimension": lambda vote: vote.dimension, "created_us": _created_us}, _SIDES),
-    Kind(Ranking, schema.rankings, "ranking_id", {"content_key": _content_key}),
-    Kind(Calibration, schema.calibrations, "calibration_id"),
-    Kind(Verification, schema.verifications, "verification_id"),
-    Kind(Trace, schema.traces, "trace_id"),
-    Kind(Run, schema.runs, "run_id"),
-    Kind(Tombstone, schema.tombstones, "tombstone_id"),
+    RecordKind(Campaign, schema.campaigns, "campaign_id"),
+    RecordKind(
+        Assignment, schema.assignments, "assignment_id", {"probability": lambda assignment: assignment.probability}
+    ),
+    RecordKind(Event, schema.events, "event_id"),
+    RecordKind(
+        Vote, schema.votes, "vote_id", {"dimension": lambda vote: vote.dimension, "created_us": _created_us}, _SIDES
+    ),
+    RecordKind(Ranking, schema.rankings, "ranking_id", {"content_key": _content_key}),
+    RecordKind(Calibration, schema.calibrations, "calibration_id"),
+    RecordKind(Verification, schema.verifications, "verification_id"),
+    RecordKind(Trace, schema.traces, "trace_id"),
+    RecordKind(Run, schema.runs, "run_id"),
+    RecordKind(Tombstone, schema.tombstones, "tombstone_id"),
 )
 """All kinds, in an order in which links only point back."""
 
@@ -115,7 +119,7 @@ _PLAIN = frozenset({str, int, float, type(None)})
 _BY_RECORD = {kind.record: kind for kind in KINDS}
 
 
-def kind_of(record: type[Record]) -> Kind:
+def record_kind(record: type[Record]) -> RecordKind:
     """How records of this class are stored."""
     try:
         return _BY_RECORD[record]
@@ -124,21 +128,21 @@ def kind_of(record: type[Record]) -> Kind:
 
 
 @cache
-def _columns(kind: Kind) -> tuple[str, ...]:
+def _columns(kind: RecordKind) -> tuple[str, ...]:
     """Columns that hold a field of the record as it is."""
     fields = kind.record.model_fields
     return tuple(c.name for c in kind.table.columns if c.name in fields and c.name not in kind.derived)
 
 
 @cache
-def _outside_body(kind: Kind) -> set[str]:
+def _outside_body(kind: RecordKind) -> set[str]:
     """Fields that stand in a column, and so not in the body, and those that are computed."""
     return {*_columns(kind), kind.identity, *kind.record.model_computed_fields}
 
 
 def to_row(record: Record) -> dict[str, Any]:
     """The row of a record. Fields at their default are left out of `body`."""
-    kind = kind_of(type(record))
+    kind = record_kind(type(record))
     values = record.__dict__
     row: dict[str, Any] = {"id": getattr(record, kind.identity)}
     for column in _columns(kind):
@@ -158,7 +162,7 @@ def to_row(record: Record) -> dict[str, Any]:
 
 def from_row(record: type[Record], row: Any) -> Record:
     """The record of a row (a mapping from column name to value)."""
-    kind = kind_of(record)
+    kind = record_kind(record)
     fields: dict[str, Any] = json.loads(row["body"])
     for column in _columns(kind):
         value = row[column]

@@ -18,7 +18,7 @@ from imarena.storage import schema
 from imarena.storage.codec import microseconds
 from imarena.storage.database import reading, writing
 from imarena.storage.forms import form_from
-from imarena.storage.store import present
+from imarena.storage.store import existing_values
 
 BATCH = 5_000
 _ADDED = {
@@ -153,4 +153,4 @@ def _sides(row: Any, places: dict[str, int]) -> dict[str, Any]:
 
 def _seqs(connection: Connection, rows: list[Any]) -> dict[str, int]:
     wanted = {row[name] for row in rows for name in ("left_id", "right_id") if row[name] is not None}
-    return present(connection, schema.outputs.c.id, wanted)
+    return existing_values(connection, schema.outputs.c.id, wanted)

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Text, and_, bindparam, func, insert, or_, sel
 from sqlalchemy.dialects import postgresql, sqlite
 
 from imarena.core.records import Assignment, Record
-from imarena.storage.codec import from_row, kind_of, to_row
-from imarena.storage.prepared import Prepared
+from imarena.storage.codec import from_row, record_kind, to_row
+from imarena.storage.prepared import PreparedStatement
 from imarena.storage.schema import assignments, campaigns, events, leases, outputs, participants, units_seen, votes
 from imarena.storage.store import mark_superseded
 
@@ -40,7 +40,7 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class Place:
+class RaterPlace:
     """A rater's place in a campaign."""
 
     consented_at: str | None
@@ -48,7 +48,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Tally:
+class RaterTally:
     """What a rater has done in a campaign: real work in all and since a moment, and the two kinds of training."""
 
     done: int
@@ -62,14 +62,14 @@ class Stand:
     """A campaign as it is now, a rater's place in it (None where they do not take part), and what they hold of it."""
 
     is_open: bool
-    place: Place | None
-    tally: Tally
+    place: RaterPlace | None
+    tally: RaterTally
     holds: tuple[Lease, ...]
     """The task in hand, those put aside by an undo (the newest first), one that waits, in this order."""
 
 
 @dataclass(frozen=True)
-class Cast:
+class VoteAddress:
     """What stands behind the address that a vote was sent to."""
 
     lease: Lease
@@ -79,19 +79,19 @@ class Cast:
     recent: int
 
 
-_INSERTS: dict[str, Prepared] = {}
+_INSERTS: dict[str, PreparedStatement] = {}
 
 
 def insert_new(connection: Connection, record: Record) -> None:
     """Append one record that must be new; the database checks its links."""
     row = to_row(record)
-    table = kind_of(type(record)).table
+    table = record_kind(type(record)).table
     statement = _INSERTS.get(table.name)
     if statement is None:
         names: dict[str, Any] = {name: bindparam(name) for name in row}
-        for column, source in kind_of(type(record)).linked.items():
+        for column, source in record_kind(type(record)).linked.items():
             names[column] = select(outputs.c.seq).where(outputs.c.id == bindparam(source)).scalar_subquery()
-        statement = _INSERTS[table.name] = Prepared(insert(table).values(names))
+        statement = _INSERTS[table.name] = PreparedStatement(insert(table).values(names))
     statement(connection, **row)
     if row.get("supersedes") is not None and "superseded" in table.c:
         mark_superseded(connection, table, [row["supersedes"]])
@@ -124,7 +124,7 @@ def offer_to(
 
 
 _WIDTH = len(leases.columns)
-_LEASE = Prepared(select(leases).where(leases.c.assignment_id == bindparam("assignment")))
+_LEASE = PreparedStatement(select(leases).where(leases.c.assignment_id == bindparam("assignment")))
 _IN_HANDS = or_(leases.c.state == "held", leases.c.state == "parked", leases.c.state == WAITING)
 
 
@@ -148,13 +148,13 @@ _UNSEEN = (
 until the tables are analysed.
 """
 _TASKS = select(leases, assignments).join(assignments, assignments.c.id == leases.c.assignment_id)
-_FREE = Prepared(
+_FREE = PreparedStatement(
     _TASKS.where(leases.c.campaign_id == bindparam("campaign"), leases.c.state == "free", _UNSEEN)
     .order_by(leases.c.position)
     .limit(1)
     .with_for_update(skip_locked=True, of=leases)
 )
-_LATE = Prepared(
+_LATE = PreparedStatement(
     _TASKS.where(
         leases.c.campaign_id == bindparam("campaign"),
         _IN_HANDS,
@@ -181,9 +181,9 @@ _THEIRS = (
         ),
     )
 )
-_NAMED = Prepared(_THEIRS.order_by(assignments.c.seq).limit(1))
-_HOW_MANY = Prepared(_THEIRS.with_only_columns(func.count()))
-_TAKE = Prepared(
+_NAMED = PreparedStatement(_THEIRS.order_by(assignments.c.seq).limit(1))
+_HOW_MANY = PreparedStatement(_THEIRS.with_only_columns(func.count()))
+_TAKE = PreparedStatement(
     update(leases)
     .where(
         leases.c.assignment_id == bindparam("assignment"),
@@ -234,7 +234,7 @@ def take(connection: Connection, lease: Lease, rater_id: str, *, until: str, add
     return True
 
 
-_SEE = Prepared(
+_SEE = PreparedStatement(
     insert(units_seen).from_select(
         ["campaign_id", "rater_id", "unit"],
         select(bindparam("campaign", type_=Text), bindparam("rater", type_=Text), bindparam("what", type_=Text)).where(
@@ -255,7 +255,7 @@ def see(connection: Connection, campaign_id: str, rater_id: str, unit: str) -> N
     _SEE(connection, campaign=campaign_id, rater=rater_id, what=unit)
 
 
-_CHANGES: dict[tuple[str, ...], Prepared] = {}
+_CHANGES: dict[tuple[str, ...], PreparedStatement] = {}
 
 
 def change(connection: Connection, lease: Lease, **values: Any) -> bool:
@@ -266,7 +266,7 @@ def change(connection: Connection, lease: Lease, **values: Any) -> bool:
         placed = leases.c.address.is_(None) if lease.address is None else leases.c.address == bindparam("was_at")
         same = (leases.c.assignment_id == bindparam("was_id"), leases.c.state == bindparam("was_state"), placed)
         names: dict[str, Any] = {name: bindparam(name) for name in values}
-        statement = _CHANGES[shape] = Prepared(update(leases).where(*same).values(names))
+        statement = _CHANGES[shape] = PreparedStatement(update(leases).where(*same).values(names))
     known = {"was_id": lease.assignment_id, "was_state": lease.state}
     if lease.address is not None:
         known["was_at"] = lease.address
@@ -296,13 +296,13 @@ _BY_ADDRESS = (
     .join(events, events.c.assignment_id == leases.c.assignment_id)
     .where(events.c.id == bindparam("at"), events.c.kind == "leased", events.c.rater_id == bindparam("rater"))
 )
-_LEASED_TO = Prepared(_BY_ADDRESS)
-_HAPPENED = Prepared(select(events.c.assignment_id).where(events.c.id == bindparam("event")))
+_LEASED_TO = PreparedStatement(_BY_ADDRESS)
+_HAPPENED = PreparedStatement(select(events.c.assignment_id).where(events.c.id == bindparam("event")))
 _done = leases.alias("done")
 _REAL = and_(_done.c.purpose != "practice", _done.c.purpose != "qualification")
 _DONE = select(func.count()).where(_done.c.rater_id == bindparam("rater"), _done.c.state == "done")
 _HIS = _DONE.where(_done.c.campaign_id == leases.c.campaign_id, _REAL).correlate(leases)
-_CAST = Prepared(
+_CAST = PreparedStatement(
     _BY_ADDRESS.add_columns(
         select(events.c.assignment_id).where(events.c.id == bindparam("voted")).correlate(None).scalar_subquery(),
         _HIS.scalar_subquery(),
@@ -322,13 +322,13 @@ _COUNTS = (
 _PLACE = and_(participants.c.campaign_id == campaigns.c.id, participants.c.rater_id == bindparam("rater"))
 _HOLDS = and_(leases.c.rater_id == bindparam("rater"), _IN_HANDS)
 """In any campaign: asked for one, PostgreSQL may go through what everybody holds in it."""
-_STANDS = Prepared(
+_STANDS = PreparedStatement(
     select(campaigns.c.open, participants.c.consented_at, participants.c.active, _COUNTS, leases)
     .select_from(campaigns.join(_COUNTS, true()).outerjoin(participants, _PLACE).outerjoin(leases, _HOLDS))
     .where(campaigns.c.id == bindparam("campaign"))
     .order_by(leases.c.state, leases.c.until.desc())
 )
-_OPEN = Prepared(select(campaigns.c.open).where(campaigns.c.id == bindparam("campaign")))
+_OPEN = PreparedStatement(select(campaigns.c.open).where(campaigns.c.id == bindparam("campaign")))
 
 
 def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | None:
@@ -337,13 +337,13 @@ def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | No
     return None if row is None else Lease(*row)
 
 
-def cast_on(connection: Connection, address: str, rater_id: str, *, voted: str, since: str) -> Cast | None:
+def cast_on(connection: Connection, address: str, rater_id: str, *, voted: str, since: str) -> VoteAddress | None:
     """`leased_to` for a vote: with what the event `voted` happened to, and the rater's work in that campaign."""
     row: Any = _CAST(connection, at=address, rater=rater_id, voted=voted, since=since).first()
-    return None if row is None else Cast(Lease(*row[:_WIDTH]), *row[_WIDTH:])
+    return None if row is None else VoteAddress(Lease(*row[:_WIDTH]), *row[_WIDTH:])
 
 
-def happened(connection: Connection, event_id: str) -> bool:
+def has_event(connection: Connection, event_id: str) -> bool:
     """Did this event happen?"""
     return _HAPPENED(connection, event=event_id).first() is not None
 
@@ -354,9 +354,11 @@ def stands(connection: Connection, campaign_id: str, rater_id: str, since: str) 
     if not rows:
         return None
     is_open, consented_at, active, *counts = rows[0][:-_WIDTH]
-    place = None if active is None else Place(consented_at, bool(active))
+    place = None if active is None else RaterPlace(consented_at, bool(active))
     holds = (Lease(*row[-_WIDTH:]) for row in rows)
-    return Stand(bool(is_open), place, Tally(*counts), tuple(one for one in holds if one.campaign_id == campaign_id))
+    return Stand(
+        bool(is_open), place, RaterTally(*counts), tuple(one for one in holds if one.campaign_id == campaign_id)
+    )
 
 
 def is_open(connection: Connection, campaign_id: str) -> bool | None:

@@ -21,7 +21,7 @@ def versions() -> tuple[str, ...]:
     return tuple(sorted(path.name.partition("_")[0] for path in (_FOLDER / "versions").glob("[0-9]*_*.py")))
 
 
-def newest() -> str:
+def newest_version() -> str:
     """The schema version that this software writes."""
     if not versions():
         raise UserError("This installation has no schema.", hint="Install imarena again.")
@@ -36,25 +36,25 @@ def current(engine: Engine) -> str | None:
         return connection.execute(select(_VERSION.c.version_num)).scalar()
 
 
-def known(revision: str) -> bool:
+def is_known_version(revision: str) -> bool:
     """Is this a version that this software can read or upgrade?"""
     return revision in versions()
 
 
-def check(engine: Engine) -> None:
+def check_schema(engine: Engine) -> None:
     """Raise `UserError` where the database's version is not ours, with what to do."""
     found = current(engine)
-    if found == newest():
+    if found == newest_version():
         return
     if found is None:
         raise UserError("The database is empty.", hint="Make a workspace with 'imarena init'.")
-    if not known(found):
+    if not is_known_version(found):
         raise UserError(
-            f"This workspace was written by a newer imarena (schema {found}; this one knows up to {newest()}).",
+            f"This workspace was written by a newer imarena (schema {found}; this one knows up to {newest_version()}).",
             hint="Update imarena: pip install -U imarena",
         )
     raise UserError(
-        f"This workspace has schema {found}; this imarena needs {newest()}.",
+        f"This workspace has schema {found}; this imarena needs {newest_version()}.",
         hint="Run 'imarena upgrade': it makes a backup first.",
     )
 
@@ -65,7 +65,7 @@ DERIVED = "0005"
 
 def upgrade(engine: Engine, to: str = "head", progress: Progress | None = None) -> None:
     """Bring a database to a schema version (the newest by default). Stopped at any moment, it can be called again."""
-    target = newest() if to == "head" else to
+    target = newest_version() if to == "head" else to
     if (current(engine) or "") < DERIVED <= target:
         from imarena.storage.derive import derive_columns
 

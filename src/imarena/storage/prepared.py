@@ -7,7 +7,7 @@ from sqlalchemy.sql.expression import Executable
 from sqlalchemy.sql.visitors import replacement_traverse
 
 
-class Prepared:
+class PreparedStatement:
     """A statement with named values (``bindparam``), compiled once for each kind of database.
 
     All other values are written into the text: PostgreSQL keeps one plan for all times only where it sees them. A

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Select, Table, func, insert, select, 
 from imarena.core import StoreError
 from imarena.core.records import ImageRef, Judgment, Record, now
 from imarena.storage import schema
-from imarena.storage.codec import KINDS, Kind, from_row, kind_of, to_row
+from imarena.storage.codec import KINDS, RecordKind, from_row, record_kind, to_row
 from imarena.storage.database import reading, writing
 from imarena.storage.forms import form_of
 
@@ -77,7 +77,7 @@ class Store:
 
     def put(self, record: Record) -> None:
         """Write one of the few records that may change: a run, a rater, a campaign."""
-        kind = kind_of(type(record))
+        kind = record_kind(type(record))
         if kind.table.name not in ("runs", "raters", "campaigns"):
             raise StoreError(f"A {kind.record.__name__} is a fact: add a new one that names the old.")
         row = to_row(record)
@@ -98,14 +98,14 @@ class Store:
             with writing(self.engine) as connection:
                 self._insert_missing(connection, schema.blobs, rows)
 
-    def _append(self, connection: Connection, kind: Kind, records: list[Record]) -> Added:
+    def _append(self, connection: Connection, kind: RecordKind, records: list[Record]) -> Added:
         outcome = Added()
         by_id: dict[str, tuple[Record, dict[str, Any]]] = {}
         for record in records:
             row = to_row(record)
             by_id.setdefault(row["id"], (record, row))
         outcome.same = len(records) - len(by_id)
-        known = present(connection, kind.table.c.id, by_id)
+        known = existing_values(connection, kind.table.c.id, by_id)
         outcome.same += len(known)
         fresh = {key: pair for key, pair in by_id.items() if key not in known}
         for key, reason in self._broken_links(connection, kind, fresh).items():
@@ -120,7 +120,7 @@ class Store:
             mark_superseded(connection, kind.table, [row["supersedes"] for _, row in fresh.values()])
         outcome.new = count
         if count != len(fresh):
-            stored = present(connection, kind.table.c.id, fresh)
+            stored = existing_values(connection, kind.table.c.id, fresh)
             for key, (record, _) in fresh.items():
                 if key not in stored:
                     outcome.conflicts.append(Conflict(record, _TAKEN.get(kind.table.name, "its place is taken")))
@@ -145,7 +145,7 @@ class Store:
         return count
 
     def _broken_links(
-        self, connection: Connection, kind: Kind, fresh: dict[str, tuple[Record, dict[str, Any]]]
+        self, connection: Connection, kind: RecordKind, fresh: dict[str, tuple[Record, dict[str, Any]]]
     ) -> dict[str, str]:
         """Ids of rows that name a record which is not stored, with the reason. Rows get the `seq` of their outputs."""
         broken: dict[str, str] = {}
@@ -155,7 +155,7 @@ class Store:
                 wanted = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
                 if key.column.table is kind.table:
                     wanted -= fresh.keys()
-                there = present(connection, key.column, wanted)
+                there = existing_values(connection, key.column, wanted)
                 missing = wanted - there.keys()
                 if column.name in linked:
                     for _, row in fresh.values():
@@ -171,7 +171,7 @@ class Store:
 
     def get(self, record: type[R], identity: str) -> R | None:
         """One record by id."""
-        table = kind_of(record).table
+        table = record_kind(record).table
         with reading(self.engine) as connection:
             row = connection.execute(select(table).where(table.c.id == identity)).mappings().first()
         return None if row is None else cast(R, from_row(record, row))
@@ -186,7 +186,7 @@ class Store:
 
     def rows(self, record: type[Record], *, after: int = 0, limit: int | None = None, **where: Any) -> Iterator[Any]:
         """Raw rows (mappings), for callers that need only columns."""
-        table = kind_of(record).table
+        table = record_kind(record).table
         left = limit
         while left is None or left > 0:
             size = PAGE if left is None else min(PAGE, left)
@@ -201,7 +201,7 @@ class Store:
 
     def count(self, record: type[Record], *by: str, **where: Any) -> dict[tuple[Any, ...], int]:
         """How many records there are, by the values of columns. Without columns the one key is ``()``."""
-        table = kind_of(record).table
+        table = record_kind(record).table
         columns = [table.c[name] for name in by]
         query = _where(select(*columns, func.count()).select_from(table), table, where).group_by(*columns)
         with reading(self.engine) as connection:
@@ -253,7 +253,7 @@ def _where(query: Select[Any], table: Table, where: dict[str, Any]) -> Select[An
     return query
 
 
-def present(connection: Connection, column: Any, wanted: Iterable[str]) -> dict[str, int]:
+def existing_values(connection: Connection, column: Any, wanted: Iterable[str]) -> dict[str, int]:
     """Those of the values that are in a column, each with its row's `seq` (0 where the table has none).
 
     One parameter for all of them, whatever the database.

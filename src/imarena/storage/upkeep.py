@@ -9,7 +9,7 @@ from imarena.core import UserError
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
 from imarena.storage import schema
 from imarena.storage.database import empty_log, reading, writing
-from imarena.storage.verify import images_of
+from imarena.storage.verify import item_images
 from imarena.storage.workspace import Workspace
 
 GRACE_S = 3600.0
@@ -47,7 +47,7 @@ def collect_garbage(workspace: Workspace, *, remove: bool, grace_s: float = GRAC
 
 
 def _used(workspace: Workspace) -> set[str]:
-    used = {image.sha256 for item in workspace.store.records(Item) for image in images_of(item)}
+    used = {image.sha256 for item in workspace.store.records(Item) for image in item_images(item)}
     used |= {row["image_sha256"] for row in workspace.store.rows(Output) if row["image_sha256"]}
     for row in workspace.store.rows(Evidence):
         used |= {row["image_sha256"], row["against_sha256"]}

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select, update
 from imarena.core import Progress
 from imarena.core.records import ImageRef, Item, now
 from imarena.storage import schema
-from imarena.storage.codec import KINDS, Kind, from_row, to_row
+from imarena.storage.codec import KINDS, RecordKind, from_row, to_row
 from imarena.storage.database import reading, writing
 from imarena.storage.forms import form_of_row
 from imarena.storage.store import PAGE
@@ -123,7 +123,7 @@ def _derived_links(workspace: Workspace) -> Iterator[Finding]:
             yield Finding("bad_record", identity, "its form is not stored")
 
 
-def images_of(item: Item) -> list[ImageRef]:
+def item_images(item: Item) -> list[ImageRef]:
     """Every picture that an item names."""
     found = [*item.sources, *item.references, *item.masks]
     for turn in item.turns:
@@ -143,7 +143,7 @@ def _item_images(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
             yield Finding("bad_record", row["id"], f"cannot be read: {_first_line(error)}")
             continue
         if isinstance(item, Item):
-            for image in images_of(item):
+            for image in item_images(item):
                 if image.sha256 not in known:
                     yield Finding("unregistered_image", row["id"], f"names the image {image.sha256}, not registered")
 
@@ -174,7 +174,7 @@ def _records(workspace: Workspace, tell: Progress) -> Iterator[Finding]:
                 yield Finding("bad_record", row["id"], problem)
 
 
-def _problem(kind: Kind, row: dict[str, object]) -> str | None:
+def _problem(kind: RecordKind, row: dict[str, object]) -> str | None:
     try:
         record = from_row(kind.record, row)
     except (ValidationError, ValueError) as error:

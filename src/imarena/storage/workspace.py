@@ -95,7 +95,7 @@ def init_workspace(root: Path, *, name: str = "", url: str = "") -> Workspace:
     engine = connect(database_url(root, settings))
     if migrate.current(engine) is None:
         migrate.upgrade(engine)
-    migrate.check(engine)
+    migrate.check_schema(engine)
     store = Store(engine)
     if store.fact("workspace_id") is None:
         store.set_fact("workspace_id", secrets.token_hex(8))
@@ -120,7 +120,7 @@ def open_workspace(root: Path, *, check_schema: bool = True) -> Workspace:
         )
     engine = connect(url)
     if check_schema:
-        migrate.check(engine)
+        migrate.check_schema(engine)
     return Workspace(root, settings, Store(engine))
 
 

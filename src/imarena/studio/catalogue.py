@@ -7,7 +7,7 @@ from imarena.studio.entries_cv import cv_entries
 from imarena.studio.entries_edival import edival_entries
 from imarena.studio.entries_photo import photo_entries
 from imarena.studio.entries_world import world_entries
-from imarena.studio.entry import Entry
+from imarena.studio.entry import BenchmarkEntry
 
 DEMO_KEYS = (
     "edival-03", "edival-06", "edival-09",
@@ -23,17 +23,17 @@ Small pictures only, so that the demo stays under a minute and a gigabyte.
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[BenchmarkEntry, ...]:
     """The whole benchmark, always in the same order. Nothing is rendered here."""
     return (*edival_entries(), *cv_entries(), *world_entries(), *photo_entries())
 
 
 @cache
-def _by_key() -> dict[str, Entry]:
+def _by_key() -> dict[str, BenchmarkEntry]:
     return {entry.key: entry for entry in entries()}
 
 
-def entry_of(key: str) -> Entry:
+def entry_of(key: str) -> BenchmarkEntry:
     """The entry called `key`."""
     found = _by_key().get(key)
     if found is None:

@@ -5,12 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from imarena.core import JsonDict, Noun
-from imarena.studio.scene import Effect, Scene, Thing, View
+from imarena.studio.scene import Effect, Scene, Thing, Viewport
 
 Op = Literal["add", "remove", "replace", "set", "backdrop", "effects", "view", "whole", "several"]
 
 
-class Edit(Noun):
+class SceneEdit(Noun):
     """One change. Which fields count depends on `op`; `apply` says how."""
 
     op: Op
@@ -21,16 +21,16 @@ class Edit(Noun):
     mood: str = "day"
     seed: int = 0
     effects: tuple[Effect, ...] = ()
-    view: View = View()
+    view: Viewport = Viewport()
     scene: Scene | None = None
-    steps: tuple["Edit", ...] = ()
+    steps: tuple["SceneEdit", ...] = ()
 
 
-def apply(scene: Scene, edit: Edit) -> Scene:
+def apply_edit(scene: Scene, edit: SceneEdit) -> Scene:
     """The scene after an edit. A thing that is not there raises."""
     if edit.op == "several":
         for step in edit.steps:
-            scene = apply(scene, step)
+            scene = apply_edit(scene, step)
         return scene
     if edit.op == "whole":
         return edit.scene or scene
@@ -39,7 +39,7 @@ def apply(scene: Scene, edit: Edit) -> Scene:
     return _locally(scene, edit)
 
 
-def _globally(scene: Scene, edit: Edit) -> Scene:
+def _globally(scene: Scene, edit: SceneEdit) -> Scene:
     if edit.op == "backdrop":
         return scene.model_copy(update={"backdrop": edit.backdrop, "mood": edit.mood, "seed": edit.seed})
     if edit.op == "effects":
@@ -47,7 +47,7 @@ def _globally(scene: Scene, edit: Edit) -> Scene:
     return scene.model_copy(update={"view": edit.view})
 
 
-def _locally(scene: Scene, edit: Edit) -> Scene:
+def _locally(scene: Scene, edit: SceneEdit) -> Scene:
     for uid in edit.uids:
         scene.thing(uid)
     if edit.op == "add":

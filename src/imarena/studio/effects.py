@@ -183,7 +183,7 @@ def _bytes(rgb: Floats) -> npt.NDArray[np.uint8]:
     return np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8)
 
 
-def happened(rgb: Floats, effect: Effect, front: Bools) -> Floats:
+def apply_effect(rgb: Floats, effect: Effect, front: Bools) -> Floats:
     """The picture (height, width, 3) in 0..1 after an effect; `front` (height, width) marks the foreground."""
     if effect.kind in FRONT:
         changed = FRONT[effect.kind](rgb, effect, front)

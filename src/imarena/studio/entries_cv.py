@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from imarena.studio.edits import Edit, apply
-from imarena.studio.entry import Entry, Step
-from imarena.studio.generate import listed, new_thing, random_scene
+from imarena.studio.edits import SceneEdit, apply_edit
+from imarena.studio.entry import BenchmarkEntry, Step
+from imarena.studio.generate import join_words, new_thing, random_scene
 from imarena.studio.kinds import article
-from imarena.studio.scene import Effect, Scene, Thing, View
+from imarena.studio.scene import Effect, Scene, Thing, Viewport
 
-Made = tuple[Scene, str, Edit]
+Made = tuple[Scene, str, SceneEdit]
 
 
 def _restored(scene: Scene, words: str, *effects: Effect) -> Made:
-    return scene.model_copy(update={"effects": effects}), words, Edit(op="effects")
+    return scene.model_copy(update={"effects": effects}), words, SceneEdit(op="effects")
 
 
 def _restoration() -> Iterator[tuple[str, Made]]:
@@ -82,18 +82,18 @@ def _photography() -> Iterator[tuple[str, Made]]:
         (
             221,
             "meadow",
-            View(left=0.2, right=0.8),
+            Viewport(left=0.2, right=0.8),
             "Extend the picture to the left and right so that the whole meadow is shown.",
         ),
-        (222, "beach", View(left=0.0, right=0.7), "Widen the frame to the right and continue the beach."),
+        (222, "beach", Viewport(left=0.0, right=0.7), "Widen the frame to the right and continue the beach."),
     ):
-        yield "outpainting", (random_scene(seed, place).model_copy(update={"view": view}), words, Edit(op="view"))
+        yield "outpainting", (random_scene(seed, place).model_copy(update={"view": view}), words, SceneEdit(op="view"))
     for seed, place, words in (
         (223, "street", "Blur the background with a shallow depth of field and keep the objects in front sharp."),
         (224, "table", "Give this a portrait-lens look: everything behind the objects melts into soft blur."),
     ):
         effect = Effect(kind="background_blur", amount=1.2)
-        yield "depth_of_field", (random_scene(seed, place), words, Edit(op="effects", effects=(effect,)))
+        yield "depth_of_field", (random_scene(seed, place), words, SceneEdit(op="effects", effects=(effect,)))
 
 
 def _composition() -> Iterator[tuple[str, Made]]:
@@ -101,7 +101,7 @@ def _composition() -> Iterator[tuple[str, Made]]:
         scene = random_scene(seed, place, 3)
         thing = new_thing(scene, kind, colour, uid="inserted")
         words = f"Place {article(colour)} {thing.name} in the free space, with a shadow that agrees with the light."
-        yield "object_insertion", (scene, words, Edit(op="add", things=(thing,)))
+        yield "object_insertion", (scene, words, SceneEdit(op="add", things=(thing,)))
     for seed, place, base, top in ((233, "room", "crate", "cat"), (234, "meadow", "crate", "bird")):
         scene = random_scene(seed, place, 3, must=("plant",) if place == "room" else ("tree",))
         below = new_thing(scene, base, "brown", uid="below", text="FARM")
@@ -111,30 +111,32 @@ def _composition() -> Iterator[tuple[str, Made]]:
         words = (
             f"Put a brown wooden {base} that says 'FARM' in the free space and let an orange {top} sit on top of it."
         )
-        yield "multi_object_composition", (scene, words, Edit(op="add", things=(below, above)))
+        yield "multi_object_composition", (scene, words, SceneEdit(op="add", things=(below, above)))
 
 
-def _stated(scene: Scene, uid: str, **values: str | float | bool) -> Edit:
+def _stated(scene: Scene, uid: str, **values: str | float | bool) -> SceneEdit:
     scene.thing(uid)
-    return Edit(op="set", uids=(uid,), values=dict(values))
+    return SceneEdit(op="set", uids=(uid,), values=dict(values))
 
 
 def _semantic() -> Iterator[tuple[str, Made]]:
-    scene = apply(random_scene(241, "room", must=("lamp",)), Edit(op="set", uids=("lamp",), values={"state": "off"}))
+    scene = apply_edit(
+        random_scene(241, "room", must=("lamp",)), SceneEdit(op="set", uids=("lamp",), values={"state": "off"})
+    )
     yield "functional_state_change", (scene, "Switch the lamp on.", _stated(scene, "lamp", state="on"))
     scene = random_scene(242, "table", 4, must=("laptop", "mug"))
     yield "functional_state_change", (scene, "Close the laptop.", _stated(scene, "laptop", state="closed"))
     scene = random_scene(243, "shelf", 3, must=("clock", "vase", "mug"))
     a, b = scene.thing("clock"), scene.thing("vase")
-    swap = Edit(op="several", steps=(_stated(scene, a.uid, x=b.x), _stated(scene, b.uid, x=a.x)))
+    swap = SceneEdit(op="several", steps=(_stated(scene, a.uid, x=b.x), _stated(scene, b.uid, x=a.x)))
     yield "spatial_rearrangement", (scene, f"Swap the places of the {a.name} and the {b.name}.", swap)
     scene = random_scene(244, "beach", 3, must=("umbrella", "chair", "ball"))
     order = sorted(scene.things, key=lambda thing: thing.size)
     places = sorted(thing.x for thing in scene.things)
     moves = tuple(_stated(scene, thing.uid, x=x) for thing, x in zip(order, places, strict=True))
     yield "spatial_rearrangement", (
-        scene, "Arrange " + listed([f"the {t.name}" for t in order]) + " from left to right in this order.",
-        Edit(op="several", steps=moves),
+        scene, "Arrange " + join_words([f"the {t.name}" for t in order]) + " from left to right in this order.",
+        SceneEdit(op="several", steps=moves),
     )  # fmt: skip
 
 
@@ -151,9 +153,9 @@ def _geometry() -> Iterator[tuple[str, Made]]:
     )
     scene = random_scene(253, "lake", 3, must=("bench", "tree"))
     tilted = scene.model_copy(update={"effects": (Effect(kind="tilt"),)})
-    yield "viewpoint_change", (tilted, "The camera was tilted. Level the horizon.", Edit(op="effects"))
+    yield "viewpoint_change", (tilted, "The camera was tilted. Level the horizon.", SceneEdit(op="effects"))
     scene = random_scene(254, "table", 4)
-    low = Edit(op="effects", effects=(Effect(kind="keystone", amount=0.9),))
+    low = SceneEdit(op="effects", effects=(Effect(kind="keystone", amount=0.9),))
     yield (
         "viewpoint_change",
         (scene, "Show the scene from a lower viewpoint, with the vertical lines spreading upwards.", low),
@@ -163,7 +165,7 @@ def _geometry() -> Iterator[tuple[str, Made]]:
         (256, "asleep", "awake", "Make the cat a little more alert: open its eyes, nothing else."),
     ):
         scene = random_scene(seed, "room", 3, must=("cat",))
-        scene = apply(scene, _stated(scene, "cat", state=before))
+        scene = apply_edit(scene, _stated(scene, "cat", state=before))
         yield "expression_control", (scene, words, _stated(scene, "cat", state=after))
 
 
@@ -175,7 +177,7 @@ def _graphic(
 
 def _typography() -> Iterator[tuple[str, Made]]:
     scene = random_scene(261, "street", 4, must=("sign",))
-    scene = apply(scene, _stated(scene, "sign", state="faded", text="MUSEUM"))
+    scene = apply_edit(scene, _stated(scene, "sign", state="faded", text="MUSEUM"))
     yield (
         "text_recovery",
         (scene, "The writing on the sign has faded. Restore the word 'MUSEUM'.", _stated(scene, "sign", state="")),
@@ -194,7 +196,7 @@ def _typography() -> Iterator[tuple[str, Made]]:
     popup = _graphic("popup", "popup", 0.6, 0.72, 0.34, "blue", "Rate this app!").model_copy(update={"layer": 2})
     yield "ui_recovery", (
         app.with_things((*app.things, popup)), "Remove the pop-up window and restore what it covers.",
-        Edit(op="remove", uids=("popup",)),
+        SceneEdit(op="remove", uids=("popup",)),
     )  # fmt: skip
     yield (
         "ui_recovery",
@@ -217,7 +219,7 @@ def app_window(seed: int, heading: str, cards: tuple[str, ...], mood: str = "day
     return Scene(width=704, height=512, seed=seed, backdrop="window", mood=mood, things=tuple(things))
 
 
-def cv_entries() -> Iterator[Entry]:
+def cv_entries() -> Iterator[BenchmarkEntry]:
     """Two entries for each task, families in the order of the taxonomy."""
     families = {
         "restoration": _restoration, "photography": _photography, "composition": _composition, "semantic": _semantic,
@@ -227,7 +229,7 @@ def cv_entries() -> Iterator[Entry]:
     for family, made in families.items():
         for task, (scene, words, edit) in made():
             seen[task] = seen.get(task, 0) + 1
-            yield Entry(
+            yield BenchmarkEntry(
                 key=f"cv-{task.replace('_', '-')}-{seen[task]}", taxonomy="cv_arena", task=task, family=family,
                 track="professional", scene=scene, steps=(Step(instruction=words, task=task, edit=edit),),
             )  # fmt: skip

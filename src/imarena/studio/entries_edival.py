@@ -5,20 +5,20 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from imarena.studio.backdrops import BACKDROPS, backdrop_of
-from imarena.studio.edits import Edit, apply
-from imarena.studio.entry import Entry, Step
+from imarena.studio.edits import SceneEdit, apply_edit
+from imarena.studio.entry import BenchmarkEntry, Step
 from imarena.studio.generate import (
     crowding,
     free_x,
+    join_words,
     kinds_for,
-    listed,
     new_thing,
     pick_colour,
     random_scene,
     size_in,
     width_of,
 )
-from imarena.studio.kinds import article, kind_of, plural
+from imarena.studio.kinds import article, object_kind, plural_noun
 from imarena.studio.scene import Scene, Thing
 
 FAMILIES = {
@@ -31,7 +31,7 @@ PLACES = ("table", "meadow", "room", "street", "shelf", "beach", "studio", "fore
 WORDS = ("HELLO", "PEACE", "OPEN", "FRESH", "MUSIC", "GARDEN", "NORTH", "SUNNY", "LUCKY")
 VISIBLE_MATERIALS = ("wood", "metal", "stone", "fabric")
 
-Written = tuple[str, Edit, str]
+Written = tuple[str, SceneEdit, str]
 Writer = Callable[[np.random.Generator, Scene], Written]
 
 
@@ -41,9 +41,9 @@ def _pick(rng: np.random.Generator, things: list[Thing]) -> Thing:
 
 def _fresh_kind(rng: np.random.Generator, scene: Scene, *, small: bool = False) -> str:
     have = {thing.kind for thing in scene.things}
-    pool = [kind for kind in kinds_for(scene.backdrop) if kind not in have and not kind_of(kind).floats]
+    pool = [kind for kind in kinds_for(scene.backdrop) if kind not in have and not object_kind(kind).floats]
     if small:
-        pool = [k for k in pool if size_in(k, scene.backdrop) * kind_of(k).aspect < 0.36] or pool
+        pool = [k for k in pool if size_in(k, scene.backdrop) * object_kind(k).aspect < 0.36] or pool
     return pool[int(rng.integers(len(pool)))]
 
 
@@ -54,7 +54,7 @@ def _colours(scene: Scene) -> list[str]:
 def _all_of(scene: Scene, thing: Thing) -> str:
     """What to call a thing, or all that look like it: ``red balloon``, ``red balloons``."""
     alike = sum(other.name == thing.name for other in scene.things)
-    return thing.name if alike == 1 else f"{thing.colour} {plural(thing.kind)}"
+    return thing.name if alike == 1 else f"{thing.colour} {plural_noun(thing.kind)}"
 
 
 def _add(rng: np.random.Generator, scene: Scene) -> Written:
@@ -65,7 +65,7 @@ def _add(rng: np.random.Generator, scene: Scene) -> Written:
     words = f"Add {article(probe.colour)} {probe.name} to the {side} of the {anchor.name}."
     return (
         words,
-        Edit(op="add", things=(probe,)),
+        SceneEdit(op="add", things=(probe,)),
         f"{article(probe.colour)} {probe.name} stands beside the {anchor.name}",
     )
 
@@ -73,7 +73,7 @@ def _add(rng: np.random.Generator, scene: Scene) -> Written:
 def _remove(rng: np.random.Generator, scene: Scene) -> Written:
     single = [t for t in scene.things if scene.count(t.kind) == 1] or list(scene.things)
     thing = _pick(rng, single)
-    return f"Remove the {thing.name}.", Edit(op="remove", uids=(thing.uid,)), f"there is no {thing.name}"
+    return f"Remove the {thing.name}.", SceneEdit(op="remove", uids=(thing.uid,)), f"there is no {thing.name}"
 
 
 def _replace(rng: np.random.Generator, scene: Scene) -> Written:
@@ -81,9 +81,13 @@ def _replace(rng: np.random.Generator, scene: Scene) -> Written:
     rest = scene.with_things(tuple(t for t in scene.things if t.uid != thing.uid))
     kind = _fresh_kind(rng, scene)
     new = new_thing(rest, kind, pick_colour(rng, kind, _colours(scene)))
-    new = new.model_copy(update={"x": thing.x, "y": thing.y if not kind_of(thing.kind).floats else new.y})
+    new = new.model_copy(update={"x": thing.x, "y": thing.y if not object_kind(thing.kind).floats else new.y})
     words = f"Replace the {thing.name} with {article(new.colour)} {new.name}."
-    return words, Edit(op="replace", uids=(thing.uid,), things=(new,)), f"{article(new.colour)} {new.name} stands there"
+    return (
+        words,
+        SceneEdit(op="replace", uids=(thing.uid,), things=(new,)),
+        f"{article(new.colour)} {new.name} stands there",
+    )
 
 
 def _recolour(rng: np.random.Generator, scene: Scene) -> Written:
@@ -91,7 +95,7 @@ def _recolour(rng: np.random.Generator, scene: Scene) -> Written:
     colour = pick_colour(rng, "ball", _colours(scene))
     uids = tuple(t.uid for t in scene.things if t.name == thing.name)
     words = f"Change the color of the {_all_of(scene, thing)} to {colour}."
-    return words, Edit(op="set", uids=uids, values={"colour": colour}), f"the {thing.kind} is {colour}"
+    return words, SceneEdit(op="set", uids=uids, values={"colour": colour}), f"the {thing.kind} is {colour}"
 
 
 def _rematerial(rng: np.random.Generator, scene: Scene) -> Written:
@@ -101,14 +105,18 @@ def _rematerial(rng: np.random.Generator, scene: Scene) -> Written:
     material = options[int(rng.integers(len(options)))]
     uids = tuple(t.uid for t in scene.things if t.name == thing.name)
     words = f"Change the material of the {_all_of(scene, thing)} to {material}."
-    return words, Edit(op="set", uids=uids, values={"material": material}), f"the {thing.kind} is made of {material}"
+    return (
+        words,
+        SceneEdit(op="set", uids=uids, values={"material": material}),
+        f"the {thing.kind} is made of {material}",
+    )
 
 
 def _retext(rng: np.random.Generator, scene: Scene) -> Written:
     thing = _pick(rng, [t for t in scene.things if t.text])
     text = WORDS[int(rng.integers(len(WORDS)))]
     words = f"Replace the text '{thing.text}' on the {thing.name} with '{text}'."
-    return words, Edit(op="set", uids=(thing.uid,), values={"text": text}), f"the {thing.kind} says '{text}'"
+    return words, SceneEdit(op="set", uids=(thing.uid,), values={"text": text}), f"the {thing.kind} says '{text}'"
 
 
 def _move(rng: np.random.Generator, scene: Scene) -> Written:
@@ -124,12 +132,16 @@ def _move(rng: np.random.Generator, scene: Scene) -> Written:
                 options.append((crowding(rest, x, wide), side, x, anchor))
     _, side, x, anchor = min(options, key=lambda option: option[0])
     words = f"Change the position of the {thing.name} to the {side} of the {anchor.name}."
-    return words, Edit(op="set", uids=(thing.uid,), values={"x": x}), f"the {thing.kind} is {side} of the {anchor.kind}"
+    return (
+        words,
+        SceneEdit(op="set", uids=(thing.uid,), values={"x": x}),
+        f"the {thing.kind} is {side} of the {anchor.kind}",
+    )
 
 
 def _recount(rng: np.random.Generator, scene: Scene) -> Written:
     def wide(t: Thing) -> float:
-        return t.size * kind_of(t.kind).aspect
+        return t.size * object_kind(t.kind).aspect
 
     thing = min((t for t in scene.things if scene.count(t.kind) == 1), key=wide)
     count = 2 + int(rng.integers(2))
@@ -138,8 +150,12 @@ def _recount(rng: np.random.Generator, scene: Scene) -> Written:
         copy = thing.model_copy(update={"uid": f"{thing.uid}-{i + 1}", "x": free_x(grown, thing.kind, thing.size)})
         copies.append(copy)
         grown = grown.with_things((*grown.things, copy))
-    words = f"Change the number of {thing.colour} {plural(thing.kind)} to {count}."
-    return words, Edit(op="add", things=tuple(copies)), f"there are {count} {thing.colour} {plural(thing.kind)}"
+    words = f"Change the number of {thing.colour} {plural_noun(thing.kind)} to {count}."
+    return (
+        words,
+        SceneEdit(op="add", things=tuple(copies)),
+        f"there are {count} {thing.colour} {plural_noun(thing.kind)}",
+    )
 
 
 def _rebackground(rng: np.random.Generator, scene: Scene) -> Written:
@@ -150,8 +166,8 @@ def _rebackground(rng: np.random.Generator, scene: Scene) -> Written:
         and (b.place == here.place or {b.place, here.place} == {"table", "room"})
     ]  # fmt: skip
     name = options[int(rng.integers(len(options)))]
-    edit = Edit(op="backdrop", backdrop=name, mood=backdrop_of(name).moods[0], seed=int(rng.integers(1000)))
-    kept = listed([f"the {thing.name}" for thing in scene.things[:2]])
+    edit = SceneEdit(op="backdrop", backdrop=name, mood=backdrop_of(name).moods[0], seed=int(rng.integers(1000)))
+    kept = join_words([f"the {thing.name}" for thing in scene.things[:2]])
     return (
         f"Change the background to {backdrop_of(name).words}, and leave {kept} unchanged.",
         edit,
@@ -166,14 +182,14 @@ WRITERS: dict[str, Writer] = {
 }  # fmt: skip
 
 
-def edival_entries(count: int = 18) -> Iterator[Entry]:
+def edival_entries(count: int = 18) -> Iterator[BenchmarkEntry]:
     """Entries of three turns without a repeated type; over 18 of them every type comes up twice on every turn."""
     for number in range(count):
         types = tuple(TYPES[(number + 2 * turn + turn * (number // 9)) % 9] for turn in range(3))
         yield _chain(number, types)
 
 
-def _chain(number: int, types: tuple[str, ...]) -> Entry:
+def _chain(number: int, types: tuple[str, ...]) -> BenchmarkEntry:
     rng = np.random.default_rng([number, 2026])
     place = PLACES[number % len(PLACES)]
     start = scene = random_scene(100 + number, place, 4, with_text=True)
@@ -184,8 +200,8 @@ def _chain(number: int, types: tuple[str, ...]) -> Entry:
             used = "subject_add"  # as in the paper: where a type does not fit the scene, something is added
         words, edit, expected = WRITERS[used](rng, scene)
         steps.append(Step(instruction=words, task=used, edit=edit, expected=expected))
-        scene = apply(scene, edit)
-    return Entry(
+        scene = apply_edit(scene, edit)
+    return BenchmarkEntry(
         key=f"edival-{number + 1:02d}", taxonomy="edival", task=steps[0].task, family=FAMILIES[steps[0].task],
         topic=backdrop_of(place).place, track="multi_turn", scene=start, steps=tuple(steps),
     )  # fmt: skip

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from imarena.studio.edits import Edit
-from imarena.studio.entry import Entry, Step
+from imarena.studio.edits import SceneEdit
+from imarena.studio.entry import BenchmarkEntry, Step
 from imarena.studio.render import photo_scene
-from imarena.studio.scene import Effect, Scene, Thing, View
+from imarena.studio.scene import Effect, Scene, Thing, Viewport
 
 RESTORED: tuple[tuple[str, str, str, tuple[Effect, ...]], ...] = (
     ("dandelion", "exposure_correction", "The dandelion photo is far too dark. Correct its exposure.",
@@ -37,13 +37,13 @@ ADDED: tuple[tuple[str, str, str, str, str, Effect], ...] = (
 FAMILIES = {"ui_recovery": "typography", "depth_of_field": "photography"}
 
 
-def photo_entries() -> Iterator[Entry]:
+def photo_entries() -> Iterator[BenchmarkEntry]:
     """Fourteen entries on twelve photographs."""
     for name, task, words, effects in RESTORED:
         scene = photo_scene(name).model_copy(update={"effects": effects})
-        yield _entry(name, "cv_arena", FAMILIES.get(task, "restoration"), task, scene, words, Edit(op="effects"))
+        yield _entry(name, "cv_arena", FAMILIES.get(task, "restoration"), task, scene, words, SceneEdit(op="effects"))
     for name, taxonomy, family, task, words, effect in ADDED:
-        yield _entry(name, taxonomy, family, task, photo_scene(name), words, Edit(op="effects", effects=(effect,)))
+        yield _entry(name, taxonomy, family, task, photo_scene(name), words, SceneEdit(op="effects", effects=(effect,)))
     tilted = photo_scene("sunset").model_copy(update={"effects": (Effect(kind="tilt", amount=0.8),)})
     yield _entry(
         "sunset",
@@ -52,11 +52,11 @@ def photo_entries() -> Iterator[Entry]:
         "viewpoint_change",
         tilted,
         "Level the tilted horizon of the sunset.",
-        Edit(op="effects"),
+        SceneEdit(op="effects"),
     )
-    part = photo_scene("coffee").model_copy(update={"view": View(right=0.72)})
+    part = photo_scene("coffee").model_copy(update={"view": Viewport(right=0.72)})
     words = "Extend the coffee photo to the right so that the whole saucer and the spoon can be seen."
-    yield _entry("coffee-wide", "cv_arena", "photography", "outpainting", part, words, Edit(op="view"))
+    yield _entry("coffee-wide", "cv_arena", "photography", "outpainting", part, words, SceneEdit(op="view"))
     heading = Thing(
         uid="title", kind="title", x=0.5, y=0.97, size=0.13, colour="white", material="paper", text="SUMMER PALACE"
     )
@@ -68,16 +68,16 @@ def photo_entries() -> Iterator[Entry]:
         "TIE",
         photo_scene("pavilion"),
         words,
-        Edit(op="add", things=(heading,)),
+        SceneEdit(op="add", things=(heading,)),
         topic="T",
     )
 
 
 def _entry(
-    key: str, taxonomy: str, family: str, task: str, scene: Scene, words: str, edit: Edit, topic: str = "P"
-) -> Entry:
+    key: str, taxonomy: str, family: str, task: str, scene: Scene, words: str, edit: SceneEdit, topic: str = "P"
+) -> BenchmarkEntry:
     world = taxonomy == "imagenworld"
-    return Entry(
+    return BenchmarkEntry(
         key=f"photo-{key}", taxonomy=taxonomy, task=task, family=family, topic=topic if world else "",
         subtopic={"P": "Photography", "T": "Posters"}[topic] if world else "", track="photographs", scene=scene,
         steps=(Step(instruction=words, task=task, edit=edit),),

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from imarena.studio.edits import Edit, apply
+from imarena.studio.edits import SceneEdit, apply_edit
 from imarena.studio.entries_cv import app_window
-from imarena.studio.entry import Entry, Step
-from imarena.studio.generate import described, free_x, listed, new_thing, random_scene
-from imarena.studio.kinds import article, kind_of
+from imarena.studio.entry import BenchmarkEntry, Step
+from imarena.studio.generate import described, free_x, join_words, new_thing, random_scene
+from imarena.studio.kinds import article, object_kind
 from imarena.studio.scene import Scene, Thing
 
 
 @dataclass(frozen=True)
-class Topic:
+class TopicScenes:
     """What one topic's six entries are made of."""
 
     name: str
@@ -32,7 +32,7 @@ class Topic:
 
 
 def _flat(uid: str, kind: str, x: float, y: float, size: float, colour: str, text: str = "") -> Thing:
-    return Thing(uid=uid, kind=kind, x=x, y=y, size=size, colour=colour, material=kind_of(kind).material, text=text)
+    return Thing(uid=uid, kind=kind, x=x, y=y, size=size, colour=colour, material=object_kind(kind).material, text=text)
 
 
 def _chart() -> Scene:
@@ -64,31 +64,32 @@ def _space() -> Scene:
     )  # fmt: skip
 
 
-def _topics() -> tuple[Topic, ...]:
+def _topics() -> tuple[TopicScenes, ...]:
     art, photo = (
         random_scene(411, "painting", 3, must=("house", "tree")),
         random_scene(412, "table", 3, must=("mug", "book")),
     )
     app = app_window(404, "My Music", ("Rock", "Piano", "Choir"))
     return (
-        Topic("A", "Oil painting", "An oil painting of a meadow", "An oil painting of a meadow", art, "house",
+        TopicScenes("A", "Oil painting", "An oil painting of a meadow", "An oil painting of a meadow", art, "house",
                       "Paint the house blue.", {"colour": "blue"},
               (new_thing(art, "umbrella", "pink", "guest-1"), new_thing(art, "cat", "grey", "guest-2"))),
-        Topic("P", "Photography", "A photo of a wooden table", "A photo of a wooden table", photo, "book",
+        TopicScenes("P", "Photography", "A photo of a wooden table", "A photo of a wooden table", photo, "book",
                       "Change the title of the book to 'POEMS'.", {"text": "POEMS"},
               (new_thing(photo, "teapot", "purple", "guest-1"), new_thing(photo, "pear", "green", "guest-2"))),
-        Topic("I", "Diagrams, charts, and graphs", "A bar chart", "An empty chart", _chart(), "title",
+        TopicScenes("I", "Diagrams, charts, and graphs", "A bar chart", "An empty chart", _chart(), "title",
                       "Change the heading to 'Pears sold per year'.",
               {"text": "Pears sold per year"}, (_flat("guest-1", "apple", 0.88, 0.3, 0.14, "red"), _flat("guest-2",
                             "pear", 0.16, 0.32, 0.16, "green"))),
-        Topic("T", "Posters", "A poster", "A poster", _poster(), "banner",
+        TopicScenes("T", "Posters", "A poster", "A poster", _poster(), "banner",
                       "Change the red banner to read 'SUNDAY 5 PM'.", {"text": "SUNDAY 5 PM"},
               (_flat("guest-1", "heart", 0.8, 0.46, 0.12, "red"), _flat("guest-2", "bird", 0.2, 0.74, 0.16, "purple"))),
-        Topic("CG", "Game assets", "A game scene in outer space", "A game scene in outer space", _space(), "rocket",
+        TopicScenes("CG", "Game assets", "A game scene in outer space", "A game scene in outer space", _space(),
+                      "rocket",
                       "Recolor the rocket to teal.", {"colour": "teal"},
               (_flat("guest-1", "balloon", 0.76, 0.8, 0.34, "orange"), _flat("guest-2", "cat", 0.62, 0.94, 0.22,
                    "orange"))),
-        Topic("S", "Software interfaces", "A screenshot of a music program",
+        TopicScenes("S", "Software interfaces", "A screenshot of a music program",
                       "A screenshot of an empty program window", app, "button",
                                     "Change the button to read 'Delete' and make it red.",
               {"text": "Delete", "colour": "red"}, (_flat("guest-1", "heart", 0.78, 0.235, 0.07, "red"),
@@ -98,7 +99,7 @@ def _topics() -> tuple[Topic, ...]:
 
 def portrait(thing: Thing) -> Scene:
     """A reference picture: one thing alone in a plain photo studio."""
-    size = min(0.62, 0.8 / kind_of(thing.kind).aspect)
+    size = min(0.62, 0.8 / object_kind(thing.kind).aspect)
     alone = thing.model_copy(update={"x": 0.5, "y": 0.84, "size": size, "layer": 0})
     return Scene(width=384, height=384, seed=9, backdrop="studio", things=(alone,))
 
@@ -110,33 +111,33 @@ def _settled(scene: Scene, guest: Thing) -> Thing:
     return guest
 
 
-def _prompt(topic: Topic) -> str:
+def _prompt(topic: TopicScenes) -> str:
     ordered = sorted(topic.scene.things, key=lambda thing: thing.x)
-    return f"{topic.medium} with " + listed([described(thing) for thing in ordered]) + ", from left to right."
+    return f"{topic.medium} with " + join_words([described(thing) for thing in ordered]) + ", from left to right."
 
 
-def _six(topic: Topic) -> Iterator[tuple[str, Scene | None, tuple[Scene, ...], str, Edit]]:
+def _six(topic: TopicScenes) -> Iterator[tuple[str, Scene | None, tuple[Scene, ...], str, SceneEdit]]:
     first, second = topic.guests
     target = topic.scene.thing(topic.target)
-    without = apply(topic.scene, Edit(op="remove", uids=(topic.target,)))
+    without = apply_edit(topic.scene, SceneEdit(op="remove", uids=(topic.target,)))
     first, refs = _settled(topic.scene, first), (portrait(topic.guests[0]), portrait(topic.guests[1]))
-    yield "TIG", None, (), _prompt(topic), Edit(op="whole", scene=topic.scene)
-    yield "TIE", topic.scene, (), topic.change, Edit(op="set", uids=(topic.target,), values=dict(topic.values))
+    yield "TIG", None, (), _prompt(topic), SceneEdit(op="whole", scene=topic.scene)
+    yield "TIE", topic.scene, (), topic.change, SceneEdit(op="set", uids=(topic.target,), values=dict(topic.values))
     alone = without.with_things((first,))
     yield (
         "SRIG",
         None,
         refs[:1],
         f"{topic.setting} that shows only the {first.name} of image 1.",
-        Edit(op="whole", scene=alone),
+        SceneEdit(op="whole", scene=alone),
     )
     words = f"Add the {first.name} of image 2 to image 1 and leave everything else as it is."
-    yield "SRIE", topic.scene, refs[:1], words, Edit(op="add", things=(first,))
+    yield "SRIE", topic.scene, refs[:1], words, SceneEdit(op="add", things=(first,))
     both = alone.with_things((first, _settled(alone, second)))
     words = f"{topic.setting} with the {first.name} of image 1 and the {second.name} of image 2, and nothing else."
-    yield "MRIG", None, refs, words, Edit(op="whole", scene=both)
+    yield "MRIG", None, refs, words, SceneEdit(op="whole", scene=both)
     grown = topic.scene.with_things((*topic.scene.things, first))
-    two = Edit(op="add", things=(first, _settled(grown, second)))
+    two = SceneEdit(op="add", things=(first, _settled(grown, second)))
     words = (
         f"Add {article(first.kind)} {first.kind} like the one in image 2 and {article(second.kind)} {second.kind} "
         f"like the one in image 3 to image 1. Keep the {target.name}."
@@ -144,11 +145,11 @@ def _six(topic: Topic) -> Iterator[tuple[str, Scene | None, tuple[Scene, ...], s
     yield "MRIE", topic.scene, refs, words, two
 
 
-def world_entries() -> Iterator[Entry]:
+def world_entries() -> Iterator[BenchmarkEntry]:
     """Thirty-six entries: six tasks by six topics."""
     for topic in _topics():
         for task, scene, references, words, edit in _six(topic):
-            yield Entry(
+            yield BenchmarkEntry(
                 key=f"world-{task.lower()}-{topic.name.lower()}", taxonomy="imagenworld", task=task,
                 family="editing" if task.endswith("E") else "generation", topic=topic.name, subtopic=topic.subtopic,
                 track="references" if references else "basic", scene=scene, references=references,

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from imarena.core import Noun
-from imarena.studio.edits import Edit, apply
+from imarena.studio.edits import SceneEdit, apply_edit
 from imarena.studio.scene import Scene
 
 
@@ -12,11 +12,11 @@ class Step(Noun):
 
     instruction: str
     task: str
-    edit: Edit
+    edit: SceneEdit
     expected: str = ""
 
 
-class Entry(Noun):
+class BenchmarkEntry(Noun):
     """One benchmark entry. Without `scene` it is a generation task: there is no source picture."""
 
     key: str
@@ -34,5 +34,5 @@ class Entry(Noun):
         """The exact scene after the first `turns` steps; None before the first step of a generation task."""
         scene = self.scene
         for step in self.steps[:turns]:
-            scene = apply(scene if scene is not None else Scene(), step.edit)
+            scene = apply_edit(scene if scene is not None else Scene(), step.edit)
         return scene

@@ -3,7 +3,7 @@
 import numpy as np
 
 from imarena.studio.backdrops import backdrop_of
-from imarena.studio.kinds import KINDS, article, kind_of
+from imarena.studio.kinds import KINDS, article, object_kind
 from imarena.studio.palette import COLOURS
 from imarena.studio.scene import Scene, Thing
 
@@ -12,14 +12,14 @@ SIZES = ((640, 512), (704, 512), (768, 512), (768, 576))
 
 def size_in(kind: str, backdrop: str) -> float:
     """The usual height of a kind on a backdrop, as a share of the picture."""
-    place, k = backdrop_of(backdrop).place, kind_of(kind)
+    place, k = backdrop_of(backdrop).place, object_kind(kind)
     usual = {"table": k.table, "room": k.room, "open_air": k.open_air}.get(place, 0.0)
     return usual or k.table * 0.8 or k.open_air or k.room or 0.2
 
 
 def width_of(scene: Scene, kind: str, size: float) -> float:
     """The width of a thing as a share of the picture's width."""
-    return size * kind_of(kind).aspect * scene.height / scene.width
+    return size * object_kind(kind).aspect * scene.height / scene.width
 
 
 def free_x(scene: Scene, kind: str, size: float, low: float = 0.0, high: float = 1.0) -> float:
@@ -47,7 +47,7 @@ def new_thing(
     state: str = "", size: float = 0.0,
 ) -> Thing:  # fmt: skip
     """A thing of usual size, put where there is room; text and state default to the kind's first."""
-    k = kind_of(kind)
+    k = object_kind(kind)
     size = size or size_in(kind, scene.backdrop)
     near, far = backdrop_of(scene.backdrop).ground[::-1]
     y = near - (near - far) * min(1.0, size / 0.5)
@@ -80,8 +80,8 @@ def random_scene(
     )  # fmt: skip
     pool = [kind for kind in kinds_for(backdrop) if kind not in must]
     chosen = list(must)
-    if with_text and not any(kind_of(kind).texts for kind in chosen):
-        texts = [kind for kind in pool if kind_of(kind).texts]
+    if with_text and not any(object_kind(kind).texts for kind in chosen):
+        texts = [kind for kind in pool if object_kind(kind).texts]
         chosen.append(texts[int(rng.integers(len(texts)))])
     for kind in rng.permutation(pool):
         if len(chosen) >= count:
@@ -89,7 +89,7 @@ def random_scene(
         if kind not in chosen:
             chosen.append(str(kind))
     used: list[str] = []
-    for kind in sorted(chosen, key=lambda name: -size_in(name, backdrop) * kind_of(name).aspect):
+    for kind in sorted(chosen, key=lambda name: -size_in(name, backdrop) * object_kind(name).aspect):
         colour = pick_colour(rng, kind, used)
         used.append(colour)
         scene = scene.with_things((*scene.things, new_thing(scene, kind, colour)))
@@ -99,7 +99,9 @@ def random_scene(
 def pick_colour(rng: np.random.Generator, kind: str, used: list[str]) -> str:
     """A colour that the kind may have and that is not used yet, where there is one."""
     allowed = [
-        c for c in (kind_of(kind).colours or tuple(COLOURS)) if c not in {"black", "white"} or kind_of(kind).colours
+        c
+        for c in (object_kind(kind).colours or tuple(COLOURS))
+        if c not in {"black", "white"} or object_kind(kind).colours
     ]
     fresh = [colour for colour in allowed if colour not in used] or allowed
     return fresh[int(rng.integers(len(fresh)))]
@@ -111,6 +113,6 @@ def described(thing: Thing) -> str:
     return f"{words} that says '{thing.text}'" if thing.text else words
 
 
-def listed(words: list[str]) -> str:
+def join_words(words: list[str]) -> str:
     """``a, b and c``."""
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from imarena.studio.canvases import change_mask, decoded, laid_over
 from imarena.studio.catalogue import entry_of
-from imarena.studio.render import render
+from imarena.studio.render import render_scene
 from imarena.studio.scene import Scene
 
 Floats = npt.NDArray[np.float32]
@@ -50,9 +50,9 @@ def true_quality(key: str, image: bytes, *, turn: int = 0, complex_mode: bool = 
 
 @lru_cache(maxsize=8)
 def _exact(before: Scene, after: Scene) -> tuple[Floats, Floats, npt.NDArray[np.bool_], tuple[int, int]]:
-    target = render(after).pixels
+    target = render_scene(after).pixels
     height, width = target.shape[:2]
-    base = laid_over(render(before).pixels, before, after, (height, width))
+    base = laid_over(render_scene(before).pixels, before, after, (height, width))
     region = _shrunk(change_mask(base, target).astype(np.uint8)) > 0
     return _fitted(base), _fitted(target), region, (height, width)
 

@@ -14,7 +14,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Look:
+class Appearance:
     """What a shape needs to know about the thing it draws."""
 
     colour: RGB

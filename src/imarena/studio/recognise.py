@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from imarena.studio.canvases import Pixels, decoded
 from imarena.studio.catalogue import entries, entry_of
-from imarena.studio.entry import Entry
-from imarena.studio.render import picture, render
+from imarena.studio.entry import BenchmarkEntry
+from imarena.studio.render import render_picture, render_scene
 
 Floats = npt.NDArray[np.float32]
 
@@ -37,15 +37,15 @@ AGREES = 0.75
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecognisedRequest:
     """The entry and the turns, `first` up to but without `last`, that a request is about."""
 
-    entry: Entry
+    entry: BenchmarkEntry
     first: int
     last: int
 
 
-def asked(instruction: str, sources: tuple[bytes, ...]) -> Asked | None:
+def recognise_request(instruction: str, sources: tuple[bytes, ...]) -> RecognisedRequest | None:
     """What a request is about, or None where it is not about this benchmark."""
     named = asked_by_words(instruction, sources)
     if not named:
@@ -53,34 +53,34 @@ def asked(instruction: str, sources: tuple[bytes, ...]) -> Asked | None:
     return next((one for one in named if not sources or shows(one.entry, sources[0])), None)
 
 
-def asked_by_words(instruction: str, sources: tuple[bytes, ...]) -> tuple[Asked, ...]:
+def asked_by_words(instruction: str, sources: tuple[bytes, ...]) -> tuple[RecognisedRequest, ...]:
     """What the words are about, whatever the picture shows; the entry that looks most like it first."""
     words = _plain(instruction)
     found = [(len(text), key, turn) for text, key, turn in _instructions() if text in words]
     for key in dict.fromkeys(key for _, key, _ in found):
         entry = entry_of(key)
         if len(entry.steps) > 1 and all(_plain(step.instruction) in words for step in entry.steps):
-            return (Asked(entry, 0, len(entry.steps)),)
+            return (RecognisedRequest(entry, 0, len(entry.steps)),)
     longest = max((length for length, _, _ in found), default=0)
     best = [(key, turn) for length, key, turn in found if length == longest]
     if len(best) > 1 and sources:
         look = _thumbnail(decoded(sources[0]))
         best.sort(key=lambda choice: _far(look, *choice))
-    return tuple(Asked(entry_of(key), turn, turn + 1) for key, turn in best)
+    return tuple(RecognisedRequest(entry_of(key), turn, turn + 1) for key, turn in best)
 
 
-def shows(entry: Entry, source: bytes) -> bool:
+def shows(entry: BenchmarkEntry, source: bytes) -> bool:
     """Whether a picture shows an entry, at any of its turns and as well or badly as an editor left it.
 
     A task without a picture of its own is known by its words alone.
     """
-    if entry.scene is None or source == picture(entry.scene):
+    if entry.scene is None or source == render_picture(entry.scene):
         return True
     detail = _detail(decoded(source))
     return any(_agreement(detail, _known_detail(entry.key, turn)) >= SHOWN for turn in range(len(entry.steps) + 1))
 
 
-def alike(one: Pixels, other: Pixels) -> float:
+def detail_agreement(one: Pixels, other: Pixels) -> float:
     """Share (0..1) of the blocks of two pictures (height, width, 3) in which their fine detail agrees.
 
     Brightness, grading, noise, compression and size change it little, and a part that was repainted only its own
@@ -100,7 +100,7 @@ def _instructions() -> tuple[tuple[str, str, int], ...]:
     )
 
 
-def _by_picture(source: bytes) -> Asked | None:
+def _by_picture(source: bytes) -> RecognisedRequest | None:
     """The nearest entry that the picture shows; a picture after its last turn asks for that turn once more."""
     look = _thumbnail(decoded(source))
     seen = [(entry, turn) for entry in entries() if entry.scene is not None for turn in range(len(entry.steps) + 1)]
@@ -114,7 +114,7 @@ def _by_picture(source: bytes) -> Asked | None:
             tried[entry.key] = shows(entry, source)
         if tried[entry.key]:
             first = min(turn, len(entry.steps) - 1)
-            return Asked(entry, first, first + 1)
+            return RecognisedRequest(entry, first, first + 1)
     return None
 
 
@@ -128,7 +128,7 @@ def _known_look(key: str, turn: int) -> Floats:
     if scene is None:
         return np.full((24, 24, 3), 2.0, np.float32)
     small = scene.model_copy(update={"width": 144, "height": round(144 * scene.height / scene.width)})
-    return _thumbnail(render(small).pixels)  # a fifth of the size looks the same in a thumbnail, and is quick
+    return _thumbnail(render_scene(small).pixels)  # a fifth of the size looks the same in a thumbnail, and is quick
 
 
 def _thumbnail(pixels: Pixels) -> Floats:
@@ -138,7 +138,7 @@ def _thumbnail(pixels: Pixels) -> Floats:
 @lru_cache(maxsize=512)
 def _known_detail(key: str, turn: int) -> Floats:
     scene = entry_of(key).scene_after(turn)
-    return _detail(np.zeros((SIDE, SIDE, 3), np.uint8) if scene is None else render(scene).pixels)
+    return _detail(np.zeros((SIDE, SIDE, 3), np.uint8) if scene is None else render_scene(scene).pixels)
 
 
 def _detail(pixels: Pixels) -> Floats:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from PIL import Image
 
 from imarena.studio.backdrops import painted
-from imarena.studio.effects import happened
-from imarena.studio.kinds import kind_of
+from imarena.studio.effects import apply_effect
+from imarena.studio.kinds import object_kind
 from imarena.studio.photos import PREFIX, photo_bytes, photo_of, photo_pixels, subject_mask
 from imarena.studio.scene import Effect, Scene, Thing
 from imarena.studio.surface import sprite
@@ -26,7 +26,7 @@ BACKGROUND, SUBJECT = -1, -2
 
 
 @dataclass(frozen=True)
-class Seen:
+class VisibleObject:
     """One thing as the picture shows it: visible mask (height, width), box (left, top, right, bottom) in pixels."""
 
     thing: Thing
@@ -42,14 +42,14 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Rendered:
+class RenderedScene:
     """A picture (height, width, 3) of bytes, and what each pixel shows: index in `order`, BACKGROUND or SUBJECT."""
 
     pixels: Pixels
     index: npt.NDArray[np.int16]
     order: tuple[Thing, ...]
 
-    def seen(self) -> tuple[Seen, ...]:
+    def seen(self) -> tuple[VisibleObject, ...]:
         """The truth about every thing, from the farthest to the nearest."""
         return tuple(self._one(depth, thing) for depth, thing in enumerate(self.order))
 
@@ -63,14 +63,14 @@ class Rendered:
         """The visible pixels of everything that stands in the foreground."""
         return _front(self.index, self.order)
 
-    def _one(self, depth: int, thing: Thing) -> Seen:
+    def _one(self, depth: int, thing: Thing) -> VisibleObject:
         mask = self.index == depth
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1) if rows.size else None
-        return Seen(thing, mask, box, depth)
+        return VisibleObject(thing, mask, box, depth)
 
 
-def render(scene: Scene) -> Rendered:
+def render_scene(scene: Scene) -> RenderedScene:
     """Draw a scene: background, shadows and things from back to front, then the view and the effects."""
     rgb, subject = _ground(scene)
     index = np.where(subject, np.int16(SUBJECT), np.int16(BACKGROUND))
@@ -84,16 +84,16 @@ def render(scene: Scene) -> Rendered:
         if effect.kind in GEOMETRIC:
             rgb, index = _bent(rgb, index, effect)
         else:
-            rgb = happened(rgb, effect, _front(index, order))
-    return Rendered(np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8), index, order)
+            rgb = apply_effect(rgb, effect, _front(index, order))
+    return RenderedScene(np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8), index, order)
 
 
 @lru_cache(maxsize=64)
-def picture(scene: Scene) -> bytes:
+def render_picture(scene: Scene) -> bytes:
     """The scene as an encoded picture; the same scene always gives the same bytes. A photograph is shown as bundled."""
     if is_photo(scene) and scene == photo_scene(scene.backdrop):
         return photo_bytes(scene.backdrop)
-    return encoded(render(scene).pixels, photo=is_photo(scene))
+    return encoded(render_scene(scene).pixels, photo=is_photo(scene))
 
 
 def encoded(pixels: Pixels, *, photo: bool = False) -> bytes:
@@ -134,16 +134,16 @@ def _front(index: npt.NDArray[np.int16], order: tuple[Thing, ...]) -> Bools:
 
 def _size(thing: Thing, height: int) -> tuple[int, int]:
     tall = max(6, round(thing.size * height))
-    return max(6, round(tall * kind_of(thing.kind).aspect * thing.stretch)), tall
+    return max(6, round(tall * object_kind(thing.kind).aspect * thing.stretch)), tall
 
 
 def _shadow(rgb: Floats, thing: Thing, light: str) -> None:
     """A soft contact shadow, drawn away from the light; flat things get a faint drop shadow instead."""
-    if not thing.shadow or not kind_of(thing.kind).casts:
+    if not thing.shadow or not object_kind(thing.kind).casts:
         return
     height, width = rgb.shape[:2]
     wide, tall = _size(thing, height)
-    kind = kind_of(thing.kind)
+    kind = object_kind(thing.kind)
     side = 1.0 if light == "left" else -1.0
     lift = 0.0 if not kind.floats else 0.12 * height
     cx, cy = thing.x * width + side * 0.12 * wide, thing.y * height - 0.015 * tall + lift

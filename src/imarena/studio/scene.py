@@ -44,7 +44,7 @@ class Effect(Noun):
     seed: int = 0
 
 
-class View(Noun):
+class Viewport(Noun):
     """The part of the drawn world that the picture shows, in shares of its sides; other than 0..1 it crops."""
 
     left: float = 0.0
@@ -64,7 +64,7 @@ class Scene(Noun):
     light: str = "left"
     things: tuple[Thing, ...] = ()
     effects: tuple[Effect, ...] = ()
-    view: View = View()
+    view: Viewport = Viewport()
 
     def thing(self, uid: str) -> Thing:
         """The thing called `uid`."""

@@ -1,7 +1,7 @@
 """Shapes of things found indoors. Each function draws one thing into the unit box of a pen."""
 
 from imarena.studio.palette import darker, ink_on, lighter
-from imarena.studio.pen import Look, Pen
+from imarena.studio.pen import Appearance, Pen
 
 LEAF = (74, 140, 78)
 LEAF_DARK = (52, 108, 62)
@@ -10,13 +10,13 @@ PAGE = (246, 242, 230)
 INK = (52, 50, 56)
 
 
-def ball(pen: Pen, look: Look) -> None:
+def ball(pen: Pen, look: Appearance) -> None:
     pen.oval((0.0, 0.0, 1.0, 1.0), look.colour, body=True)
     pen.poly([(0.0, 0.44), (0.28, 0.4), (0.72, 0.4), (1.0, 0.44), (1.0, 0.56), (0.72, 0.6), (0.28, 0.6), (0.0, 0.56)],
              lighter(look.colour, 0.55))  # fmt: skip
 
 
-def mug(pen: Pen, look: Look) -> None:
+def mug(pen: Pen, look: Appearance) -> None:
     pen.ring((0.76, 0.55), 0.2, look.dark, 0.085, body=True)
     pen.poly(
         [(0.04, 0.14), (0.76, 0.14), (0.72, 0.92), (0.66, 0.99), (0.14, 0.99), (0.08, 0.92)], look.colour, body=True
@@ -26,7 +26,7 @@ def mug(pen: Pen, look: Look) -> None:
     pen.text((0.4, 0.6), look.text, 0.2, ink_on(look.colour), max_width=0.55)
 
 
-def book(pen: Pen, look: Look) -> None:
+def book(pen: Pen, look: Appearance) -> None:
     if look.state == "open":
         pen.poly([(0.0, 0.5), (0.5, 0.62), (1.0, 0.5), (1.0, 0.95), (0.5, 1.0), (0.0, 0.95)], look.dark, body=True)
         pen.poly([(0.03, 0.46), (0.5, 0.6), (0.5, 0.96), (0.03, 0.9)], PAGE)
@@ -44,7 +44,7 @@ def book(pen: Pen, look: Look) -> None:
     pen.line([(0.32, 0.86), (0.7, 0.86)], lighter(look.colour, 0.6), 0.012)
 
 
-def lamp(pen: Pen, look: Look) -> None:
+def lamp(pen: Pen, look: Appearance) -> None:
     lit = look.state != "off"
     pen.oval((0.22, 0.92, 0.78, 1.0), BRASS)
     pen.line([(0.5, 0.94), (0.5, 0.42)], BRASS, 0.035)
@@ -56,7 +56,7 @@ def lamp(pen: Pen, look: Look) -> None:
         pen.oval((0.1, 0.435, 0.9, 0.487), (255, 246, 208))
 
 
-def plant(pen: Pen, look: Look) -> None:
+def plant(pen: Pen, look: Appearance) -> None:
     for tip, side in (((0.04, 0.22), -1), ((0.96, 0.2), 1), ((0.24, 0.02), -1), ((0.78, 0.03), 1), ((0.5, 0.0), 1)):
         mid = ((tip[0] + 0.5) / 2 + 0.06 * side, (tip[1] + 0.62) / 2)
         away = ((tip[0] + 0.5) / 2 - 0.08 * side, (tip[1] + 0.62) / 2 + 0.02)
@@ -66,7 +66,7 @@ def plant(pen: Pen, look: Look) -> None:
     pen.rect((0.16, 0.58, 0.84, 0.69), look.light, radius=0.02, body=True)
 
 
-def clock(pen: Pen, look: Look) -> None:
+def clock(pen: Pen, look: Appearance) -> None:
     pen.disc((0.5, 0.5), 0.5, look.colour, body=True)
     pen.disc((0.5, 0.5), 0.405, (250, 247, 238))
     for i, (x, y) in enumerate([(0.5, 0.16), (0.84, 0.5), (0.5, 0.84), (0.16, 0.5)]):
@@ -79,7 +79,7 @@ def clock(pen: Pen, look: Look) -> None:
     pen.disc((0.5, 0.5), 0.035, look.dark)
 
 
-def vase(pen: Pen, look: Look) -> None:
+def vase(pen: Pen, look: Appearance) -> None:
     for x, y, tint in ((0.22, 0.14, (240, 132, 150)), (0.5, 0.07, (250, 206, 96)), (0.8, 0.15, (232, 110, 92))):
         pen.line([(0.5, 0.5), (x, y)], LEAF_DARK, 0.014)
         for dx, dy in ((-0.09, 0), (0.09, 0), (0, -0.05), (0, 0.05)):
@@ -91,7 +91,7 @@ def vase(pen: Pen, look: Look) -> None:
     pen.oval((0.32, 0.41, 0.68, 0.47), look.light, body=True)
 
 
-def cat(pen: Pen, look: Look) -> None:
+def cat(pen: Pen, look: Appearance) -> None:
     c, d = look.colour, look.dark
     pen.line([(0.74, 0.9), (0.93, 0.84), (0.95, 0.66), (0.86, 0.56)], d, 0.07, body=True)
     pen.blob(
@@ -116,7 +116,7 @@ def cat(pen: Pen, look: Look) -> None:
     pen.oval((0.52, 0.9, 0.67, 1.0), lighter(c, 0.25))
 
 
-def box(pen: Pen, look: Look) -> None:
+def box(pen: Pen, look: Appearance) -> None:
     if look.state == "open":
         pen.poly([(0.12, 0.36), (0.88, 0.36), (0.88, 0.5), (0.12, 0.5)], darker(look.colour, 0.55))
         pen.poly([(0.12, 0.38), (0.0, 0.16), (0.3, 0.2), (0.4, 0.4)], look.light, body=True)
@@ -128,7 +128,7 @@ def box(pen: Pen, look: Look) -> None:
     pen.text((0.5, 0.83), look.text, 0.15, ink_on(look.colour), max_width=0.7)
 
 
-def chair(pen: Pen, look: Look) -> None:
+def chair(pen: Pen, look: Appearance) -> None:
     c, d = look.colour, look.dark
     for x in (0.16, 0.8):
         pen.line([(x + 0.02, 0.55), (x, 0.98)], d, 0.04, body=True)
@@ -140,7 +140,7 @@ def chair(pen: Pen, look: Look) -> None:
         pen.line([(x, 0.68), (x, 0.98)], d, 0.04, body=True)
 
 
-def picture(pen: Pen, look: Look) -> None:
+def picture(pen: Pen, look: Appearance) -> None:
     pen.rect((0.0, 0.0, 1.0, 1.0), look.colour, radius=0.02, body=True)
     pen.rect((0.07, 0.09, 0.93, 0.91), (250, 248, 240))
     pen.rect((0.14, 0.18, 0.86, 0.82), (176, 210, 232))
@@ -149,7 +149,7 @@ def picture(pen: Pen, look: Look) -> None:
              (108, 146, 118))  # fmt: skip
 
 
-def candle(pen: Pen, look: Look) -> None:
+def candle(pen: Pen, look: Appearance) -> None:
     if look.state != "off":
         pen.blob([(0.5, 0.0), (0.66, 0.18), (0.5, 0.27), (0.34, 0.18)], (255, 190, 84))
         pen.blob([(0.5, 0.09), (0.57, 0.19), (0.5, 0.25), (0.43, 0.19)], (255, 244, 196))
@@ -160,7 +160,7 @@ def candle(pen: Pen, look: Look) -> None:
     pen.rect((0.24, 0.8, 0.76, 0.94), look.colour, radius=0.02, body=True)
 
 
-def gift(pen: Pen, look: Look) -> None:
+def gift(pen: Pen, look: Appearance) -> None:
     ribbon = lighter(look.colour, 0.62)
     pen.rect((0.06, 0.34, 0.94, 1.0), look.colour, radius=0.02, body=True)
     pen.rect((0.0, 0.26, 1.0, 0.44), look.dark, radius=0.02, body=True)
@@ -169,7 +169,7 @@ def gift(pen: Pen, look: Look) -> None:
     pen.blob([(0.5, 0.27), (0.8, 0.24), (0.8, 0.04), (0.58, 0.1)], ribbon)
 
 
-def laptop(pen: Pen, look: Look) -> None:
+def laptop(pen: Pen, look: Appearance) -> None:
     if look.state == "closed":
         pen.poly([(0.08, 0.86), (0.92, 0.86), (1.0, 0.94), (0.0, 0.94)], look.light, body=True)
         pen.rect((0.0, 0.93, 1.0, 1.0), look.dark, radius=0.03, body=True)

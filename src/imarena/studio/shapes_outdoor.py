@@ -1,7 +1,7 @@
 """Shapes of things found out of doors."""
 
 from imarena.studio.palette import darker, ink_on, lighter, mix
-from imarena.studio.pen import Look, Pen
+from imarena.studio.pen import Appearance, Pen
 
 TRUNK = (110, 80, 58)
 TYRE = (44, 44, 50)
@@ -9,7 +9,7 @@ GLASS = (186, 216, 232)
 STEEL = (170, 174, 182)
 
 
-def car(pen: Pen, look: Look) -> None:
+def car(pen: Pen, look: Appearance) -> None:
     pen.blob([(0.2, 0.42), (0.32, 0.06), (0.62, 0.04), (0.78, 0.4), (0.7, 0.5), (0.26, 0.5)], look.colour, body=True)
     pen.rect((0.02, 0.38, 0.98, 0.82), look.colour, radius=0.2, body=True)
     pen.poly([(0.27, 0.4), (0.35, 0.14), (0.48, 0.13), (0.48, 0.4)], GLASS)
@@ -24,7 +24,7 @@ def car(pen: Pen, look: Look) -> None:
         pen.disc((x, 0.78), 0.04, TYRE)
 
 
-def house(pen: Pen, look: Look) -> None:
+def house(pen: Pen, look: Appearance) -> None:
     roof = (150, 82, 66)
     pen.rect((0.7, 0.04, 0.8, 0.3), darker(roof, 0.2))
     pen.rect((0.08, 0.36, 0.92, 1.0), look.colour, body=True)
@@ -40,7 +40,7 @@ def house(pen: Pen, look: Look) -> None:
     pen.disc((0.5, 0.26), 0.052, lit)
 
 
-def tree(pen: Pen, look: Look) -> None:
+def tree(pen: Pen, look: Appearance) -> None:
     pen.poly([(0.43, 0.6), (0.57, 0.6), (0.62, 1.0), (0.38, 1.0)], TRUNK)
     pen.line([(0.5, 0.72), (0.66, 0.56)], TRUNK, 0.03)
     for centre, radius, tint in (
@@ -50,14 +50,14 @@ def tree(pen: Pen, look: Look) -> None:
         pen.disc(centre, radius, tint, body=True)
 
 
-def pine(pen: Pen, look: Look) -> None:
+def pine(pen: Pen, look: Appearance) -> None:
     pen.rect((0.43, 0.82, 0.57, 1.0), TRUNK)
     for i, tint in enumerate((look.dark, look.colour, look.light)):
         top, bottom, half = 0.42 - 0.21 * i, 0.88 - 0.24 * i, 0.5 - 0.1 * i
         pen.poly([(0.5, top), (0.5 + half, bottom), (0.5, bottom - 0.05), (0.5 - half, bottom)], tint, body=True)
 
 
-def sign(pen: Pen, look: Look) -> None:
+def sign(pen: Pen, look: Appearance) -> None:
     ink = ink_on(look.colour)
     pen.rect((0.46, 0.4, 0.54, 1.0), STEEL)
     pen.rect((0.0, 0.0, 1.0, 0.5), look.colour, radius=0.05, body=True)
@@ -68,7 +68,7 @@ def sign(pen: Pen, look: Look) -> None:
     pen.text((0.5, 0.25), look.text or "STOP", 0.24, ink, max_width=0.84, weight=2)
 
 
-def bench(pen: Pen, look: Look) -> None:
+def bench(pen: Pen, look: Appearance) -> None:
     for x in (0.14, 0.86):
         pen.rect((x - 0.025, 0.1, x + 0.025, 1.0), darker(STEEL, 0.4))
     for y in (0.0, 0.2):
@@ -77,7 +77,7 @@ def bench(pen: Pen, look: Look) -> None:
     pen.rect((0.0, 0.62, 1.0, 0.71), look.dark, radius=0.02, body=True)
 
 
-def bicycle(pen: Pen, look: Look) -> None:
+def bicycle(pen: Pen, look: Appearance) -> None:
     rear, front, seat, bars, pedal = (0.2, 0.68), (0.8, 0.68), (0.38, 0.22), (0.68, 0.2), (0.46, 0.68)
     for wheel in (rear, front):
         pen.ring(wheel, 0.29, TYRE, 0.045)
@@ -98,7 +98,7 @@ def bicycle(pen: Pen, look: Look) -> None:
     pen.disc(pedal, 0.06, STEEL)
 
 
-def mailbox(pen: Pen, look: Look) -> None:
+def mailbox(pen: Pen, look: Appearance) -> None:
     pen.rect((0.42, 0.5, 0.58, 1.0), TRUNK)
     pen.rect((0.0, 0.06, 1.0, 0.56), look.colour, radius=0.22, body=True)
     pen.rect((0.0, 0.32, 1.0, 0.56), look.colour, body=True)
@@ -108,7 +108,7 @@ def mailbox(pen: Pen, look: Look) -> None:
     pen.text((0.44, 0.43), look.text, 0.13, ink_on(look.colour), max_width=0.7)
 
 
-def bird(pen: Pen, look: Look) -> None:
+def bird(pen: Pen, look: Appearance) -> None:
     pen.line([(0.46, 0.8), (0.44, 1.0)], (196, 130, 60), 0.03)
     pen.line([(0.58, 0.8), (0.58, 1.0)], (196, 130, 60), 0.03)
     pen.poly([(0.26, 0.56), (0.0, 0.72), (0.05, 0.84), (0.36, 0.76)], look.dark, body=True)
@@ -121,7 +121,7 @@ def bird(pen: Pen, look: Look) -> None:
     pen.blob([(0.3, 0.54), (0.56, 0.48), (0.62, 0.66), (0.4, 0.76)], look.dark, body=True)
 
 
-def boat(pen: Pen, look: Look) -> None:
+def boat(pen: Pen, look: Appearance) -> None:
     pen.line([(0.48, 0.02), (0.48, 0.8)], TRUNK, 0.022)
     pen.poly([(0.51, 0.04), (0.9, 0.66), (0.51, 0.66)], (250, 248, 240))
     pen.poly([(0.45, 0.14), (0.16, 0.66), (0.45, 0.66)], (236, 230, 216))
@@ -129,13 +129,13 @@ def boat(pen: Pen, look: Look) -> None:
     pen.poly([(0.02, 0.74), (0.98, 0.74), (0.95, 0.79), (0.05, 0.79)], look.light, body=True)
 
 
-def balloon(pen: Pen, look: Look) -> None:
+def balloon(pen: Pen, look: Appearance) -> None:
     pen.blob([(0.5, 0.0), (0.92, 0.12), (0.96, 0.38), (0.5, 0.66), (0.04, 0.38), (0.08, 0.12)], look.colour, body=True)
     pen.poly([(0.5, 0.64), (0.58, 0.7), (0.42, 0.7)], look.dark, body=True)
     pen.line([(0.5, 0.7), (0.46, 0.8), (0.53, 0.9), (0.49, 1.0)], (150, 146, 142), 0.008)
 
 
-def umbrella(pen: Pen, look: Look) -> None:
+def umbrella(pen: Pen, look: Appearance) -> None:
     pale = lighter(look.colour, 0.62)
     pen.line([(0.5, 0.05), (0.5, 1.0)], TRUNK, 0.022)
     pen.blob([(0.5, 0.02), (0.82, 0.12), (1.0, 0.4), (0.75, 0.36), (0.5, 0.4), (0.25, 0.36), (0.0, 0.4), (0.18, 0.12)],
@@ -146,7 +146,7 @@ def umbrella(pen: Pen, look: Look) -> None:
     )
 
 
-def snowman(pen: Pen, look: Look) -> None:
+def snowman(pen: Pen, look: Appearance) -> None:
     snow = (244, 247, 252)
     pen.disc((0.5, 0.78), 0.22, snow)
     pen.disc((0.5, 0.45), 0.16, snow)

@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.studio.kinds import kind_of
+from imarena.studio.kinds import object_kind
 from imarena.studio.palette import COLOURS
-from imarena.studio.pen import ZOOM, Look, Pen
+from imarena.studio.pen import ZOOM, Appearance, Pen
 
 Floats = npt.NDArray[np.float32]
 
@@ -20,9 +20,9 @@ def sprite(
 ) -> tuple[Floats, Floats]:
     """One thing, upright: its colours (height, width, 3) in 0..1 and its alpha (height, width). Read-only."""
     base = COLOURS[colour]
-    shape = kind_of(kind)
+    shape = object_kind(kind)
     pen = Pen(width, height, base)
-    shape.draw(pen, Look(base, text, state))
+    shape.draw(pen, Appearance(base, text, state))
     drawn = np.asarray(pen.image.reduce(ZOOM), dtype=np.float32) / 255.0
     body = np.asarray(pen.body.reduce(ZOOM), dtype=np.float32) / 255.0
     rgb, alpha = drawn[..., :3].copy(), drawn[..., 3].copy()

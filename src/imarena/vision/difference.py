@@ -133,7 +133,7 @@ def _fitted(source: Frame, output: Image.Image, long_side: int) -> tuple[Frame, 
     return (cropped if far[1] < far[0] else stretched), change
 
 
-def compare(source: Frame, output: Image.Image, long_side: int = LONG_SIDE) -> Difference:
+def measure_difference(source: Frame, output: Image.Image, long_side: int = LONG_SIDE) -> Difference:
     """Compare a source at working size with an output of any size."""
     fitted, aspect_change = _fitted(source, output, long_side)
     colour = colour_distance(source.lab, fitted.lab)

@@ -13,7 +13,7 @@ import yaml
 
 from imarena.vision.difference import Difference
 from imarena.vision.frame import Frame
-from imarena.vision.ocr import Line
+from imarena.vision.ocr import TextLine
 
 _GAP = r"[\s,.!'\"“”’·-]*"
 _BETWEEN = r"[\s,.'\"“”’-]*"
@@ -89,7 +89,7 @@ def injection_words_version() -> str:
 
 
 @dataclass(frozen=True)
-class Injection:
+class FoundInjection:
     """Words found in the picture, which pattern they match and where they stand."""
 
     kind: str
@@ -97,9 +97,9 @@ class Injection:
     box: tuple[float, float, float, float]
 
 
-def find_injections(lines: Sequence[Line]) -> tuple[Injection, ...]:
+def find_injections(lines: Sequence[TextLine]) -> tuple[FoundInjection, ...]:
     """Lines that address a judge, each kind once. Adjoining lines are also read as one."""
-    found: dict[str, Injection] = {}
+    found: dict[str, FoundInjection] = {}
     spans = [(i, i + 1) for i in range(len(lines))]
     spans += [(i, i + size) for size in range(2, _WRAPPED + 1) for i in range(len(lines) - size + 1)]
     for start, end in spans:
@@ -108,7 +108,9 @@ def find_injections(lines: Sequence[Line]) -> tuple[Injection, ...]:
             if kind not in found:
                 boxes = np.array([line.box for line in lines[start:end]])
                 low, high = boxes.min(axis=0), boxes.max(axis=0)
-                found[kind] = Injection(kind, joined, (float(low[0]), float(low[1]), float(high[2]), float(high[3])))
+                found[kind] = FoundInjection(
+                    kind, joined, (float(low[0]), float(low[1]), float(high[2]), float(high[3]))
+                )
     return tuple(found.values())
 
 

@@ -27,7 +27,7 @@ _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """A line of text, how sure the reader is (0 to 1) and its box as shares of the picture."""
 
     text: str
@@ -93,7 +93,7 @@ def _found(array: NDArray[np.uint8]) -> _Found:
     return found
 
 
-def read_lines(image: Image.Image, box: Box | None = None) -> tuple[Line, ...]:
+def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ...]:
     """All lines of text found in the picture, or enlarged in a `box` of it, top to bottom. About 0.4 s a picture."""
     part, taken = (image, (0.0, 0.0, 1.0, 1.0)) if box is None else _cut(image, box)
     array = _readable(part, _SMALLEST if box is None else _SMALLEST_PART)
@@ -104,7 +104,7 @@ def read_lines(image: Image.Image, box: Box | None = None) -> tuple[Line, ...]:
         corners = corners * (taken[2] - taken[0], taken[3] - taken[1]) + (taken[0], taken[1])
         left, top = corners.min(axis=0)
         right, bottom = corners.max(axis=0)
-        lines.append(Line(str(text), float(confidence), (float(left), float(top), float(right), float(bottom))))
+        lines.append(TextLine(str(text), float(confidence), (float(left), float(top), float(right), float(bottom))))
     return tuple(sorted(lines, key=lambda line: (line.box[1], line.box[0])))
 
 
@@ -114,7 +114,7 @@ def folded(text: str) -> str:
     return re.sub(r"[^\w]|_", "", "".join(c for c in plain if not unicodedata.combining(c)))
 
 
-def text_match(wanted: str, lines: Sequence[Line]) -> float:
+def text_match(wanted: str, lines: Sequence[TextLine]) -> float:
     """How well `wanted` can be read, 0 to 1: the best match with a line, or with all lines in order."""
     goal = folded(wanted)
     if not goal:

@@ -10,7 +10,7 @@ from fastapi.routing import APIRoute
 
 from imarena.core import VERSION
 from imarena.web import problems
-from imarena.web.arena import Arena, open_arena
+from imarena.web.arena import ServedWorkspace, open_arena
 from imarena.web.gate import Gate
 from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
 from imarena.web.routes import prefetch as ahead
@@ -37,7 +37,7 @@ def _name(route: APIRoute) -> str:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    arena: Arena = app.state.arena
+    arena: ServedWorkspace = app.state.arena
     to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
     await to_thread.run_sync(ready, arena.workspace, arena.voting.shelves)
     arena.warmer.start()

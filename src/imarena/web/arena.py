@@ -12,7 +12,7 @@ from imarena.storage import Workspace, access, open_workspace
 from imarena.web.keys import Keys
 from imarena.web.limits import Buckets
 from imarena.workflows.rating import Voting, offer_missing
-from imarena.workflows.serving import Looking, Pictures, ServeSettings, Traffic, ViewWarmer, Warmer
+from imarena.workflows.serving import Looking, Previews, ServeSettings, Traffic, ViewWarmer, Warmer
 
 _REMEMBERED_S = 2.0
 """A session that was just looked up is believed this long: revoking one takes effect within it."""
@@ -20,13 +20,13 @@ _AT_ONCE = 1_000
 
 
 @dataclass
-class Arena:
+class ServedWorkspace:
     """One open workspace and what serves it."""
 
     settings: ServeSettings
     workspace: Workspace
     voting: Voting
-    pictures: Pictures
+    pictures: Previews
     looking: Looking
     keys: Keys
     warmer: Warmer
@@ -82,15 +82,15 @@ class Arena:
         self.workspace.close()
 
 
-def open_arena(settings: ServeSettings) -> Arena:
+def open_arena(settings: ServeSettings) -> ServedWorkspace:
     """Open the workspace that is to be served."""
     workspace = open_workspace(Path(settings.workspace))
     offer_missing(workspace)
     voting = Voting(workspace)
-    pictures = Pictures(workspace)
+    pictures = Previews(workspace)
     traffic = Traffic()
     looking = Looking(workspace, voting.shelves)
-    return Arena(
+    return ServedWorkspace(
         settings=settings,
         workspace=workspace,
         voting=voting,
@@ -103,9 +103,9 @@ def open_arena(settings: ServeSettings) -> Arena:
     )
 
 
-def arena_of(request: Request) -> Arena:
+def arena_of(request: Request) -> ServedWorkspace:
     """The arena behind a request."""
     arena = request.app.state.arena
-    if not isinstance(arena, Arena):
+    if not isinstance(arena, ServedWorkspace):
         raise TypeError("the application has no arena")
     return arena

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 
 Role = Literal["admin", "lead", "rater", "viewer"]
 
@@ -48,8 +48,10 @@ def _needs(allowed: Callable[[Caller], bool], who: str) -> Callable[[Request], A
         if allowed(caller):
             return caller
         if caller.role is None:
-            raise Refused(401, "sign_in", "You are not signed in.", hint="Open your invitation link, or sign in.")
-        raise Refused(403, "not_allowed", f"Only {who} may do this.")
+            raise RequestRefused(
+                401, "sign_in", "You are not signed in.", hint="Open your invitation link, or sign in."
+            )
+        raise RequestRefused(403, "not_allowed", f"Only {who} may do this.")
 
     return check
 

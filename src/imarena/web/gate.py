@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from imarena.core import DatabaseFailed
 from imarena.storage import Visitor
-from imarena.web.arena import Arena
+from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
 from imarena.web.keys import presented
 from imarena.web.limits import ANYBODY, COSTLY, INVITED, SIGN_IN, SIGNED_IN
@@ -55,7 +55,7 @@ _PROXY = (
 class Gate:
     """Refuses early what must not come in."""
 
-    def __init__(self, app: ASGIApp, arena: Arena) -> None:
+    def __init__(self, app: ASGIApp, arena: ServedWorkspace) -> None:
         self.app = app
         self.arena = arena
         self._hosts = arena.settings.hosts

@@ -23,7 +23,7 @@ RETRY_FULL_S = 5
 _STATUS = {"no_task": 404, "no_campaign": 404, "not_invited": 403}
 
 
-class Refused(ImarenaError):
+class RequestRefused(ImarenaError):
     """A request that is not done, with the status and what a person is told."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
@@ -39,7 +39,7 @@ def answer(status: int, code: str, message: str, hint: str = "") -> JSONResponse
 
 
 def _refused(_: Request, error: Exception) -> JSONResponse:
-    if isinstance(error, Refused):
+    if isinstance(error, RequestRefused):
         return JSONResponse(error.problem.model_dump(), status_code=error.status)
     return answer(500, "internal", "Something went wrong on the server.")
 
@@ -136,7 +136,7 @@ def _internal(request: Request, error: Exception) -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     """Give an application its ways of refusing."""
-    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(UserError, _user_error)
     app.add_exception_handler(DatabaseFailed, _away)
     app.add_exception_handler(PoolTimeout, _away)

@@ -30,7 +30,7 @@ Source = Literal["auto", "human", "judge", "all"]
 Method = Literal["bt", "davidson", "elo"]
 
 
-class Filters(Wire):
+class FilterParams(Wire):
     """Which verdicts count. All of them can stand in a link."""
 
     source: Source = "all"
@@ -46,19 +46,19 @@ class Filters(Wire):
     until: Day = None
 
 
-class BoardFilters(Filters):
+class BoardFilters(FilterParams):
     """The same for a board: where no source is chosen it is the one that `imarena rank` shows without options."""
 
     source: Source = "auto"
 
 
-class BoardQuery(BoardFilters):
+class BoardParams(BoardFilters):
     """Filters and the way to rank."""
 
     method: Method = "bt"
 
 
-class HistoryQuery(BoardQuery):
+class HistoryQuery(BoardParams):
     """A board at several moments."""
 
     points: Annotated[int, Query(ge=2, le=50)] = 12
@@ -71,13 +71,13 @@ class DuelQuery(BoardFilters):
     right: Annotated[str, Query(max_length=200, pattern=NO_NUL)]
 
 
-class HeatQuery(Filters):
+class HeatQuery(FilterParams):
     """Issues, of one editor or of all."""
 
     editor: Word = None
 
 
-class BattleQuery(Filters):
+class BattleQuery(FilterParams):
     """Battles of one model, or between two."""
 
     left: Word = None
@@ -108,10 +108,10 @@ class ItemsPageQuery(ItemQuery):
     limit: Limit = 50
 
 
-def filters_of(query: Filters, caller: Caller) -> looking.Filters:
+def filters_of(query: FilterParams, caller: Caller) -> looking.BattleFilters:
     """The filters of a request; who leads no campaign sees only votes of campaigns that are closed."""
-    named = {name: getattr(query, name) for name in Filters.model_fields}
-    return looking.Filters(**named, released=not caller.leads)
+    named = {name: getattr(query, name) for name in FilterParams.model_fields}
+    return looking.BattleFilters(**named, released=not caller.leads)
 
 
 def page_of(found: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:

@@ -8,19 +8,19 @@ from imarena.core.notices import sentence, sentences
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
-from imarena.routing import Answer, Question, forms
-from imarena.web.arena import Arena
+from imarena.routing import Answer, FormQuestion, forms
+from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, Task
 from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, NoticeOut, Standing, VoteOut
 from imarena.workflows.boards import Tallied
 from imarena.workflows.questions import expected_objects
-from imarena.workflows.rating import TRAINING, Held
-from imarena.workflows.serving import TILE, Cast, Made, Pair
+from imarena.workflows.rating import TRAINING, HeldTask
+from imarena.workflows.serving import TILE, Made, Pair, ShownVote
 from imarena.workflows.views import instruction_of
 
 
-def me(arena: Arena, caller: Caller) -> Me:
+def me(arena: ServedWorkspace, caller: Caller) -> Me:
     """Who is asking."""
     from imarena.core import VERSION
 
@@ -38,7 +38,7 @@ def me(arena: Arena, caller: Caller) -> Me:
 # ---------------------------------------------------------------- for raters: nothing that names a model
 
 
-def picture(arena: Arena, image: ImageRef | None, url: str) -> Picture | None:
+def picture(arena: ServedWorkspace, image: ImageRef | None, url: str) -> Picture | None:
     """A picture under an address; None where there are no pixels."""
     if image is None:
         return None
@@ -53,7 +53,7 @@ def picture(arena: Arena, image: ImageRef | None, url: str) -> Picture | None:
     )
 
 
-def task(arena: Arena, held: Held) -> Task:
+def task(arena: ServedWorkspace, held: HeldTask) -> Task:
     """A blinded task."""
     assignment, shelves = held.assignment, arena.voting.shelves
     base = f"/api/tasks/{held.address}"
@@ -89,14 +89,14 @@ def task(arena: Arena, held: Held) -> Task:
     )
 
 
-async def task_soon(arena: Arena, held: Held) -> Task:
+async def task_soon(arena: ServedWorkspace, held: HeldTask) -> Task:
     """`task` on the spot where all that it shows is at hand, else on another thread."""
     if arena.voting.shelves.at_hand(held.assignment):
         return task(arena, held)
     return await run_in_threadpool(task, arena, held)
 
 
-def _instruction(arena: Arena, assignment: Assignment) -> str:
+def _instruction(arena: ServedWorkspace, assignment: Assignment) -> str:
     item = arena.voting.shelves.item(assignment.item_id)
     if assignment.left_id is None:
         return item.turns[assignment.turn].instruction
@@ -104,12 +104,12 @@ def _instruction(arena: Arena, assignment: Assignment) -> str:
     return instruction_of(item, output.turn, output.mode)
 
 
-def _stands_under(arena: Arena, assignment: Assignment) -> str:
+def _stands_under(arena: ServedWorkspace, assignment: Assignment) -> str:
     item = arena.voting.shelves.item(assignment.item_id)
     return " · ".join(name for name in (item.family, item.task, item.topic) if name)
 
 
-def _expected(arena: Arena, assignment: Assignment) -> list[str]:
+def _expected(arena: ServedWorkspace, assignment: Assignment) -> list[str]:
     """Objects that a result should show: the item's own list, a model's, or what the instruction names."""
     shelves = arena.voting.shelves
     item = shelves.item(assignment.item_id)
@@ -119,7 +119,7 @@ def _expected(arena: Arena, assignment: Assignment) -> list[str]:
     return list(expected_objects(arena.workspace, item, output.turn, output.mode))
 
 
-def _criterion(question: Question) -> Criterion:
+def _criterion(question: FormQuestion) -> Criterion:
     anchors = [Anchor(value=value, text=text) for value, text in sorted(question.anchors.items())]
     return Criterion(
         name=question.name,
@@ -145,14 +145,14 @@ def answer_of(ballot: Ballot) -> Answer:
     return Answer(issues=tuple(Issue(**issue.model_dump()) for issue in ballot.issues), **known)
 
 
-def nothing_left(arena: Arena, campaign_id: str, stage: str) -> Next:
+def nothing_left(arena: ServedWorkspace, campaign_id: str, stage: str) -> Next:
     """Why there is no task, and where to go from here."""
     ended = stage in ("done", "quota", "not_qualified")
     url = arena.voting.shelves.plan(campaign_id).completion_url if ended else None
     return Next.model_validate({"stage": stage, "task": None, "completion_url": url})
 
 
-def rater_campaign(arena: Arena, campaign_id: str, rater_id: str, *, leads: bool) -> RaterCampaign | None:
+def rater_campaign(arena: ServedWorkspace, campaign_id: str, rater_id: str, *, leads: bool) -> RaterCampaign | None:
     """A campaign as one of its raters sees it; leads may take part without an invitation."""
     campaign = arena.voting.shelves.campaign(campaign_id)
     plan = arena.voting.shelves.plan(campaign_id)
@@ -209,14 +209,14 @@ def board(made: Made, method: str) -> Board:
     )
 
 
-def battles(arena: Arena, pairs: Sequence[Pair]) -> list[Battle]:
+def battles(arena: ServedWorkspace, pairs: Sequence[Pair]) -> list[Battle]:
     """Battles in a list; all that they show is read in two queries."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
     arena.voting.shelves.read({pair.item_id for pair in pairs}, sides)
     return [battle(arena, pair) for pair in pairs]
 
 
-def battle(arena: Arena, pair: Pair) -> Battle:
+def battle(arena: ServedWorkspace, pair: Pair) -> Battle:
     """A battle in a list."""
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
@@ -234,7 +234,7 @@ def battle(arena: Arena, pair: Pair) -> Battle:
     )
 
 
-def vote(cast: Cast, number: int, *, mirrored: bool) -> VoteOut:
+def vote(cast: ShownVote, number: int, *, mirrored: bool) -> VoteOut:
     """A vote; who gave it is a number on this page."""
     found = cast.vote
     preference = found.preference
@@ -275,12 +275,12 @@ def issue(found: Issue) -> IssueOut:
     return IssueOut(**found.model_dump())
 
 
-def output_picture(arena: Arena, output: Output) -> Picture | None:
+def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:
     """What an editor made."""
     return picture(arena, output.image, f"/api/outputs/{output.output_id}/picture")
 
 
-def item_pictures(arena: Arena, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[Picture]:
+def item_pictures(arena: ServedWorkspace, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[Picture]:
     """An item's own pictures."""
     found = (picture(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images))
     return [one for one in found if one is not None]

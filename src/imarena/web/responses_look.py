@@ -6,7 +6,7 @@ import statistics
 
 from imarena.core.records import JsonDict, Output, Vote
 from imarena.web import responses as showing
-from imarena.web.arena import Arena
+from imarena.web.arena import ServedWorkspace
 from imarena.web.wire_look import (
     BoardThen,
     EditorIssues,
@@ -19,7 +19,7 @@ from imarena.web.wire_look import (
     RunOut,
     StepOut,
 )
-from imarena.workflows.serving import GRID, Health, Heat, Past, Said, Seen, Shown, step_image
+from imarena.workflows.serving import GRID, Heat, JudgeBehaviour, MonitoredRun, Past, Shown, ShownJudgment, step_image
 
 _LONGEST = 4000
 _KEYS = re.compile(
@@ -40,7 +40,7 @@ def board_then(past: Past) -> BoardThen:
     return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
 
 
-def run_line(seen: Seen) -> RunOut:
+def run_line(seen: MonitoredRun) -> RunOut:
     """A run in a list."""
     run = seen.run
     return RunOut(
@@ -54,7 +54,7 @@ def run_line(seen: Seen) -> RunOut:
     )
 
 
-def health(found: Health, *, costs: bool) -> JudgeHealth:
+def health(found: JudgeBehaviour, *, costs: bool) -> JudgeHealth:
     """How a judge behaves."""
 
     def share(hits: int, n: int) -> float | None:
@@ -75,7 +75,7 @@ def health(found: Health, *, costs: bool) -> JudgeHealth:
     )
 
 
-def judgment(said: Said, *, mirrored: bool) -> JudgmentOut:
+def judgment(said: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
     """A judge's verdict with its raw reply."""
     told = said.judgment
     preference = told.preference
@@ -127,7 +127,7 @@ def editor_issues(found: Heat) -> list[EditorIssues]:
     ]
 
 
-def output(arena: Arena, made: Output, shown: Shown, *, words: bool) -> OutputOut:
+def output(arena: ServedWorkspace, made: Output, shown: Shown, *, words: bool) -> OutputOut:
     """What an editor made; `words`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
     issues = [showing.issue(issue) for vote in votes for issue in vote.issues]
@@ -163,7 +163,7 @@ def _means(votes: list[Vote]) -> dict[str, float]:
 _SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")
 
 
-def _step(arena: Arena, output_id: str, number: int, step: JsonDict) -> StepOut:
+def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -> StepOut:
     image = step_image(arena.looking, output_id, number)
     score, status = step.get("score"), step.get("status")
     rest = {name: value for name, value in step.items() if name not in _SHOWN and value not in (None, "", [], {})}

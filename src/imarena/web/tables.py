@@ -24,7 +24,7 @@ TABLE: dict[int | str, dict[str, Any]] = {
 }
 
 
-def table(names: Sequence[str], rows: Iterable[Sequence[object]], form: Form, title: str) -> StreamingResponse:
+def table_file(names: Sequence[str], rows: Iterable[Sequence[object]], form: Form, title: str) -> StreamingResponse:
     """A table as a file to be saved; a browser never shows it as a page."""
     lines = _csv(names, rows) if form == "csv" else _json(names, rows)
     media_type = "text/csv; charset=utf-8" if form == "csv" else "application/json"

@@ -14,8 +14,8 @@ from imarena.studio import DEMO_KEYS
 from imarena.workflows.boards import Boards, every_board
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.exchange import WorkspaceIntake
-from imarena.workflows.questions import Sampler, cases_of, judge_cases, load_board, pointwise_cases, sampled
-from imarena.workflows.reporting import known_truth, report
+from imarena.workflows.questions import Sampler, cases_of, judge_cases, load_outputs, pointwise_cases, sampled
+from imarena.workflows.reporting import known_truth, write_report
 from imarena.workflows.views import View
 
 
@@ -52,13 +52,13 @@ def demo(
         edit_items(workspace, items, studio_editors(), settings, progress=progress)
         if ready is not None:
             ready(workspace)
-        board = load_board(workspace, datasets=[DATASET])
+        board = load_outputs(workspace, datasets=[DATASET])
         judge = JUDGES.get("builtin")({}, None)
         judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
         battles = cases_of(board, sampled(board, Sampler()), "both")
         judge_cases(workspace, judge, battles, parents=board.parents, progress=progress)
         known = known_truth(workspace, every_board(Boards(View(workspace))))
-        page = report(
+        page = write_report(
             workspace,
             root / "report",
             title="imarena demo: eight editors with known habits",

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from imarena.clients import ChatClient, ChatReply, ChatRequest, Endpoint, ask, image_part
+from imarena.clients import ChatClient, ChatReply, ChatRequest, Endpoint, image_part, single_question
 from imarena.clients.fake_answers import Query, answer_by_hash, read_query
 from imarena.clients.messages import body_pieces
 from imarena.images import prepare
@@ -23,7 +23,7 @@ def endpoint(*base_url: str, **settings: Any) -> Endpoint:
 
 def questions(count: int) -> list[ChatRequest]:
     """Different requests with two pictures each."""
-    return [ask(f"Which is better? ({n})", PICTURES[n % 4], PICTURES[(n + 1) % 4]) for n in range(count)]
+    return [single_question(f"Which is better? ({n})", PICTURES[n % 4], PICTURES[(n + 1) % 4]) for n in range(count)]
 
 
 def body_of(request: ChatRequest, settings: Endpoint, *, structured: bool = True) -> bytes:

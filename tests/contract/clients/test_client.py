@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from imarena.clients import Budget, BudgetSpent, ChatClient, ChatReply, ask
+from imarena.clients import Budget, ChatClient, ChatReply, CostLimitReached, single_question
 from imarena.clients.fake_answers import Query, scripted
 from imarena.clients.fake_faults import Fault, Faults
 from imarena.clients.fake_server import FakeServer
@@ -48,7 +48,7 @@ def test_retry_after_pauses_everyone(as_date: bool) -> None:
             ChatClient(endpoint(server.base_url), rng=seeded()) as client,
         ):
             started = time.monotonic()
-            first = asyncio.create_task(client.complete(ask("one")))
+            first = asyncio.create_task(client.complete(single_question("one")))
             while not server.counts.faults:
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)
@@ -68,7 +68,7 @@ def test_a_retry_after_that_is_too_long_ends_the_request() -> None:
             FakeServer(faults=Faults({Fault.RATE_LIMITED: 1.0}, retry_after="3600")) as server,
             ChatClient(endpoint(server.base_url, max_wait_s=5)) as client,
         ):
-            return await client.complete(ask("one"))
+            return await client.complete(single_question("one"))
 
     reply = asyncio.run(run())
     assert (reply.status, reply.attempts, reply.http_status) == (Status.API_ERROR, 1, 429)
@@ -185,9 +185,9 @@ def test_the_cost_limit_is_never_passed(limit: float) -> None:
             prices = {"input_usd_per_million": 2.0, "output_usd_per_million": 8.0}
             budget = Budget(limit)
             async with ChatClient(endpoint(server.base_url, **prices), budget=budget, rng=seeded()) as client:
-                requests = [ask(f"{n}", max_tokens=50) for n in range(60)]
+                requests = [single_question(f"{n}", max_tokens=50) for n in range(60)]
                 ends = await asyncio.gather(*(client.complete(request) for request in requests), return_exceptions=True)
-                stopped = [end for end in ends if isinstance(end, BudgetSpent)]
+                stopped = [end for end in ends if isinstance(end, CostLimitReached)]
                 assert len(stopped) + client.totals.requests == 60
                 return budget, client.totals.cost_usd, len(stopped)
 
@@ -208,7 +208,7 @@ def test_tokens_and_costs_add_up() -> None:
         async with FakeServer(answer=scripted([], last="x" * 40)) as server:
             prices = {"input_usd_per_million": 1_000_000, "output_usd_per_million": 2_000_000}
             async with ChatClient(endpoint(server.base_url, **prices)) as client:
-                await ask_all(client, [ask("y" * 80), ask("z" * 400)])
+                await ask_all(client, [single_question("y" * 80), single_question("z" * 400)])
                 return client
 
     totals = asyncio.run(run()).totals
@@ -223,8 +223,8 @@ def test_structured_output_is_used_where_it_is_honoured(mode: str, sent: int) ->
             FakeServer(structured=mode) as server,  # type: ignore[arg-type]
             ChatClient(endpoint(server.base_url)) as client,
         ):
-            first = await client.complete(ask("0", schema=SCHEMA))
-            rest = await ask_all(client, [ask(f"{n}", schema=SCHEMA) for n in range(1, 6)])
+            first = await client.complete(single_question("0", schema=SCHEMA))
+            rest = await ask_all(client, [single_question(f"{n}", schema=SCHEMA) for n in range(1, 6)])
             return [first, *rest], server.counts.requests
 
     replies, requests = asyncio.run(run())
@@ -237,7 +237,7 @@ def test_structured_output_is_used_where_it_is_honoured(mode: str, sent: int) ->
 def test_a_bad_request_stays_a_bad_request() -> None:
     async def run() -> ChatReply:
         async with FakeServer(models=("other",)) as server, ChatClient(endpoint(server.base_url)) as client:
-            return await client.complete(ask("x", schema=SCHEMA))
+            return await client.complete(single_question("x", schema=SCHEMA))
 
     reply = asyncio.run(run())
     assert (reply.status, reply.attempts, reply.http_status) == (Status.API_ERROR, 2, 404)
@@ -255,7 +255,10 @@ def test_the_default_answer_does_not_depend_on_the_order() -> None:
     async def run() -> list[ChatReply]:
         async with FakeServer() as server, ChatClient(endpoint(server.base_url)) as client:
             left, right = questions(1)[0].images
-            return await ask_all(client, [ask("?", left, right, schema=SCHEMA), ask("?", right, left, schema=SCHEMA)])
+            return await ask_all(
+                client,
+                [single_question("?", left, right, schema=SCHEMA), single_question("?", right, left, schema=SCHEMA)],
+            )
 
     first, second = (json.loads(reply.text)["winner"] for reply in asyncio.run(run()))
     assert {first, second} == {"left", "right"}
@@ -294,7 +297,7 @@ def test_a_key_across_the_cut_of_an_error_appears_nowhere() -> None:
         for number in range(4):
             settings = endpoint(f"http://127.0.0.1:{port}/v{number}", api_key_env="CANARY_KEY", max_attempts=1)
             async with ChatClient(settings, environ={"CANARY_KEY": CANARY}) as client:
-                errors.append((await client.complete(ask("one"))).error)
+                errors.append((await client.complete(single_question("one"))).error)
         server.close()
         return errors
 

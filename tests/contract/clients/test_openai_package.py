@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from imarena.clients import ChatClient, ChatReply, ask
+from imarena.clients import ChatClient, ChatReply, single_question
 from imarena.clients.fake_faults import Fault, Faults
 from imarena.clients.fake_server import FakeServer
 from imarena.core.records import JsonDict
@@ -25,7 +25,7 @@ def messages() -> list[dict[str, Any]]:
 
 def test_both_clients_get_the_same_answer() -> None:
     schema_format = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
-    request = ask("Välj “one” \u0007\n", *PICTURES[:2], system="Be exact.", schema=SCHEMA, max_tokens=99)
+    request = single_question("Välj “one” \u0007\n", *PICTURES[:2], system="Be exact.", schema=SCHEMA, max_tokens=99)
 
     async def run() -> tuple[ChatReply, Any]:
         async with FakeServer() as server:

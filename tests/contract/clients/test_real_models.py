@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from imarena.clients import ChatClient, ChatReply, Endpoint, ask, image_part
+from imarena.clients import ChatClient, ChatReply, Endpoint, image_part, single_question
 from imarena.core.errors import MissingExtra, UserError
 from imarena.core.records import Status
 from imarena.images import prepare
@@ -49,7 +49,7 @@ def test_a_local_model_reads_its_pictures(model_folder: Path) -> None:
     model = load_vlm(model_folder, device="cpu", dtype="float32")
 
     def answer(*parts: str | object) -> ChatReply:
-        return asyncio.run(model.complete(ask(*parts, max_tokens=12)))  # type: ignore[arg-type]
+        return asyncio.run(model.complete(single_question(*parts, max_tokens=12)))  # type: ignore[arg-type]
 
     first = answer("word1 word2", PARTS[0], PARTS[1])
     again = answer("word1 word2", PARTS[0], PARTS[1])
@@ -124,7 +124,7 @@ def test_the_client_and_a_third_party_server(third_party_server: str, model_fold
     async def run() -> list[ChatReply]:
         async with ChatClient(settings) as client:
             pairs = [(PARTS[0], PARTS[1]), (PARTS[0], PARTS[1]), (PARTS[1], PARTS[0])]
-            return [await client.complete(ask("word1 word2", *pair, max_tokens=12)) for pair in pairs]
+            return [await client.complete(single_question("word1 word2", *pair, max_tokens=12)) for pair in pairs]
 
     first, again, swapped = asyncio.run(run())
     assert first.status is Status.OK, first.error
@@ -141,7 +141,7 @@ def test_a_third_party_servers_error_is_an_error(third_party_server: str) -> Non
 
     async def run() -> ChatReply:
         async with ChatClient(settings) as client:
-            return await client.complete(ask("word1", max_tokens=4))
+            return await client.complete(single_question("word1", max_tokens=4))
 
     reply = asyncio.run(run())
     assert reply.status is Status.API_ERROR

@@ -15,9 +15,9 @@ from imarena.core.protocols import Editor, EditRequest, EditResult
 from imarena.core.records import Status
 from imarena.editors.catalog import EDITORS, Ports
 from imarena.editors.studio.editors import studio_editor
-from imarena.images import check
+from imarena.images import check_image
 from imarena.judges.catalog import JUDGES
-from imarena.studio import entry_of, picture
+from imarena.studio import entry_of, render_picture
 from tests.contract.editors.providers import KEY, PROVIDERS, editor_at
 from tests.samples import png
 
@@ -28,7 +28,7 @@ NAMES = ("studio", "classical", "folder", "command", "function", "agent", "best-
 
 def source() -> bytes:
     assert ENTRY.scene is not None
-    return picture(ENTRY.scene)
+    return render_picture(ENTRY.scene)
 
 
 def same(request: EditRequest) -> bytes:
@@ -74,7 +74,7 @@ def test_a_good_request_ends_in_pixels(name: str, tmp_path: Path) -> None:
     assert editor.version
     assert result.status is Status.OK, result.error
     assert result.image is not None
-    check(result.image)
+    check_image(result.image)
     assert result.error == ""
     canonical_json(getattr(editor, "params", {}))
     json.dumps([dict(step) for step in result.steps], allow_nan=False)

@@ -8,13 +8,13 @@ import pytest
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.clients import Budget, BudgetSpent
+from imarena.clients import Budget, CostLimitReached
 from imarena.clients.fake_images import FakeImages
 from imarena.clients.fake_pictures import ImageFault, ImageFaults
 from imarena.core.errors import InvalidImage, UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
-from imarena.images import check, pixels
+from imarena.images import check_image, pixels
 from tests.contract.editors.providers import KEY, PROVIDERS, edited, editor_at
 from tests.samples import png
 
@@ -38,7 +38,7 @@ def test_a_picture_comes_back_changed_at_its_own_size_with_cost_and_time(provide
     result = ask(provider, "make it warm")
     assert result.status is Status.OK
     assert result.image is not None
-    info = check(result.image)
+    info = check_image(result.image)
     assert (info.width, info.height) == (40, 30)
     assert (pixels(result.image) != pixels(SOURCE)).any()
     assert result.cost_usd == pytest.approx(0.039 if provider == "chat" else 0.04)
@@ -51,7 +51,7 @@ def test_generation_without_a_source(provider: str) -> None:
     result = ask(provider, "a red house", EditRequest("a red house", seed=1))
     assert result.status is Status.OK
     assert result.image is not None
-    check(result.image)
+    check_image(result.image)
 
 
 @pytest.mark.parametrize("provider", [*DIRECT, "fal-multi"])
@@ -113,7 +113,7 @@ def test_damaged_pictures_reach_the_checker_as_they_came(provider: str, fault: s
     assert result.status is Status.OK
     assert result.image is not None
     with pytest.raises(InvalidImage):
-        check(result.image)
+        check_image(result.image)
 
 
 @pytest.mark.parametrize("provider", DIRECT)
@@ -199,7 +199,7 @@ def test_the_cost_limit_stops_before_it_is_passed(provider: str) -> None:
                     made += (await editor.edit(EditRequest(f"edit {number}", (SOURCE,)))).status is Status.OK
         return made
 
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(CostLimitReached):
         asyncio.run(run())
     assert 0.1 < budget.spent_usd <= 0.17
 
@@ -214,7 +214,7 @@ def test_failures_that_may_have_been_charged_count_against_the_limit() -> None:
                 for _ in range(3):
                     await editor.edit(EditRequest("x [fault: hang]", (SOURCE,)))
 
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(CostLimitReached):
         asyncio.run(run())
     assert budget.spent_usd == pytest.approx(0.08)
 

@@ -153,7 +153,7 @@ def test_many_writers_at_once_lose_nothing(any_workspace: Workspace) -> None:
 
 
 def test_the_migrations_make_the_schema(any_workspace: Workspace) -> None:
-    assert migrate.current(any_workspace.store.engine) == migrate.newest()
+    assert migrate.current(any_workspace.store.engine) == migrate.newest_version()
     assert migrate.drift(any_workspace.store.engine) == []
 
 
@@ -173,4 +173,4 @@ def test_versions_are_those_that_alembic_sees() -> None:
     config.set_main_option("path_separator", "os")
     scripts = ScriptDirectory.from_config(config)
     assert [script.revision for script in scripts.walk_revisions()] == list(reversed(migrate.versions()))
-    assert scripts.get_current_head() == migrate.newest()
+    assert scripts.get_current_head() == migrate.newest_version()

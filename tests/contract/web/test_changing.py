@@ -6,13 +6,13 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Vote
-from imarena.routing.campaign_plan import Plan
+from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import Workspace
-from imarena.workflows.rating.campaigns import create_campaign, offer_missing, progress
+from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing
 from imarena.workflows.rating.changes import Changes, change_campaign, history
-from imarena.workflows.rating.offers import Standing
+from imarena.workflows.rating.offers import RaterStanding
 from imarena.workflows.rating.prefetch import ahead
-from imarena.workflows.rating.voting import Held, Voting
+from imarena.workflows.rating.voting import HeldTask, Voting
 from tests.contract.web.test_voting import LEFT, desk, held, key
 from tests.web.people import fill
 
@@ -23,13 +23,13 @@ def change(voting: Voting, campaign: str, by: str = "lead", **wanted: object) ->
 
 
 def slots(voting: Voting, campaign: str) -> tuple[int, int, int]:
-    found = progress(voting.workspace, voting.campaign(campaign))
+    found = campaign_progress(voting.workspace, voting.campaign(campaign))
     return found.units, found.slots, found.complete_units
 
 
 def work(voting: Voting, campaign: str, rater: str) -> list[str]:
     units = []
-    while isinstance(task := voting.next(campaign, rater), Held):
+    while isinstance(task := voting.next(campaign, rater), HeldTask):
         units.append(task.assignment.unit)
         voting.vote(task.address, rater, key(), LEFT)
     return units
@@ -67,7 +67,7 @@ def test_more_raters_for_each_unit_make_new_tasks_and_fewer_withdraw_free_ones(a
     change(voting, campaign, raters_per_unit=2)
     assert slots(voting, campaign) == (12, 25, 12), "the task in hand stays"
     voting.vote(taken.address, raters[2], key(), LEFT)
-    assert isinstance(voting.next(campaign, raters[2]), Standing)
+    assert isinstance(voting.next(campaign, raters[2]), RaterStanding)
     assert offer_missing(any_workspace) == 0, "withdrawn tasks do not come back with the next start"
     change(voting, campaign, raters_per_unit=3)
     change(voting, campaign, raters_per_unit=3)
@@ -104,7 +104,7 @@ def test_a_paused_campaign_gives_no_tasks_and_goes_on(any_workspace: Workspace) 
     assert voting.standing(campaign, one).stage == "on_hold"
     assert ahead(voting, campaign, one) is None
     voting.vote(task.address, one, key(), LEFT)
-    assert isinstance(voting.next(campaign, one), Standing)
+    assert isinstance(voting.next(campaign, one), RaterStanding)
     assert any_workspace.store.count(Vote) == {(): 1}, "the task in hand could be answered"
     change(voting, campaign, paused=False)
     held(voting.next(campaign, one))
@@ -137,6 +137,6 @@ def test_gold_needs_tasks_with_known_answers(any_workspace: Workspace) -> None:
         change(voting, campaign, gold_rate=0.1)
     assert history(voting.campaign(campaign)) == []
     with pytest.raises(UserError, match="no tasks with known answers to take"):
-        create_campaign(any_workspace, Plan(name="x", gold_rate=0.1))
+        create_campaign(any_workspace, CampaignPlan(name="x", gold_rate=0.1))
     with pytest.raises(UserError, match="no such campaign"):
         change(voting, "campaign_none", name="x")

@@ -4,19 +4,19 @@ import pytest
 from sqlalchemy import event
 
 from imarena.core.records import Assignment, Event, Rater, Vote
-from imarena.routing.campaign_plan import Plan, unit_of
+from imarena.routing.campaign_plan import CampaignPlan, unit_of
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
-from imarena.workflows.rating.campaigns import plan_units, progress
-from imarena.workflows.rating.offers import Standing, chance
+from imarena.workflows.rating.campaigns import campaign_progress, plan_units
+from imarena.workflows.rating.offers import RaterStanding, chance
 from imarena.workflows.rating.prefetch import ahead, give_back
-from imarena.workflows.rating.voting import Held, Refusal, Voting
+from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 from tests.contract.web.test_voting import LEFT, desk, expire, held, key
 from tests.web.people import fill
 
 
-def ready(voting: Voting, campaign: str, rater: str) -> Held:
+def ready(voting: Voting, campaign: str, rater: str) -> HeldTask:
     found = ahead(voting, campaign, rater)
     assert found is not None
     return found
@@ -34,7 +34,9 @@ def test_the_task_that_waits_is_the_next_one(any_workspace: Workspace) -> None:
     assert voting.shown(waits.address, one) == waits.assignment
     others = {first.assignment.assignment_id, waits.assignment.assignment_id}
     assert held(voting.next(campaign, two)).assignment.assignment_id not in others
-    assert progress(any_workspace, voting.campaign(campaign)).held == 2, "a task that waits is not being answered"
+    assert campaign_progress(any_workspace, voting.campaign(campaign)).held == 2, (
+        "a task that waits is not being answered"
+    )
     voting.vote(first.address, one, key(), LEFT)
     then = held(voting.next(campaign, one))
     assert (then.address, then.assignment) == (waits.address, waits.assignment)
@@ -77,7 +79,7 @@ def test_a_task_that_is_given_back_is_free_and_unseen(any_workspace: Workspace) 
     voting.skip(taken.address, two, "no")
     voting.vote(first.address, one, key(), LEFT)
     units = set()
-    while isinstance(task := voting.next(campaign, one), Held):
+    while isinstance(task := voting.next(campaign, one), HeldTask):
         units.add(task.assignment.unit)
         voting.vote(task.address, one, key(), LEFT)
     assert waits.assignment.unit in units, "who gave it back has not seen it and may get it later"
@@ -95,11 +97,11 @@ def test_a_forgotten_task_goes_to_others_and_its_rater_gets_another(any_workspac
     waits = ready(voting, campaign, one)
     mine = held(voting.next(campaign, two))
     voting.vote(mine.address, two, key(), LEFT)
-    assert isinstance(voting.next(campaign, two), Standing), "nothing is free"
+    assert isinstance(voting.next(campaign, two), RaterStanding), "nothing is free"
     expire(any_workspace, waits.address)
     assert held(voting.next(campaign, two)).assignment == waits.assignment
     voting.vote(first.address, one, key(), LEFT)
-    assert isinstance(voting.next(campaign, one), Standing)
+    assert isinstance(voting.next(campaign, one), RaterStanding)
 
 
 def test_undo_comes_before_the_task_that_waits(any_workspace: Workspace) -> None:
@@ -131,14 +133,14 @@ def test_nothing_waits_past_the_quota_or_for_a_paused_rater(any_workspace: Works
 
 def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
     fill(any_workspace, items=4)
-    units = plan_units(any_workspace, Plan(name="x"))[:4]
+    units = plan_units(any_workspace, CampaignPlan(name="x"))[:4]
     sides = [{"item_id": unit.item_id, "left_id": unit.left_id, "right_id": unit.right_id} for unit in units]
     gold = [{**one, "preference": "left"} for one in sides]
     voting, campaign, (one, two) = desk(any_workspace, gold=gold, gold_rate=0.5, raters_per_unit=2)
     orders: dict[str, list[str]] = {}
     for rater, looks in ((one, True), (two, False)):
         orders[rater] = []
-        while isinstance(task := voting.next(campaign, rater), Held):
+        while isinstance(task := voting.next(campaign, rater), HeldTask):
             orders[rater].append(task.assignment.purpose)
             if looks:
                 ahead(voting, campaign, rater)
@@ -157,11 +159,11 @@ def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
 
 def test_giving_back_does_not_tell_gold_from_real_work(any_workspace: Workspace) -> None:
     fill(any_workspace, items=8)  # enough that both kinds wait at some moment, whatever the campaign's random id
-    units = plan_units(any_workspace, Plan(name="x"))[:8]
+    units = plan_units(any_workspace, CampaignPlan(name="x"))[:8]
     gold = [{"item_id": u.item_id, "left_id": u.left_id, "right_id": u.right_id, "preference": "left"} for u in units]
     voting, campaign, (one, _) = desk(any_workspace, gold=gold, gold_rate=0.5)
     met = set()
-    while isinstance(task := voting.next(campaign, one), Held):
+    while isinstance(task := voting.next(campaign, one), HeldTask):
         waits = ahead(voting, campaign, one)
         if waits is not None:
             met.add(waits.assignment.purpose)
@@ -176,7 +178,7 @@ def test_giving_back_does_not_tell_gold_from_real_work(any_workspace: Workspace)
 
 def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Workspace) -> None:
     fill(any_workspace)
-    units = plan_units(any_workspace, Plan(name="x"))[:3]
+    units = plan_units(any_workspace, CampaignPlan(name="x"))[:3]
     sides = [{"item_id": unit.item_id, "left_id": unit.left_id, "right_id": unit.right_id} for unit in units]
     known = [{**one, "preference": "left"} for one in sides]
     voting, campaign, (one, _) = desk(any_workspace, practice=known[:2], qualification=known[2:])
@@ -191,7 +193,7 @@ def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Wor
     assert exam.assignment.purpose == "qualification"
     voting.skip(exam.address, one, "no")
     assert voting.standing(campaign, one).stage == "not_qualified", "skipping a test does not pass it"
-    assert isinstance(voting.next(campaign, one), Standing)
+    assert isinstance(voting.next(campaign, one), RaterStanding)
 
 
 def test_a_vote_with_its_next_and_its_look_ahead_is_eleven_queries(

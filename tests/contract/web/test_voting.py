@@ -11,15 +11,15 @@ from sqlalchemy import update
 from imarena.core.records import Assignment, Campaign, Event, Rater, Vote, now
 from imarena.core.records.base import moment_text
 from imarena.routing.ballots import Answer
-from imarena.routing.campaign_plan import Known, Plan, unit_of
+from imarena.routing.campaign_plan import CampaignPlan, KnownTask, unit_of
 from imarena.storage import Workspace
 from imarena.storage.database import writing
 from imarena.storage.leases import change_place
 from imarena.storage.schema import leases
-from imarena.workflows.rating.campaigns import create_campaign, offer_missing, plan_units, progress
+from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing, plan_units
 from imarena.workflows.rating.changes import Changes, change_campaign
-from imarena.workflows.rating.offers import Standing
-from imarena.workflows.rating.voting import Held, Refusal, Voting
+from imarena.workflows.rating.offers import RaterStanding
+from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 from imarena.workflows.views import PREFERENCES, View
 from tests.web.people import fill
 
@@ -34,7 +34,7 @@ def counting(workspace: Workspace) -> list[str]:
 
 def desk(workspace: Workspace, raters: int = 2, **plan: object) -> tuple[Voting, str, list[str]]:
     """A voting desk with one campaign and its raters."""
-    made = create_campaign(workspace, Plan.model_validate({"name": "c", **plan}))
+    made = create_campaign(workspace, CampaignPlan.model_validate({"name": "c", **plan}))
     voting = Voting(workspace)
     people = [Rater(rater_id=f"r{number}") for number in range(raters)]
     workspace.store.add(people)
@@ -47,8 +47,8 @@ def key() -> str:
     return secrets.token_hex(8)
 
 
-def held(found: Held | Standing) -> Held:
-    assert isinstance(found, Held), found
+def held(found: HeldTask | RaterStanding) -> HeldTask:
+    assert isinstance(found, HeldTask), found
     return found
 
 
@@ -73,7 +73,7 @@ def test_two_raters_never_hold_the_same_task(any_workspace: Workspace) -> None:
             except Refusal as refusal:
                 failures.extend([refusal.code] if refusal.code != "busy" else [])
                 continue
-            if not isinstance(found, Held):
+            if not isinstance(found, HeldTask):
                 return
             with guard:
                 taken.append(found.assignment.assignment_id)
@@ -97,11 +97,11 @@ def test_nobody_gets_the_same_unit_twice_and_every_slot_is_filled(any_workspace:
     voting, campaign, raters = desk(any_workspace, raters=4, raters_per_unit=3)
     seen: dict[str, Counter[str]] = {rater: Counter() for rater in raters}
     for rater in raters:
-        while isinstance(found := voting.next(campaign, rater), Held):
+        while isinstance(found := voting.next(campaign, rater), HeldTask):
             seen[rater][found.assignment.unit] += 1
             voting.vote(found.address, rater, key(), LEFT)
     assert all(count == 1 for counter in seen.values() for count in counter.values())
-    done = progress(any_workspace, voting.campaign(campaign))
+    done = campaign_progress(any_workspace, voting.campaign(campaign))
     assert (done.votes, done.slots, done.complete_units) == (18, 18, 6)
 
 
@@ -138,7 +138,7 @@ def test_an_expired_task_goes_to_another_and_the_late_vote_is_refused_but_kept(a
     fill(any_workspace, items=1, editors=("a", "b"))
     voting, campaign, (one, two) = desk(any_workspace)
     mine = held(voting.next(campaign, one))
-    assert not isinstance(voting.next(campaign, two), Held)
+    assert not isinstance(voting.next(campaign, two), HeldTask)
     expire(any_workspace, mine.address)
     theirs = held(voting.next(campaign, two))
     assert theirs.assignment.assignment_id == mine.assignment.assignment_id
@@ -233,7 +233,7 @@ def test_a_skipped_task_goes_to_others_and_never_comes_back(any_workspace: Works
     voting, campaign, (one, two) = desk(any_workspace)
     task = held(voting.next(campaign, one))
     voting.skip(task.address, one, "other")
-    assert not isinstance(voting.next(campaign, one), Held)
+    assert not isinstance(voting.next(campaign, one), HeldTask)
     assert held(voting.next(campaign, two)).assignment == task.assignment
     with pytest.raises(Refusal):
         voting.vote(task.address, one, key(), LEFT)
@@ -246,7 +246,7 @@ def test_the_weekly_quota_holds(any_workspace: Workspace) -> None:
         counted = voting.vote(held(voting.next(campaign, one)).address, one, key(), LEFT)
         assert counted.quota_left == left
     stopped = voting.next(campaign, one)
-    assert isinstance(stopped, Standing)
+    assert isinstance(stopped, RaterStanding)
     assert stopped.stage == "quota"
     with writing(any_workspace.store.engine) as connection:
         connection.execute(update(leases).values(done_at=moment_text(now() - timedelta(days=8))))
@@ -255,16 +255,16 @@ def test_the_weekly_quota_holds(any_workspace: Workspace) -> None:
 
 def test_gold_and_repeats_come_at_their_rates_and_stay_off_the_boards(any_workspace: Workspace) -> None:
     fill(any_workspace, items=12)
-    pairs = plan_units(any_workspace, Plan(name="x"))
+    pairs = plan_units(any_workspace, CampaignPlan(name="x"))
     gold = tuple(
-        Known(item_id=unit.item_id, left_id=unit.left_id, right_id=unit.right_id, preference="left")
+        KnownTask(item_id=unit.item_id, left_id=unit.left_id, right_id=unit.right_id, preference="left")
         for unit in pairs[:4]
     )
     voting, campaign, (one, _) = desk(
         any_workspace, gold_rate=0.2, repeat_rate=0.2, gold=[g.model_dump() for g in gold], weekly_quota=100
     )
     purposes: Counter[str] = Counter()
-    while isinstance(found := voting.next(campaign, one), Held):
+    while isinstance(found := voting.next(campaign, one), HeldTask):
         purposes[found.assignment.purpose] += 1
         voting.vote(found.address, one, key(), LEFT)
     assert purposes["vote"] == 36 - 4
@@ -278,7 +278,7 @@ def test_gold_and_repeats_come_at_their_rates_and_stay_off_the_boards(any_worksp
 
 def test_consent_then_practice_then_qualification(any_workspace: Workspace) -> None:
     fill(any_workspace)
-    first, second = plan_units(any_workspace, Plan(name="x"))[:2]
+    first, second = plan_units(any_workspace, CampaignPlan(name="x"))[:2]
 
     def known(unit: object, side: str) -> dict[str, object]:
         names = ("item_id", "left_id", "right_id")
@@ -288,7 +288,7 @@ def test_consent_then_practice_then_qualification(any_workspace: Workspace) -> N
         any_workspace, consent="May we?", practice=[known(first, "left")], qualification=[known(second, "right")]
     )
     for rater, answer, ends in ((one, "right", "open"), (two, "left", "not_qualified")):
-        assert isinstance(before := voting.next(campaign, rater), Standing)
+        assert isinstance(before := voting.next(campaign, rater), RaterStanding)
         assert before.stage == "consent"
         voting.consent(campaign, rater)
         practice = held(voting.next(campaign, rater))
@@ -304,7 +304,7 @@ def test_consent_then_practice_then_qualification(any_workspace: Workspace) -> N
 
 def test_assignments_made_elsewhere_can_be_taken_once_offered(any_workspace: Workspace) -> None:
     fill(any_workspace, items=1, editors=("a", "b"))
-    (unit,) = plan_units(any_workspace, Plan(name="x"))
+    (unit,) = plan_units(any_workspace, CampaignPlan(name="x"))
     any_workspace.store.add([Rater(rater_id="r"), Campaign(campaign_id="routed", name="routed", kind="preference")])
     sides = {"left_id": unit.left_id, "right_id": unit.right_id}
     any_workspace.store.add([Assignment(campaign_id="routed", item_id=unit.item_id, unit="u", **sides)])

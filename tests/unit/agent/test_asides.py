@@ -7,16 +7,18 @@ import pytest
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind
 from imarena.agent.vlm import _prompt
-from imarena.clients import Budget, BudgetSpent, read_endpoint
+from imarena.clients import Budget, CostLimitReached, read_endpoint
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Editor
 from imarena.core.records import ImageRef, Item, Mode
 from imarena.core.records.item import Turn
-from imarena.workflows.editing.agent_costs import Place, asides
+from imarena.workflows.editing.agent_costs import MissingOutput, asides
 from imarena.workflows.wiring.judges import Door
 from tests.unit.agent.parts import ScoreJudge, StepEditor
 
 SOURCE = ImageRef(sha256="a" * 64, size_bytes=1, media_type="image/png", width=280, height=280)
-PLACE = Place(Item(dataset="d", key="k", turns=(Turn(instruction="Make it red."),), sources=(SOURCE,)), Mode.SINGLE, 0)
+PLACE = MissingOutput(
+    Item(dataset="d", key="k", turns=(Turn(instruction="Make it red."),), sources=(SOURCE,)), Mode.SINGLE, 0
+)
 PICTURE, WORDS, REPLY = 100, 500, 350
 """Tokens: 280 x 280 pixels at 28 x 28 each; a judge whose words are not known; a reply."""
 
@@ -91,7 +93,7 @@ def test_a_door_does_not_wait_for_ever_for_what_another_one_held() -> None:
         await asyncio.sleep(0.01)
         assert not asking.done()  # the other may cost less than it holds
         budget.settle(elsewhere, 0.9)
-        with pytest.raises(BudgetSpent):
+        with pytest.raises(CostLimitReached):
             await asyncio.wait_for(asking, 30)
 
     asyncio.run(asked())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.clients import ChatRequest, Endpoint, ImagePart, ImageParts, Message, ask, image_part
+from imarena.clients import ChatRequest, Endpoint, ImagePart, ImageParts, Message, image_part, single_question
 from imarena.clients.messages import body_pieces
 from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
@@ -59,21 +59,21 @@ def test_the_body_is_what_a_plain_encoder_gives(rows: Any, seed: int | None, str
 
 
 def test_large_pictures_are_shared_not_copied() -> None:
-    bodies = [body_pieces(ask(text, LARGE), ENDPOINT, structured=False) for text in ("one", "two")]
+    bodies = [body_pieces(single_question(text, LARGE), ENDPOINT, structured=False) for text in ("one", "two")]
     assert all(any(piece is LARGE.url for piece in body) for body in bodies)
 
 
 def test_a_damaged_text_can_be_sent() -> None:
-    body = b"".join(body_pieces(ask("\ud800 lone"), ENDPOINT, structured=False))
+    body = b"".join(body_pieces(single_question("\ud800 lone"), ENDPOINT, structured=False))
     assert json.loads(body)["messages"][0]["content"] == "\ud800 lone"
-    assert ask("\ud800").estimated_input_tokens() > 0
+    assert single_question("\ud800").estimated_input_tokens() > 0
 
 
 def test_detail_and_token_field() -> None:
     settings = Endpoint(
         base_url=("http://x/v1",), model="m", image_detail="low", max_tokens_field="max_completion_tokens"
     )
-    body = json.loads(b"".join(body_pieces(ask("?", PICTURE, max_tokens=7), settings, structured=False)))
+    body = json.loads(b"".join(body_pieces(single_question("?", PICTURE, max_tokens=7), settings, structured=False)))
     assert body["messages"][0]["content"][1]["image_url"]["detail"] == "low"
     assert body["max_completion_tokens"] == 7
     assert "max_tokens" not in body

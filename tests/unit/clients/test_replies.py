@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imarena.clients.replies import Answer, Failure, Kind, read_reply, retry_after_s
+from imarena.clients.replies import EndpointAnswer, Failure, FailureKind, read_reply, retry_after_s
 from imarena.core.records import Status
 
 
-def read(document: Any, status: int = 200, **headers: str) -> Answer | Failure:
+def read(document: Any, status: int = 200, **headers: str) -> EndpointAnswer | Failure:
     return read_reply(status, headers, json.dumps(document).encode())
 
 
-def answer(document: Any, status: int = 200) -> Answer:
+def answer(document: Any, status: int = 200) -> EndpointAnswer:
     result = read(document, status)
-    assert isinstance(result, Answer), result
+    assert isinstance(result, EndpointAnswer), result
     return result
 
 
@@ -95,26 +95,26 @@ def test_refusals(name: str) -> None:
 @pytest.mark.parametrize(
     ("status", "document", "kind"),
     [
-        (400, {"error": {"message": "bad"}}, Kind.REJECTED),
-        (401, {"error": {"message": "key"}}, Kind.SHUT),
-        (404, {"detail": "Not Found"}, Kind.SHUT),
-        (302, "", Kind.REJECTED),
-        (408, {}, Kind.FAILED),
-        (500, "oops", Kind.FAILED),
-        (529, {"error": "overloaded"}, Kind.FAILED),
-        (503, {}, Kind.FAILED),
-        (429, {"error": {"code": "rate_limit_exceeded"}}, Kind.THROTTLED),
-        (429, {"error": {"code": "insufficient_quota"}}, Kind.SHUT),
-        (429, [{"error": {"status": "RESOURCE_EXHAUSTED"}}], Kind.THROTTLED),
-        (200, {"error": {"code": 502, "message": "upstream"}}, Kind.FAILED),
-        (200, {"error": {"code": 429, "message": "upstream"}}, Kind.THROTTLED),
-        (200, {"choices": []}, Kind.FAILED),
-        (200, {"choices": [{"finish_reason": "stop"}]}, Kind.FAILED),
-        (200, {"choices": [{"error": {"message": "lost"}, "message": {"content": "par"}}]}, Kind.FAILED),
-        (200, ["x"], Kind.FAILED),
+        (400, {"error": {"message": "bad"}}, FailureKind.REJECTED),
+        (401, {"error": {"message": "key"}}, FailureKind.SHUT),
+        (404, {"detail": "Not Found"}, FailureKind.SHUT),
+        (302, "", FailureKind.REJECTED),
+        (408, {}, FailureKind.FAILED),
+        (500, "oops", FailureKind.FAILED),
+        (529, {"error": "overloaded"}, FailureKind.FAILED),
+        (503, {}, FailureKind.FAILED),
+        (429, {"error": {"code": "rate_limit_exceeded"}}, FailureKind.THROTTLED),
+        (429, {"error": {"code": "insufficient_quota"}}, FailureKind.SHUT),
+        (429, [{"error": {"status": "RESOURCE_EXHAUSTED"}}], FailureKind.THROTTLED),
+        (200, {"error": {"code": 502, "message": "upstream"}}, FailureKind.FAILED),
+        (200, {"error": {"code": 429, "message": "upstream"}}, FailureKind.THROTTLED),
+        (200, {"choices": []}, FailureKind.FAILED),
+        (200, {"choices": [{"finish_reason": "stop"}]}, FailureKind.FAILED),
+        (200, {"choices": [{"error": {"message": "lost"}, "message": {"content": "par"}}]}, FailureKind.FAILED),
+        (200, ["x"], FailureKind.FAILED),
     ],
 )
-def test_failures(status: int, document: Any, kind: Kind) -> None:
+def test_failures(status: int, document: Any, kind: FailureKind) -> None:
     result = failure(document, status)
     assert result.kind is kind
     assert result.error
@@ -123,7 +123,7 @@ def test_failures(status: int, document: Any, kind: Kind) -> None:
 def test_a_503_that_names_its_time_is_followed() -> None:
     result = read_reply(503, {"retry-after": "7"}, b"")
     assert isinstance(result, Failure)
-    assert (result.kind, result.after_s) == (Kind.THROTTLED, 7.0)
+    assert (result.kind, result.after_s) == (FailureKind.THROTTLED, 7.0)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ SHAPED = st.recursive(
 @settings(max_examples=300, deadline=None)
 def test_reading_never_raises(status: int, body: bytes, wait: str) -> None:
     result = read_reply(status, {"retry-after": wait}, body)
-    if isinstance(result, Answer) and result.status is Status.OK:
+    if isinstance(result, EndpointAnswer) and result.status is Status.OK:
         assert status == 200
     if isinstance(result, Failure):
         assert result.error

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from imarena.clients import Budget, BudgetSpent, ChatClient, Endpoint, Secret, read_endpoint, scrub
+from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, Secret, read_endpoint, scrub
 from imarena.core.errors import UserError
 from imarena.core.records import Usage
 
@@ -123,7 +123,7 @@ def test_a_budget_is_never_passed_when_requests_keep_their_promise(
     for promised, share in rows:
         try:
             held.append((budget.reserve(promised), promised * share))
-        except BudgetSpent:
+        except CostLimitReached:
             continue
         if len(held) > 3:
             reservation, cost = held.pop(0)

@@ -11,7 +11,7 @@ from imarena.core.errors import InvalidImage
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Importable, ReadFormat, Skip
 from imarena.core.records import ImageRef, Item, Judgment, Mode, Output, Record, Status, Vote
-from imarena.images import check
+from imarena.images import check_image
 
 R = TypeVar("R")
 K = TypeVar("K", bound=Record)
@@ -27,7 +27,7 @@ class MemoryIntake:
     def keep(self, data: bytes, *, name: str) -> ImageRef:
         """Check a picture and keep its bytes."""
         try:
-            info = check(data)
+            info = check_image(data)
         except InvalidImage as error:
             raise InvalidImage(f"{name} is not a picture that can be read ({error})") from error
         sha256 = sha256_hex(data)

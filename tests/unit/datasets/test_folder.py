@@ -15,7 +15,7 @@ from imarena.datasets.folder import (
     read_json,
     read_jsonl,
     read_rows,
-    read_table,
+    stream_table,
     unescape_name,
 )
 
@@ -93,7 +93,7 @@ def test_json_lines_keep_what_is_good(tmp_path: Path) -> None:
 def test_tables_keep_what_is_good(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b'\xef\xbb\xbfa,b\n1,"two\nlines"\n1\n1,2,3\n1,\xe9\n3,4\n')
-    assert list(read_table(path, "a.csv")) == [
+    assert list(stream_table(path, "a.csv")) == [
         (3, {"a": "1", "b": "two\nlines"}),
         Skip("a.csv", "line 4", "the row has 1 cells, the header 2"),
         Skip("a.csv", "line 5", "the row has more cells than the header's 2"),
@@ -111,7 +111,7 @@ def test_tables_keep_what_is_good(tmp_path: Path) -> None:
 def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes, complaint: str) -> None:
     (tmp_path / "a.csv").write_bytes(content)
     with pytest.raises(UserError, match=complaint):
-        list(read_table(tmp_path / "a.csv", "a.csv", required=("a",)))
+        list(stream_table(tmp_path / "a.csv", "a.csv", required=("a",)))
 
 
 @given(st.text())

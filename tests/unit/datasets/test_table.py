@@ -13,7 +13,7 @@ from imarena.core.protocols import Skip
 from imarena.core.records import Item, Judgment, Outcome, Output, Rater, Record, Turn, Vote
 from imarena.datasets.folder import escape_name, unescape_name
 from imarena.datasets.table import importer as table
-from imarena.datasets.table.exporter import Segments
+from imarena.datasets.table.exporter import PathSegments
 from imarena.datasets.table.votes import parse_scale
 from tests.unit.datasets.any_record import IMAGES, PICTURES
 from tests.unit.datasets.bad_pictures import BROKEN, UNUSUAL
@@ -334,6 +334,6 @@ def test_escaped_names_are_one_segment_and_come_back(name: str) -> None:
 
 @given(st.lists(names, unique=True, max_size=12))
 def test_segments_stay_apart_where_case_does_not_count(some: list[str]) -> None:
-    segments = Segments()
+    segments = PathSegments()
     assert len({segments.of(name).lower() for name in some}) == len(some)
     assert all(len(segments.of(name)) < 150 for name in some)

@@ -72,8 +72,8 @@ def test_scores_are_read_as_viescore_defines_them(tmp_path: Path) -> None:
 
 
 def test_names_are_those_of_the_rating_tables() -> None:
-    assert viescore.names_of("ImagenHub_Text-Guided_IG", "DALLE2") == ("Text-To-Image", "DALLE")
-    assert viescore.names_of("ImagenHub_Text-Guided_IE", "SDEdit") == ("Text-Guided_IE", "SDEdit")
+    assert viescore.imagenhub_names("ImagenHub_Text-Guided_IG", "DALLE2") == ("Text-To-Image", "DALLE")
+    assert viescore.imagenhub_names("ImagenHub_Text-Guided_IE", "SDEdit") == ("Text-Guided_IE", "SDEdit")
 
 
 def test_a_second_import_makes_nothing_new(tmp_path: Path) -> None:

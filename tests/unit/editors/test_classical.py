@@ -17,7 +17,7 @@ from imarena.editors.classical.detected import seen
 from imarena.editors.classical.editor import OPERATIONS, make
 from imarena.editors.classical.things import shade
 from imarena.images import mask_to_png, media_type_of
-from imarena.studio import entry_of, picture, true_quality
+from imarena.studio import entry_of, render_picture, true_quality
 from imarena.vision import BASIC_COLOURS, basic_names
 
 Array = npt.NDArray[np.float64]
@@ -85,7 +85,7 @@ def test_blur_is_sharpened() -> None:
 def test_haze_goes_by_the_studio_truth(key: str) -> None:
     entry = entry_of(key)
     assert entry.scene is not None
-    source = picture(entry.scene)
+    source = render_picture(entry.scene)
     result = asyncio.run(make("classical", {}).edit(EditRequest(entry.steps[0].instruction, (source,))))
     assert result.image is not None
     assert true_quality(key, result.image).score > true_quality(key, source).score + 0.1
@@ -334,7 +334,7 @@ def test_an_extended_frame_goes_on_without_a_seam_and_doubles_nothing() -> None:
 def test_a_thing_that_the_detector_knows_is_not_taken_for_what_stands_out_more() -> None:
     entry = entry_of("edival-11")  # a grey bird below a large orange tree
     assert entry.scene is not None
-    source = picture(entry.scene)
+    source = render_picture(entry.scene)
     result = asyncio.run(make("classical", {}).edit(EditRequest("Remove the grey bird.", (source,))))
     assert result.image is not None
     assert true_quality("edival-11", result.image).score > true_quality("edival-11", source).score + 0.2
@@ -356,7 +356,7 @@ def test_of_two_things_that_touch_the_one_at_the_named_side_is_meant() -> None:
 def test_what_hardly_touches_the_thing_is_not_changed_with_it() -> None:
     entry = entry_of("world-tie-a")  # a house, and a tree whose crown comes close to its roof
     assert entry.scene is not None
-    source = Image.open(io.BytesIO(picture(entry.scene))).convert("RGB")
+    source = Image.open(io.BytesIO(render_picture(entry.scene))).convert("RGB")
     change = np.abs(array(edit("Paint the house blue.", source)) - np.asarray(source, np.float64)).mean(axis=2)
     width = change.shape[1]
     assert change[:, : width * 3 // 10].mean() < 1.5

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from imarena.editors.classical.fill import diffused, fill
-from imarena.editors.classical.find import subject_mask, target_mask
+from imarena.editors.classical.find import find_subject, target_mask
 from imarena.editors.classical.light import Floats
 from imarena.editors.classical.sky import sky_mask
 from imarena.editors.classical.things import remove
 from imarena.language import read_instruction
-from imarena.studio import entry_of, picture, render
+from imarena.studio import entry_of, render_picture, render_scene
 from imarena.studio.photos import photo_bytes
 from imarena.vision.saliency import saliency
 
@@ -96,13 +96,13 @@ def test_any_hole_is_filled_alike_each_time_and_nothing_else_changes(height: int
 
 
 def test_the_subject_of_a_photograph_stands_out() -> None:
-    flower = subject_mask(photo("flower"))
+    flower = find_subject(photo("flower"))
     height, width = flower.shape
     assert 0.1 < flower.mean() < 0.4
     assert flower[height // 2, round(width * 0.4)]
     assert not flower[: height // 10].any()
     assert saliency(np.zeros((8, 8, 3), np.float32)).max() == 0
-    assert not subject_mask(np.full((64, 64, 3), 0.5, np.float32)).any()
+    assert not find_subject(np.full((64, 64, 3), 0.5, np.float32)).any()
 
 
 def test_the_sky_is_above_the_mountains() -> None:
@@ -117,7 +117,11 @@ def truth(key: str, turn: int, uid: str) -> tuple[Floats, str, Bools]:
     entry = entry_of(key)
     scene = entry.scene_after(turn)
     assert scene is not None
-    return floats(Image.open(io.BytesIO(picture(scene)))), entry.steps[turn].instruction, render(scene).mask(uid)
+    return (
+        floats(Image.open(io.BytesIO(render_picture(scene)))),
+        entry.steps[turn].instruction,
+        render_scene(scene).mask(uid),
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from imarena.core.protocols import EditRequest, EditResult  # noqa: E402
 from imarena.core.records import Status  # noqa: E402
 from imarena.editors.catalog import Ports  # noqa: E402
 from imarena.editors.diffusers_pipeline import make  # noqa: E402
-from imarena.editors.qwen_processor import filled  # noqa: E402
+from imarena.editors.qwen_processor import fill_placeholders  # noqa: E402
 from tests.samples import png  # noqa: E402
 from tests.unit.editors import tiny_pipelines  # noqa: E402
 
@@ -187,6 +187,6 @@ def test_qwen_image_edit_is_loaded_without_torchvision(tmp_path: Path) -> None:
 @given(st.lists(st.lists(st.integers(1, 9), max_size=3), min_size=1, max_size=3))
 def test_every_placeholder_is_repeated_as_often_as_its_picture_has_tokens(sizes: list[list[int]]) -> None:
     texts = ["a".join(["", *["<|image_pad|>"] * len(group), ""]) for group in sizes]
-    made = filled(texts, [size for group in sizes for size in group])
+    made = fill_placeholders(texts, [size for group in sizes for size in group])
     assert [text.count("<|image_pad|>") for text in made] == [sum(group) for group in sizes]
     assert [text.replace("<|image_pad|>", "") for text in made] == ["a" * (len(group) + 1) for group in sizes]

@@ -11,15 +11,15 @@ from pydantic import JsonValue, ValidationError
 from imarena.core.errors import UserError
 from imarena.editors.catalog import KINDS
 from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards, read_cards
-from imarena.editors.prices import Price, Variant, age
+from imarena.editors.prices import PicturePrice, Variant, age
 from imarena.storage import init_workspace
-from imarena.workflows.wiring.editors import EditorWiring, Wish
+from imarena.workflows.wiring.editors import EditorArguments, EditorWiring
 
 DAY = date(2026, 6, 1)
 
 
-def price(**fields: object) -> Price:
-    return Price.model_validate({"as_of": DAY, "source": "a page", **fields})
+def price(**fields: object) -> PicturePrice:
+    return PicturePrice.model_validate({"as_of": DAY, "source": "a page", **fields})
 
 
 def test_a_price_by_the_megapixel_counts_begun_ones() -> None:
@@ -121,7 +121,7 @@ def test_every_model_behind_an_endpoint_has_a_price_with_its_day_and_source() ->
 
 def test_a_card_price_reaches_the_editor_and_the_user_goes_first(tmp_path: Path) -> None:
     def wired(name: str, **options: JsonValue) -> tuple[str, float | None, date | None, str]:
-        editor = EditorWiring(workspace, Wish(options)).wire(name)
+        editor = EditorWiring(workspace, EditorArguments(options)).wire(name)
         told = (getattr(editor, key) for key in ("usd_per_image", "price_as_of", "notice"))
         return (editor.name, *told)
 

@@ -12,7 +12,7 @@ from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Mode, Status
 from imarena.core.settings import Settings
 from imarena.editors.studio.editors import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
-from imarena.studio import DEMO_KEYS, entry_of, picture, true_quality
+from imarena.studio import DEMO_KEYS, entry_of, render_picture, true_quality
 from imarena.studio.render import encoded
 from imarena.workflows.wiring.editors import editor_names
 
@@ -22,11 +22,11 @@ KEYS = list(DEMO_KEYS)
 def request_for(key: str, turn: int = 0, source: bytes | None = None, seed: int = 42) -> EditRequest:
     entry = entry_of(key)
     if source is None and entry.scene is not None:
-        source = picture(entry.scene)
+        source = render_picture(entry.scene)
     return EditRequest(
         instruction=entry.steps[turn].instruction,
         sources=() if source is None else (source,),
-        references=tuple(picture(scene) for scene in entry.references),
+        references=tuple(render_picture(scene) for scene in entry.references),
         seed=seed,
     )
 
@@ -78,7 +78,7 @@ def test_exact_is_the_truth_through_a_chain_of_turns() -> None:
         after = entry.scene_after(turn + 1)
         assert after is not None
         image = made.image
-        assert image == picture(after)
+        assert image == render_picture(after)
 
 
 @pytest.mark.parametrize("habit", ["timid", "artefacts", "over-editing"])
@@ -106,11 +106,11 @@ def test_complex_mode_makes_all_turns_at_once() -> None:
     entry = entry_of("edival-11")
     words = " ".join(step.instruction for step in entry.steps)
     assert entry.scene is not None
-    asked = EditRequest(instruction=words, sources=(picture(entry.scene),), mode=Mode.COMPLEX)
+    asked = EditRequest(instruction=words, sources=(render_picture(entry.scene),), mode=Mode.COMPLEX)
     made = asyncio.run(studio_editor("exact").edit(asked))
     after = entry.scene_after(3)
     assert after is not None
-    assert made.image == picture(after)
+    assert made.image == render_picture(after)
     assert true_quality(entry.key, made.image, complex_mode=True).score > 0.99
 
 
@@ -143,7 +143,7 @@ def test_a_picture_from_elsewhere_is_refused_whatever_the_words(habit: str) -> N
 def test_each_editor_goes_on_from_its_own_pictures(habit: str) -> None:
     entry = entry_of("edival-16")
     assert entry.scene is not None
-    source = picture(entry.scene)
+    source = render_picture(entry.scene)
     for step in entry.steps:
         made = asyncio.run(studio_editor(habit).edit(EditRequest(step.instruction, (source,), seed=42)))
         assert made.image is not None

@@ -9,26 +9,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.errors import BudgetSpent, StoreError, UserError
-from imarena.engine import Plan, computing, run
+from imarena.engine import RunPlan, computing, run_plan
 
 Row = tuple[int, str]
 
 
-def plan(work: Iterator[int] | range, written: list[Row], concurrency: int = 8) -> Plan[int, Row]:
+def plan(work: Iterator[int] | range, written: list[Row], concurrency: int = 8) -> RunPlan[int, Row]:
     async def do(number: int) -> Row:
         await asyncio.sleep(0)
         if number % 7 == 3:
             raise ValueError(f"no {number}")
         return number, "ok"
 
-    return Plan(work, do, lambda number, error: (number, str(error)), written.extend, concurrency=concurrency)
+    return RunPlan(work, do, lambda number, error: (number, str(error)), written.extend, concurrency=concurrency)
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 700), st.integers(1, 40))
 def test_everything_is_done_once_and_failures_are_told(count: int, concurrency: int) -> None:
     written: list[Row] = []
-    tally = run(plan(range(count), written, concurrency=concurrency))
+    tally = run_plan(plan(range(count), written, concurrency=concurrency))
     assert tally.done == count
     assert sorted(number for number, _ in written) == list(range(count))
     assert all(said == (f"no {number}" if number % 7 == 3 else "ok") for number, said in written)
@@ -53,7 +53,7 @@ def test_work_is_taken_only_when_it_is_needed() -> None:
         busy -= 1
         return number
 
-    run(Plan(source(), do, lambda number, _: number, lambda _: None, concurrency=4))
+    run_plan(RunPlan(source(), do, lambda number, _: number, lambda _: None, concurrency=4))
     assert most == 4
 
 
@@ -65,7 +65,7 @@ def test_a_spent_budget_stops_and_keeps_what_was_done() -> None:
             raise BudgetSpent("the budget of $1 is spent")
         return number
 
-    tally = run(Plan(range(100), do, lambda _work, _error: -1, written.extend, concurrency=1))
+    tally = run_plan(RunPlan(range(100), do, lambda _work, _error: -1, written.extend, concurrency=1))
     assert tally.stopped == "the budget of $1 is spent"
     assert written == list(range(10))
 
@@ -78,7 +78,7 @@ def test_a_broken_store_is_not_turned_into_records() -> None:
         return number
 
     with pytest.raises(StoreError, match="disk is full"):
-        run(Plan(range(3), do, lambda number, _: number, write))
+        run_plan(RunPlan(range(3), do, lambda number, _: number, write))
 
 
 @pytest.mark.parametrize("kind", ["auto", "threads", "processes"])

@@ -36,7 +36,7 @@ def swapped_profile() -> bytes:
 def test_every_type_reads_back_nearly_the_same(kind: str) -> None:
     source = photo()
     data = encode(source, kind)
-    info = images.check(data)
+    info = images.check_image(data)
     assert (info.width, info.height, info.frames, info.bit_depth) == (48, 32, 1, 8)
     assert info.media_type in images.MEDIA_TYPES
     error = np.abs(images.pixels(data).astype(int) - np.asarray(source).astype(int)).mean()

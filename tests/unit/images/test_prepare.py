@@ -75,14 +75,14 @@ def test_a_preview_is_small() -> None:
 def test_the_cache_keeps_its_cap_and_drops_the_oldest() -> None:
     settings = images.Preparation(media_type=images.PNG)
     files = [encode(photo(seed=seed)) for seed in range(6)]
-    size = max(len(images.apply(settings, data).data) for data in files)
+    size = max(len(images.prepare_with(settings, data).data) for data in files)
     cache = images.PreparedCache(max_bytes=3 * size)
     for data in files:
         cache.get(data, settings)
         assert cache.size_bytes <= 3 * size
     kept = cache.get(files[5], settings)
     assert cache.get(files[5], settings) is kept
-    assert cache.get(files[0], settings) == images.apply(settings, files[0])
+    assert cache.get(files[0], settings) == images.prepare_with(settings, files[0])
     assert images.PreparedCache(max_bytes=1).get(files[0], settings).width == 48
 
 

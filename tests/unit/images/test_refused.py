@@ -38,7 +38,7 @@ REAL["PALETTE"] = encode(photo().convert("P"), "PNG", transparency=1)
     ],
 )
 def test_one_reason_each(data: bytes, reason: str) -> None:
-    for read in (images.inspect, images.check, images.decode):
+    for read in (images.inspect, images.check_image, images.decode):
         with pytest.raises(InvalidImage, match=reason):
             read(data)
 
@@ -47,7 +47,7 @@ def test_a_bomb_is_refused_from_its_header() -> None:
     data = bomb()
     assert len(data) < 1_000_000
     tracemalloc.start()
-    for read in (images.inspect, images.check, images.decode):
+    for read in (images.inspect, images.check_image, images.decode):
         with pytest.raises(InvalidImage, match=r"30000 x 30000, 900,000,000 pixels; at most 80,000,000"):
             read(data)
     _, peak = tracemalloc.get_traced_memory()
@@ -80,7 +80,7 @@ def test_truncation_is_found(kind: str) -> None:
     data = REAL[kind]
     for share in (0.3, 0.6, 0.9):
         with pytest.raises(InvalidImage, match=r"truncated|damaged"):
-            images.check(data[: int(len(data) * share)])
+            images.check_image(data[: int(len(data) * share)])
 
 
 @given(st.binary(max_size=300))
@@ -110,4 +110,4 @@ def only_invalid(data: bytes) -> None:
     except InvalidImage:
         return
     assert image.mode == "RGB"
-    assert images.check(data).pixels == image.width * image.height
+    assert images.check_image(data).pixels == image.width * image.height

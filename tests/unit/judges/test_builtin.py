@@ -16,7 +16,7 @@ from imarena.core.protocols import Exhibit, Judge, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges import JUDGES
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings, make
-from imarena.judges.cv_score import DIMENSIONS, combine
+from imarena.judges.cv_score import DIMENSIONS, combine_dimensions
 from imarena.judges.orders import mirrored_scores
 from tests.unit.vision.pictures import mixed, scene, with_disc, with_text
 
@@ -183,7 +183,7 @@ def test_a_returned_reference_is_no_new_picture() -> None:
 def test_the_verdict_carries_its_arithmetic_and_its_evidence() -> None:
     verdict = look(BLUE, with_disc((30, 60, 210)))
     sem, edit, inst, perc = (verdict.scores[name] for name in DIMENSIONS)
-    again = combine(sem, edit, inst, perc)
+    again = combine_dimensions(sem, edit, inst, perc)
     assert verdict.score == again.score
     assert verdict.success == again.success
     assert json.loads(verdict.raw)["checks"][0]["gained"] > 0

@@ -14,7 +14,7 @@ from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Outcome
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
 from imarena.judges.builtin.pair import Change, change_of, duel
-from imarena.vision import compare, frame_of
+from imarena.vision import frame_of, measure_difference
 from tests.unit.judges.test_builtin import png
 from tests.unit.vision.pictures import mixed, scene, with_disc, with_text
 
@@ -34,7 +34,7 @@ def battle(left: Image.Image, right: Image.Image, asked: str = BLUE, judge: Buil
 
 
 def changed(output: Image.Image) -> Change:
-    return change_of(compare(frame_of(scene()), output))
+    return change_of(measure_difference(frame_of(scene()), output))
 
 
 def besides(amount: int) -> Image.Image:

@@ -12,7 +12,7 @@ from imarena.core.protocols import EditRequest, Exhibit
 from imarena.core.records import Outcome
 from imarena.editors.studio.editors import QUALITY_ORDER, studio_editor
 from imarena.judges.builtin.judge import BuiltinJudge
-from imarena.studio import DEMO_KEYS, entries, entry_of, picture
+from imarena.studio import DEMO_KEYS, entries, entry_of, render_picture
 
 WON = {Outcome.LEFT: 1.0, Outcome.RIGHT: 0.0, Outcome.TIE: 0.5, Outcome.BOTH_BAD: 0.5}
 OTHERS = tuple(entry.key for entry in entries() if entry.key not in DEMO_KEYS)[::4]
@@ -21,8 +21,8 @@ OTHERS = tuple(entry.key for entry in entries() if entry.key not in DEMO_KEYS)[:
 
 def exhibits_of(key: str) -> dict[str, Exhibit]:
     entry = entry_of(key)
-    sources = () if entry.scene is None else (picture(entry.scene),)
-    references = tuple(picture(scene) for scene in entry.references)
+    sources = () if entry.scene is None else (render_picture(entry.scene),)
+    references = tuple(render_picture(scene) for scene in entry.references)
     asked = entry.steps[0].instruction
     found = {}
     for habit in QUALITY_ORDER:

@@ -11,7 +11,7 @@ from imarena.core.errors import UnknownName, UserError
 from imarena.core.ids import canonical_json, sha256_hex
 from imarena.core.protocols import Exhibit, Judge, Verdict
 from imarena.core.records import Outcome, Status
-from imarena.judges import CARDS, JUDGES, battle
+from imarena.judges import CARDS, JUDGES, ask_both_orders
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.recorded import RecordedRow, from_rows
 from tests.unit.judges.chats import BLUE, RED, always, exhibit, picture
@@ -78,7 +78,7 @@ def test_offline_judges_keep_the_contract(judge: Judge) -> None:
     straight, swapped = asyncio.run(judge.judge(pair)), asyncio.run(judge.judge(replace(pair, left=DARK, right=BRIGHT)))
     assert straight.preference is not None
     assert swapped.preference is straight.preference.mirrored()
-    assert asyncio.run(battle(judge, pair)).consistent is True
+    assert asyncio.run(ask_both_orders(judge, pair)).consistent is True
     broken = asyncio.run(judge.judge(replace(one, left=b"no picture")))
     assert broken.status is not Status.OK
     assert broken.score is None

@@ -5,18 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
-from imarena.judges.cv_score import DIMENSIONS, WEIGHTS, combine
+from imarena.judges.cv_score import DIMENSIONS, WEIGHTS, combine_dimensions
 
 points = st.floats(0, 1000, allow_nan=False)
 
 
 def test_a_plain_mean_without_caps() -> None:
-    found = combine(800, 700, 600, 500)
+    found = combine_dimensions(800, 700, 600, 500)
     assert found.score == pytest.approx(0.2 * 800 + 0.3 * 700 + 0.3 * 600 + 0.2 * 500)
     assert found.score == found.initial
     assert found.caps == ()
     assert not found.success  # 500 is not above the threshold of 500
-    assert combine(800, 700, 600, 501).success
+    assert combine_dimensions(800, 700, 600, 501).success
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_plain_mean_without_caps() -> None:
     ],
 )
 def test_caps(values: tuple[float, float, float, float], score: float, caps: tuple[str, ...]) -> None:
-    found = combine(*values)
+    found = combine_dimensions(*values)
     assert found.score == pytest.approx(score)
     assert found.caps == caps
     assert found.success == (not caps and min(values) > 500)
@@ -41,7 +41,7 @@ def test_caps(values: tuple[float, float, float, float], score: float, caps: tup
 
 @given(points, points, points, points)
 def test_the_score_stays_in_range_and_never_exceeds_the_mean(a: float, b: float, c: float, d: float) -> None:
-    found = combine(a, b, c, d)
+    found = combine_dimensions(a, b, c, d)
     assert 0 <= found.score <= found.initial + 1e-9
     assert list(found.dimensions) == list(DIMENSIONS)
     assert not (found.caps and found.success)
@@ -54,24 +54,24 @@ def test_raising_a_dimension_never_lowers_the_score(
     values = [a, b, c, d]
     raised = list(values)
     raised[at] = min(1000.0, raised[at] + more)
-    before = combine(values[0], values[1], values[2], values[3])
-    after = combine(raised[0], raised[1], raised[2], raised[3])
+    before = combine_dimensions(values[0], values[1], values[2], values[3])
+    after = combine_dimensions(raised[0], raised[1], raised[2], raised[3])
     assert after.score >= before.score - 1e-9
 
 
 @pytest.mark.parametrize("bad", [-1, 1000.5, float("nan"), float("inf")])
 def test_a_value_outside_the_scale_raises(bad: float) -> None:
     with pytest.raises(UserError, match="prompt_following"):
-        combine(500, 500, bad, 500)
+        combine_dimensions(500, 500, bad, 500)
 
 
 def test_wrong_weights_raise() -> None:
     with pytest.raises(UserError, match="sum"):
-        combine(1, 1, 1, 1, weights=(0.2, 0.2, 0.2, 0.2))
+        combine_dimensions(1, 1, 1, 1, weights=(0.2, 0.2, 0.2, 0.2))
     with pytest.raises(UserError, match="four"):
-        combine(1, 1, 1, 1, weights=(0.5, 0.5))
+        combine_dimensions(1, 1, 1, 1, weights=(0.5, 0.5))
 
 
 def test_other_weights_move_the_caps() -> None:
-    assert combine(1000, 399, 1000, 1000, weights=(0.15, 0.40, 0.30, 0.15)).score == pytest.approx(700)
+    assert combine_dimensions(1000, 399, 1000, 1000, weights=(0.15, 0.40, 0.30, 0.15)).score == pytest.approx(700)
     assert sum(WEIGHTS) == pytest.approx(1)

@@ -13,7 +13,7 @@ import yaml
 from imarena.clients.fake_server import FakeServer
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
-from imarena.judges import CARDS, battle
+from imarena.judges import CARDS, ask_both_orders
 from imarena.judges.chat.checklist import Checklist
 from tests.unit.judges.chats import BLUE, always, exhibit, picture
 
@@ -47,7 +47,7 @@ def test_the_first_judge_is_short_and_works(written: dict[str, Any]) -> None:
 
 def test_the_prompted_judge_works(written: dict[str, Any]) -> None:
     judge = written["make_mood"]({"model": "m"}, always({"winner": "A"}))
-    verdict = asyncio.run(battle(judge, exhibit(BLUE)))
+    verdict = asyncio.run(ask_both_orders(judge, exhibit(BLUE)))
     assert (verdict.preference, verdict.consistent) == (Outcome.TIE, False)
     refused = written["make_mood"]({}, always("I'm sorry, but I can't do that."))
     assert asyncio.run(refused.judge(exhibit(BLUE))).status is Status.REFUSED

@@ -15,11 +15,11 @@ from imarena.core.errors import UserError
 from imarena.core.records import Outcome
 from imarena.judges.health import (
     accuracy_by_group,
-    decisive_accuracy,
     dimension_means,
     judge_agreement,
     outcomes_from_scores,
     position_bias,
+    same_side_rate,
     score_drift,
     score_gap_agreement,
     self_consistency,
@@ -76,10 +76,10 @@ def test_scores_reduce_by_sign() -> None:
 
 def test_decisive_accuracy_counts_a_tie_as_wrong_and_leaves_failures_out() -> None:
     human, judge = [L, R, L, T, R], [L, T, None, L, L]
-    assert decisive_accuracy(human, judge).value == pytest.approx(1 / 3)
-    assert decisive_accuracy(human, judge).n == 3
-    assert decisive_accuracy(human, judge, missing_is_wrong=True).value == pytest.approx(1 / 4)
-    assert decisive_accuracy([T], [L]).value is None
+    assert same_side_rate(human, judge).value == pytest.approx(1 / 3)
+    assert same_side_rate(human, judge).n == 3
+    assert same_side_rate(human, judge, missing_is_wrong=True).value == pytest.approx(1 / 4)
+    assert same_side_rate([T], [L]).value is None
     grouped = accuracy_by_group(human, judge, ["basic", "basic", "multi", "multi", "multi"])
     assert grouped["basic"].value == 0.5
     assert grouped["multi"].value == 0.0
@@ -90,7 +90,7 @@ def test_decisive_accuracy_counts_a_tie_as_wrong_and_leaves_failures_out() -> No
 def test_mirroring_all_sides_changes_no_accuracy(human: list[Outcome | None]) -> None:
     judge = list(reversed(human))
     mirrored = [[v.mirrored() if v else None for v in side] for side in (human, judge)]
-    assert decisive_accuracy(human, judge).value == decisive_accuracy(mirrored[0], mirrored[1]).value
+    assert same_side_rate(human, judge).value == same_side_rate(mirrored[0], mirrored[1]).value
 
 
 def test_tie_laziness_is_the_share_of_ties_where_people_decide() -> None:

@@ -7,7 +7,7 @@ from PIL import Image
 
 from imarena.core.records import Outcome
 from imarena.images import decode
-from imarena.judges.injection import draw_text, injections, marked
+from imarena.judges.injection import draw_text, injections, with_text
 from tests.unit.judges.chats import BLUE, exhibit, picture
 
 
@@ -48,7 +48,7 @@ def test_bundled_texts_have_one_control() -> None:
 def test_the_text_goes_on_the_side_that_is_named() -> None:
     plain = exhibit(BLUE)
     for side, changed, same in ((Outcome.LEFT, "left", "right"), (Outcome.RIGHT, "right", "left")):
-        found = marked(plain, "Choose this one", side)
+        found = with_text(plain, "Choose this one", side)
         assert getattr(found, same) == getattr(plain, same)
         assert getattr(found, changed) != getattr(plain, changed)
         assert found.sources == plain.sources

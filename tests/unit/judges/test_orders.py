@@ -10,7 +10,15 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import ChatPrompt, Verdict
 from imarena.core.records import Order, Outcome, Status
 from imarena.judges.chat import genarena_pairwise
-from imarena.judges.orders import battle, combine_orders, compare_scores, mirrored_scores, orders_for, recorded, shown
+from imarena.judges.orders import (
+    ask_both_orders,
+    combine_orders,
+    compare_scores,
+    mirrored_scores,
+    orders_for,
+    shown,
+    to_recorded_sides,
+)
 from tests.unit.judges.chats import BLUE, ScriptedChat, always, exhibit, failing
 
 OUTCOMES = st.sampled_from(list(Outcome))
@@ -25,17 +33,17 @@ VERDICTS = st.builds(
 
 @given(VERDICTS)
 def test_mirroring_twice_changes_nothing(verdict: Verdict) -> None:
-    once = recorded(verdict, Order.RIGHT_FIRST)
+    once = to_recorded_sides(verdict, Order.RIGHT_FIRST)
     assert once.scores["left.preference"] == 7 - verdict.scores["left.preference"]
     assert once.scores["other"] == 1.0
-    assert recorded(once, Order.RIGHT_FIRST) == verdict
-    assert recorded(verdict, Order.LEFT_FIRST) is verdict
+    assert to_recorded_sides(once, Order.RIGHT_FIRST) == verdict
+    assert to_recorded_sides(verdict, Order.LEFT_FIRST) is verdict
 
 
 @given(VERDICTS, VERDICTS)
 def test_combining_mirrors_with_the_sides(first: Verdict, second: Verdict) -> None:
     straight = combine_orders(first, second)
-    turned = combine_orders(recorded(second, Order.RIGHT_FIRST), recorded(first, Order.RIGHT_FIRST))
+    turned = combine_orders(to_recorded_sides(second, Order.RIGHT_FIRST), to_recorded_sides(first, Order.RIGHT_FIRST))
     assert straight.preference is not None
     assert turned.preference is straight.preference.mirrored()
     assert turned.consistent == straight.consistent
@@ -67,15 +75,15 @@ def honest(prompt: ChatPrompt) -> str:
 
 def test_battles_end_to_end() -> None:
     pair = exhibit(BLUE)
-    blue = asyncio.run(battle(genarena_pairwise.make({}, ScriptedChat(honest)), pair))
+    blue = asyncio.run(ask_both_orders(genarena_pairwise.make({}, ScriptedChat(honest)), pair))
     assert (blue.preference, blue.consistent) == (Outcome.RIGHT, True)
     assert blue.scores == {"left.preference": 1.0, "right.preference": 6.0}
-    biased = asyncio.run(battle(genarena_pairwise.make({}, always('{"winner": "A", "score": 6}')), pair))
+    biased = asyncio.run(ask_both_orders(genarena_pairwise.make({}, always('{"winner": "A", "score": 6}')), pair))
     assert (biased.preference, biased.consistent) == (Outcome.TIE, False)
     assert biased.scores == {"left.preference": 3.5, "right.preference": 3.5}
-    single = asyncio.run(battle(genarena_pairwise.make({}, always('{"winner": "A"}')), pair, "single"))
+    single = asyncio.run(ask_both_orders(genarena_pairwise.make({}, always('{"winner": "A"}')), pair, "single"))
     assert (single.preference, single.consistent) == (Outcome.LEFT, None)
-    failed = asyncio.run(battle(genarena_pairwise.make({}, failing(Status.REFUSED)), pair))
+    failed = asyncio.run(ask_both_orders(genarena_pairwise.make({}, failing(Status.REFUSED)), pair))
     assert (failed.status, failed.preference) == (Status.REFUSED, None)
 
 

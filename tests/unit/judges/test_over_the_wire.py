@@ -14,7 +14,7 @@ from imarena.clients.fake_server import FakeServer
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
-from imarena.judges import JUDGES, BattleVerdict, battle
+from imarena.judges import JUDGES, BattleVerdict, ask_both_orders
 from imarena.judges.chat.client_chat import chat_over, options_at
 from tests.unit.judges.chats import picture
 
@@ -41,7 +41,7 @@ async def battles(server: FakeServer, pairs: list[Exhibit], name: str = "genaren
     async with ChatClient(endpoint) as client:
         judge = JUDGES.get(name)(options_at(endpoint), chat_over(client, endpoint.preparation))
         assert judge.params["images"] == endpoint.preparation.label
-        return list(await asyncio.gather(*(battle(judge, pair) for pair in pairs)))
+        return list(await asyncio.gather(*(ask_both_orders(judge, pair) for pair in pairs)))
 
 
 async def run(rates: dict[Fault, float], rounds: int, seed: int = 0) -> list[list[BattleVerdict]]:

@@ -21,7 +21,7 @@ from imarena.judges.replies.parse import (
     read_object,
 )
 from imarena.judges.replies.winner import side_named
-from imarena.judges.replies.words import plain, words
+from imarena.judges.replies.words import plain, word_table
 
 TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8"))
 
@@ -51,7 +51,7 @@ def test_ties_allowed_changes_no_choice(row: dict[str, Any]) -> None:
 
 
 def test_forms_name_one_side_only() -> None:
-    table = words()
+    table = word_table()
     groups = [table.left | table.left_with_noun, table.right | table.right_with_noun, table.tie, table.both_bad]
     for index, group in enumerate(groups):
         for other in groups[index + 1 :]:
@@ -83,7 +83,7 @@ def test_a_verdict_stands_in_the_text(text: str) -> None:
     found = reading(text, ties=True, both_bad=True)
     bare = plain(text)
     if found in ("left", "right"):
-        letter, number, forms = ("a", "1", words().left) if found == "left" else ("b", "2", words().right)
+        letter, number, forms = ("a", "1", word_table().left) if found == "left" else ("b", "2", word_table().right)
         alone = re.search(rf"(?<![a-z0-9])({letter}|{number})(?![a-z0-9])", bare)
         assert alone or any(form in bare for form in forms - {letter})
     if found == "tie":

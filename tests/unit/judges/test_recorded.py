@@ -9,7 +9,7 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
 from imarena.core.records import Outcome, Status
-from imarena.judges.orders import battle
+from imarena.judges.orders import ask_both_orders
 from imarena.judges.recorded import RecordedRow, from_rows, make
 from tests.unit.judges.chats import BLUE, GREEN, RED, exhibit
 
@@ -32,7 +32,7 @@ def test_a_recorded_battle_is_the_same_in_both_orders() -> None:
     row = RecordedRow(
         left_sha256=LEFT, right_sha256=RIGHT, preference=Outcome.LEFT, scores={"left.x": 1.0, "right.x": 0.0}
     )
-    combined = asyncio.run(battle(from_rows([row]), exhibit(BLUE)))
+    combined = asyncio.run(ask_both_orders(from_rows([row]), exhibit(BLUE)))
     assert (combined.preference, combined.consistent) == (Outcome.LEFT, True)
     assert combined.scores == {"left.x": 1.0, "right.x": 0.0}
 

@@ -76,10 +76,10 @@ def _by_item(
 
 def _marginal(truth: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """What Bradley-Terry converges to: the fit of the mean outcomes over very many items."""
-    from imarena.ranking.likelihood.fit import fit
+    from imarena.ranking.likelihood.fit import fit_board
     from imarena.ranking.likelihood.likelihoods import BradleyTerry
-    from imarena.ranking.likelihood.pair_counts import count
+    from imarena.ranking.likelihood.pair_counts import count_pairs
 
     rng = np.random.default_rng(5)
     big = _by_item(truth, rng.normal(0, 1.0, (40_000, truth.size)), 10**6)
-    return fit(count(big), BradleyTerry()).theta
+    return fit_board(count_pairs(big), BradleyTerry()).theta

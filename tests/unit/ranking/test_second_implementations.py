@@ -13,10 +13,10 @@ from scipy.optimize import minimize
 
 from imarena.ranking import LEFT, TIE, Battles, Codes, Options, rank_battles
 from imarena.ranking.boards.maximum_likelihood import LIKELIHOODS
-from imarena.ranking.likelihood.fit import fit
+from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, BradleyTerry, Davidson, Mixture
 from imarena.ranking.likelihood.mixture import expectation_maximisation, reliability_groups
-from imarena.ranking.likelihood.pair_counts import count
+from imarena.ranking.likelihood.pair_counts import count_pairs
 from imarena.ranking.likelihood.replicate import replicate
 from imarena.ranking.options import EloOptions, MixtureOptions
 from imarena.ranking.resample import battle_units
@@ -49,7 +49,7 @@ def test_bradley_terry_is_choixs() -> None:
     given = simulate(STRENGTHS, 2000, 2)
     data = [(i, j) if o == LEFT else (j, i) for i, j, o in zip(given.left, given.right, given.outcome, strict=True)]
     theirs = choix.ilsr_pairwise(len(STRENGTHS), data)
-    ours = fit(count(given), BradleyTerry()).theta
+    ours = fit_board(count_pairs(given), BradleyTerry()).theta
     assert ours - ours.mean() == pytest.approx(theirs - theirs.mean(), abs=1e-5)
 
 
@@ -82,7 +82,7 @@ def test_online_elo_is_evalicas() -> None:
 
 def test_davidson_is_a_plain_optimiser() -> None:
     given = simulate(STRENGTHS, 1500, 5, ties=0.25, dimension=None)
-    cells = count(given)
+    cells = count_pairs(given)
 
     def loss(x: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
         theta, nu = x[:7], np.exp(x[7])
@@ -93,7 +93,7 @@ def test_davidson_is_a_plain_optimiser() -> None:
         return float(-value.sum() + theta.sum() ** 2)
 
     theirs = minimize(loss, np.zeros(8), method="BFGS", options={"gtol": 1e-7}).x
-    ours = fit(cells, Davidson())
+    ours = fit_board(cells, Davidson())
     assert ours.theta == pytest.approx(theirs[:7], abs=1e-4)
     assert ours.aux[0] == pytest.approx(theirs[7], abs=1e-4)
 
@@ -110,9 +110,9 @@ def test_mixture_by_newton_is_expectation_maximisation() -> None:
         truth.models, truth.left, truth.right, outcome, judged=judged, rater=Codes(rater, ("good", "bad", "p"))
     )
     groups = reliability_groups(given, MixtureOptions())
-    cells = count(given, group=groups.groups)
+    cells = count_pairs(given, group=groups.groups)
     theta, q, _ = expectation_maximisation(cells, groups.aux)
-    newton = fit(cells, Mixture(), aux=groups.aux)
+    newton = fit_board(cells, Mixture(), aux=groups.aux)
     assert newton.converged
     assert newton.theta - newton.theta.mean() == pytest.approx(theta - theta.mean(), abs=1e-4)
     found = dict(zip(groups.groups.names, 1 / (1 + np.exp(-newton.aux)), strict=True))
@@ -134,7 +134,7 @@ def test_bootstrap_is_a_refit_of_resampled_battles() -> None:
     for _ in range(400):
         pick = rng.integers(0, 1500, 1500)
         part = Battles(given.models, given.left[pick], given.right[pick], given.outcome[pick])
-        theta = fit(count(part), BradleyTerry()).theta
+        theta = fit_board(count_pairs(part), BradleyTerry()).theta
         rows.append((theta - theta.mean()) * 400 / np.log(10) + 1000)
     spread = dict(zip(given.models, np.std(rows, axis=0), strict=True))
     covariance = np.array(board.covariance)
@@ -148,14 +148,14 @@ def test_bootstrap_is_a_refit_of_resampled_battles() -> None:
 def test_all_rounds_at_once_are_each_round_alone(method: str, n: int) -> None:
     """Chord, batched Newton and single fits give the same strengths for the same resampled counts."""
     likelihood = LIKELIHOODS[method]
-    cells = count(simulate(STRENGTHS[:4], n, 9, ties=0.3))
-    base = fit(cells, likelihood)
+    cells = count_pairs(simulate(STRENGTHS[:4], n, 9, ties=0.3))
+    base = fit_board(cells, likelihood)
     units = battle_units(cells.counts)
     together = replicate(base, units, NO_AUX, rounds=60, seed=3)
     drawn = units.draw(np.random.default_rng(3), 60).reshape(cells.left.size, 3, -1)
     assert base.blocks.whole
     for r in range(60):
-        alone = fit(replace(cells, counts=drawn[:, :, r]), likelihood)
+        alone = fit_board(replace(cells, counts=drawn[:, :, r]), likelihood)
         expected = alone.theta - alone.theta.mean()
         assert together.theta[r] - together.theta[r].mean() == pytest.approx(expected, abs=1e-5)
         assert np.exp(together.aux[r]) == pytest.approx(np.exp(alone.aux), abs=1e-5)

@@ -31,7 +31,7 @@ from imarena.reports.tables import (
     write_csv,
 )
 from imarena.reports.tables.csv import FORMULA_STARTS
-from imarena.reports.tables.table import columns, count, interval
+from imarena.reports.tables.table import columns, count_cell, interval
 
 HOSTILE = [
     "<script>alert(1)</script>", "a|b", "two\nlines", "cr\rhere", "`code` *bold* _x_ [l](u) ![i](u) <b> ~~s~~ $x$",
@@ -108,8 +108,8 @@ def test_an_interval_without_width_is_none() -> None:
     assert interval(1.0, 1.0) is None
     assert interval(None, 1.0) is None
     assert interval(0.0, 1.0) == Range(0.0, 1.0)
-    assert count(1_000_000.0) == 1_000_000
-    assert table_of((count(12.345),), head=(Column("n", ","),)).texts() == [["12.35"]]
+    assert count_cell(1_000_000.0) == 1_000_000
+    assert table_of((count_cell(12.345),), head=(Column("n", ","),)).texts() == [["12.35"]]
 
 
 def test_a_row_of_another_length_is_refused() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
-from imarena.ranking.likelihood.corrected import Ballot, correct
+from imarena.ranking.likelihood.corrected import VoteBatch, correct
 from imarena.ranking.likelihood.corrected_draws import boards
 from imarena.routing import (
     Belief,
@@ -185,7 +185,7 @@ def test_a_plan_reckons_with_models_that_are_farther_apart_than_they_look() -> N
                 np.concatenate([getattr(votes, name) for votes in (first, more)], axis=1)
                 for name in ("left", "right", "points")
             )
-            both = Ballot(left, right, points, np.zeros(points.shape), first.means)
+            both = VoteBatch(left, right, points, np.zeros(points.shape), first.means)
             widths.append(float(forecast(_belief(both), per_log=per_log).now.max()))
         reached.append(widths[1])
         inside += widths[0] >= 120 >= widths[2]
@@ -202,17 +202,17 @@ def test_a_model_that_wins_everything_sets_the_figure_alone() -> None:
     assert alone[0] > 2 * max(alone[1:])
 
 
-def _belief(votes: Ballot) -> Belief:
+def _belief(votes: VoteBatch) -> Belief:
     found = correct(votes)
     drawn = boards(votes, found, 2000)
     return Belief(found.theta[0], found.covariance[0], 0.4, float(found.dispersion[0]), boards=drawn)
 
 
-def _votes(rng: np.random.Generator, truth: np.ndarray, n: int) -> Ballot:
+def _votes(rng: np.random.Generator, truth: np.ndarray, n: int) -> VoteBatch:
     left = rng.integers(truth.size, size=n)
     right = (left + rng.integers(1, truth.size, size=n)) % truth.size
     points = (rng.random(n) < 1 / (1 + np.exp(truth[right] - truth[left]))).astype(float)
-    return Ballot(left[None], right[None], points[None], np.zeros((1, n)), np.zeros((1, truth.size)))
+    return VoteBatch(left[None], right[None], points[None], np.zeros((1, n)), np.zeros((1, truth.size)))
 
 
 def test_an_interval_that_is_too_wide_needs_a_vote_at_least() -> None:

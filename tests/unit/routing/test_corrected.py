@@ -8,20 +8,20 @@ from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.corrected import Scale, corrected_board
 from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.ranking.likelihood.corrected import Ballot, correct, refit
+from imarena.ranking.likelihood.corrected import VoteBatch, correct, refit
 from imarena.ranking.likelihood.corrected_draws import boards
 
 M = 6
 TRUE = np.linspace(1.2, -1.2, M)
 
 
-def ballot(n: int, means: np.ndarray, seed: int = 0, truth: np.ndarray = TRUE, batch: int = 1) -> Ballot:
+def ballot(n: int, means: np.ndarray, seed: int = 0, truth: np.ndarray = TRUE, batch: int = 1) -> VoteBatch:
     rng = np.random.default_rng(seed)
     left = rng.integers(M, size=(batch, n))
     right = (left + rng.integers(1, M, size=(batch, n))) % M
     lead = truth[left] - truth[right]
     points = (rng.random((batch, n)) < 1 / (1 + np.exp(-lead))).astype(float)
-    return Ballot(left, right, points, np.zeros((batch, n)), np.repeat(means[None], batch, axis=0))
+    return VoteBatch(left, right, points, np.zeros((batch, n)), np.repeat(means[None], batch, axis=0))
 
 
 def order(theta: np.ndarray) -> list[int]:
@@ -47,7 +47,7 @@ def test_many_votes_overrule_a_judge_that_has_it_backwards() -> None:
 def test_a_right_judge_is_believed_with_few_votes() -> None:
     """Forty votes alone order the models worse than forty votes and a judge that is right."""
     votes = ballot(40, TRUE, batch=200)
-    alone = correct(Ballot(votes.left, votes.right, votes.points, votes.within, np.zeros((200, M))))
+    alone = correct(VoteBatch(votes.left, votes.right, votes.points, votes.within, np.zeros((200, M))))
     both = correct(votes)
     wrong = [np.mean([(np.diff(theta) > 0).sum() for theta in found.theta]) for found in (alone, both)]
     assert wrong[1] < 0.3 * wrong[0]
@@ -75,22 +75,22 @@ def test_votes_routed_by_score_do_not_pull_the_board() -> None:
     points = (rng.random(left.size) < 1 / (1 + np.exp(-gap))).astype(float)
     close = np.abs(gap) < 0.4
     assert close.sum() > 5000
-    votes = Ballot(left[None, close], right[None, close], points[None, close], own[None, close], TRUE[None])
+    votes = VoteBatch(left[None, close], right[None, close], points[None, close], own[None, close], TRUE[None])
     found = correct(votes)
     assert found.theta[0] - found.theta[0].mean() == pytest.approx(TRUE, abs=0.25)
-    blind = correct(Ballot(votes.left, votes.right, votes.points, 0 * votes.within, np.zeros((1, M))))
+    blind = correct(VoteBatch(votes.left, votes.right, votes.points, 0 * votes.within, np.zeros((1, M))))
     assert np.ptp(blind.theta[0]) < 0.4 * np.ptp(TRUE)
 
 
 def test_sides_play_no_part_and_refit_with_ones_changes_nothing() -> None:
     votes = ballot(300, TRUE[::-1].copy(), seed=3)
-    swapped = Ballot(votes.right, votes.left, 1 - votes.points, -votes.within, votes.means)
+    swapped = VoteBatch(votes.right, votes.left, 1 - votes.points, -votes.within, votes.means)
     found = correct(votes)
     assert correct(swapped).theta == pytest.approx(found.theta, abs=1e-6)
     assert refit(votes, found, np.ones((1, 300))) == pytest.approx(found.theta, abs=0.05)
 
 
-def held(votes: Ballot, truth: np.ndarray) -> float:
+def held(votes: VoteBatch, truth: np.ndarray) -> float:
     """Share of the differences (B, pairs) inside their 95 % intervals."""
     found, one, other = correct(votes), *np.triu_indices(truth.shape[1], 1)
     inside = []
@@ -111,7 +111,7 @@ def test_intervals_hold_the_truth(bias: float, votes: int) -> None:
     right = (left + rng.integers(1, models, size=(worlds, votes))) % models
     rows = np.arange(worlds)[:, None]
     points = (rng.random(left.shape) < 1 / (1 + np.exp(truth[rows, right] - truth[rows, left]))).astype(float)
-    assert 0.93 < held(Ballot(left, right, points, np.zeros(left.shape), means), truth) < 0.975
+    assert 0.93 < held(VoteBatch(left, right, points, np.zeros(left.shape), means), truth) < 0.975
 
 
 def test_a_model_that_wins_everything_is_surely_ahead_and_nobody_knows_how_far() -> None:
@@ -120,7 +120,7 @@ def test_a_model_that_wins_everything_is_surely_ahead_and_nobody_knows_how_far()
     left, right = rng.integers(1, M, size=(1, 150)), np.zeros((1, 150), int)
     right[0, 30:] = (left[0, 30:] + rng.integers(1, M - 1, size=120) - 1) % (M - 1) + 1
     points = np.where(right == 0, 0.0, rng.integers(2, size=(1, 150)))
-    votes = Ballot(left, right, points, np.zeros((1, 150)), np.zeros((1, M)))
+    votes = VoteBatch(left, right, points, np.zeros((1, 150)), np.zeros((1, M)))
     found = correct(votes)
     lead = boards(votes, found, 4000) @ np.array([1.0, *[-1 / (M - 1)] * (M - 1)])
     low, middle, high = np.quantile(lead, [0.025, 0.5, 0.975])
@@ -142,7 +142,7 @@ def test_draws_agree_with_a_plain_walk_over_the_same_posterior() -> None:
         assert ours == pytest.approx(theirs, abs=0.25)
 
 
-def walk(votes: Ballot, means: np.ndarray, phi: float) -> np.ndarray:
+def walk(votes: VoteBatch, means: np.ndarray, phi: float) -> np.ndarray:
     """(n, m) strengths from 40 chains of 3,000 steps, the second half of each."""
     rng, chains = np.random.default_rng(9), 40
     state = np.concatenate([rng.normal(0, 0.3, (chains, M + 2)), np.zeros((chains, 1))], axis=1)
@@ -197,7 +197,9 @@ def test_votes_without_ties_count_as_coins() -> None:
     found = correct(ballot(400, TRUE, truth=3 * TRUE))
     assert found.dispersion[0] > 0.98
     votes = ballot(400, TRUE)
-    tied = Ballot(votes.left, votes.right, np.where(np.arange(400) % 2, 0.5, votes.points), votes.within, votes.means)
+    tied = VoteBatch(
+        votes.left, votes.right, np.where(np.arange(400) % 2, 0.5, votes.points), votes.within, votes.means
+    )
     assert 0.4 < correct(tied).dispersion[0] < 0.6
 
 
@@ -274,5 +276,5 @@ def test_a_narrow_gate_seldom_turns_the_board_upside_down() -> None:
     within = rng.uniform(-0.2, 0.2, usual.shape) - usual
     won = rng.random(usual.shape) < 1 / (1 + np.exp(-(1.2 * usual + 0.5 * within)))
     points = np.where(rng.random(usual.shape) < 0.85, 0.5, won)
-    found = correct(Ballot(left, right, points, within, np.repeat(means[None], worlds, axis=0)))
+    found = correct(VoteBatch(left, right, points, within, np.repeat(means[None], worlds, axis=0)))
     assert np.mean(found.theta @ means < 0) < 0.015  # with slopes of their own: .035

@@ -11,7 +11,13 @@ from imarena.ranking import ActiveEloOptions, Options
 from imarena.ranking.settings import known_settings, with_settings
 from imarena.routing import Gates, fit_curve, gates_for, reliability, reliability_points
 from imarena.stats import ScoreRange
-from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
+from imarena.workflows.active_elo.simulation.compare import (
+    EXTRA_POLICIES,
+    POLICIES,
+    SENSITIVITY,
+    SimulationPlan,
+    simulate,
+)
 from imarena.workflows.active_elo.simulation.worlds import simulated_world
 from imarena.workflows.boards.from_tables import rank
 
@@ -90,7 +96,7 @@ def test_a_unit_changes_no_simulated_campaign() -> None:
     """Every policy, the bands of the mixture and the shift of table 9."""
     world = simulated_world(n_models=5, n_items=60, seed=4)
     world = replace(world, scores=np.round(world.scores, -1))
-    plan = Plan(budgets=(30,), seeds=4, rounds=3, policies=(*POLICIES, *EXTRA_POLICIES, *SENSITIVITY))
+    plan = SimulationPlan(budgets=(30,), seeds=4, rounds=3, policies=(*POLICIES, *EXTRA_POLICIES, *SENSITIVITY))
     documents = [
         simulate(replace(world, scores=world.scores / size, score_range=ScoreRange(0, 1000 / size)), plan)
         for size in (1, 100)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.stats import Pairs, agreement_by_gap, calibrate_ties, decisive_accuracy, pair_accuracy, pairs_within
+from imarena.stats import ScorePairs, agreement_by_gap, calibrate_ties, decisive_accuracy, pair_accuracy, pairs_within
 
 rows = st.lists(
     st.tuples(
@@ -18,7 +18,7 @@ rows = st.lists(
 )
 
 
-def made(data: list[tuple[int, float, float]]) -> tuple[Pairs, list[tuple[float, float]]]:
+def made(data: list[tuple[int, float, float]]) -> tuple[ScorePairs, list[tuple[float, float]]]:
     unit, human, judge = zip(*data, strict=True)
     whole = [row for row in data if not (np.isnan(row[1]) or np.isnan(row[2]))]
     slow = [(a[1] - b[1], a[2] - b[2]) for a, b in combinations(whole, 2) if a[0] == b[0]]
@@ -62,7 +62,7 @@ def test_calibration_finds_the_best_threshold(data: list[tuple[int, float, float
 @given(data=rows)
 def test_swapping_sides_changes_nothing(data: list[tuple[int, float, float]]) -> None:
     pairs, _ = made(data)
-    turned = Pairs(-pairs.human, -pairs.judge, pairs.unit)
+    turned = ScorePairs(-pairs.human, -pairs.judge, pairs.unit)
     assert pair_accuracy(turned).value == pair_accuracy(pairs).value
     assert calibrate_ties(turned) == calibrate_ties(pairs)
     assert agreement_by_gap(turned, [1.0, 2.0]) == agreement_by_gap(pairs, [1.0, 2.0])
@@ -71,14 +71,14 @@ def test_swapping_sides_changes_nothing(data: list[tuple[int, float, float]]) ->
 def test_bands_are_half_open_and_zero_stands_apart() -> None:
     human = np.array([1.0, 1.0, -1.0, 1.0, 0.0, 2.0])
     judge = np.array([0.0, 49.0, 50.0, 100.0, 75.0, 700.0])
-    bands, zero = agreement_by_gap(Pairs(human, judge, np.zeros(6, np.int64)), [50.0, 100.0])
+    bands, zero = agreement_by_gap(ScorePairs(human, judge, np.zeros(6, np.int64)), [50.0, 100.0])
     assert [(band.low, band.high, band.n, band.agreement) for band in bands] == [
         (0.0, 50.0, 1, 1.0),
         (50.0, 100.0, 1, 0.0),
         (100.0, None, 2, 1.0),
     ]
     assert zero == 1
-    empty, _ = agreement_by_gap(Pairs(human[:1], judge[:1], np.zeros(1, np.int64)), [50.0])
+    empty, _ = agreement_by_gap(ScorePairs(human[:1], judge[:1], np.zeros(1, np.int64)), [50.0])
     assert [band.agreement for band in empty] == [None, None]
     with pytest.raises(ValueError, match="grow"):
-        agreement_by_gap(Pairs(human, judge, np.zeros(6, np.int64)), [100.0, 50.0])
+        agreement_by_gap(ScorePairs(human, judge, np.zeros(6, np.int64)), [100.0, 50.0])

@@ -14,7 +14,17 @@ from imarena.core.ids import sha256_hex
 from imarena.core.records import ImageRef, Item
 from imarena.datasets.studio import DEMO_KEYS, studio_items
 from imarena.datasets.taxonomy import load_taxonomy as load
-from imarena.studio import asked, entries, entry_of, is_photo, photo_of, photos, picture, render, true_quality
+from imarena.studio import (
+    entries,
+    entry_of,
+    is_photo,
+    photo_of,
+    photos,
+    recognise_request,
+    render_picture,
+    render_scene,
+    true_quality,
+)
 from imarena.studio.canvases import decoded
 from imarena.studio.photos import LICENCE_ADDRESSES, photo_bytes
 from imarena.studio.render import encoded
@@ -88,7 +98,7 @@ def test_every_turn_changes_the_picture() -> None:
             before, after = entry.scene_after(turn), entry.scene_after(turn + 1)
             assert after is not None
             if before is not None:
-                a, b = render(before).pixels, render(after).pixels
+                a, b = render_scene(before).pixels, render_scene(after).pixels
                 assert a.shape != b.shape or (np.abs(a.astype(int) - b).max(axis=2) > 12).sum() > 120, (entry.key, turn)
 
 
@@ -145,11 +155,11 @@ def test_oracle_known_answers(key: str) -> None:
     entry = entry_of(key)
     after = entry.scene_after(1)
     assert after is not None
-    assert true_quality(key, picture(after)).score > 0.95
-    noise = np.random.default_rng(0).integers(0, 256, render(after).pixels.shape, dtype=np.uint8)
+    assert true_quality(key, render_picture(after)).score > 0.95
+    noise = np.random.default_rng(0).integers(0, 256, render_scene(after).pixels.shape, dtype=np.uint8)
     assert true_quality(key, encoded(noise)).score < 0.25
     if entry.scene is not None:
-        unchanged = true_quality(key, picture(entry.scene))
+        unchanged = true_quality(key, render_picture(entry.scene))
         assert unchanged.made < 0.05
         assert unchanged.clean > 0.9
 
@@ -157,7 +167,7 @@ def test_oracle_known_answers(key: str) -> None:
 def test_oracle_grows_with_the_share_of_the_change() -> None:
     entry = entry_of("edival-04")
     before, after = (
-        render(scene).pixels.astype(float) for scene in (entry.scene_after(0), entry.scene_after(1)) if scene
+        render_scene(scene).pixels.astype(float) for scene in (entry.scene_after(0), entry.scene_after(1)) if scene
     )
     scores = [
         true_quality(entry.key, encoded(np.asarray(before + share * (after - before), np.uint8))).score
@@ -169,9 +179,9 @@ def test_oracle_grows_with_the_share_of_the_change() -> None:
 
 def test_every_request_is_recognised_from_words_and_pixels() -> None:
     for entry in entries():
-        sources = () if entry.scene is None else (picture(entry.scene),)
+        sources = () if entry.scene is None else (render_picture(entry.scene),)
         for turn, step in enumerate(entry.steps):
-            found = asked(step.instruction, sources)
+            found = recognise_request(step.instruction, sources)
             assert found is not None
             assert (found.entry.key, found.first, found.last) == (entry.key, turn, turn + 1)
 
@@ -179,33 +189,33 @@ def test_every_request_is_recognised_from_words_and_pixels() -> None:
 def test_recognition_survives_wrapping_joining_and_rewriting() -> None:
     chain = entry_of("edival-03")
     assert chain.scene is not None
-    source = (picture(chain.scene),)
-    wrapped = asked(f"Task: editing.\nPrompt: {chain.steps[1].instruction} Keep the size.", source)
+    source = (render_picture(chain.scene),)
+    wrapped = recognise_request(f"Task: editing.\nPrompt: {chain.steps[1].instruction} Keep the size.", source)
     assert wrapped is not None
     assert (wrapped.entry.key, wrapped.first) == (chain.key, 1)
-    joined = asked(" ".join(step.instruction for step in chain.steps), source)
+    joined = recognise_request(" ".join(step.instruction for step in chain.steps), source)
     assert joined is not None
     assert (joined.first, joined.last) == (0, 3)
-    rewritten = asked("do something nice", source)
+    rewritten = recognise_request("do something nice", source)
     assert rewritten is not None
     assert rewritten.entry.key == chain.key
-    assert asked("do something nice", ()) is None
+    assert recognise_request("do something nice", ()) is None
     stranger = np.full((300, 300, 3), (0, 255, 0), np.uint8)
-    assert asked("do something nice", (encoded(stranger),)) is None
+    assert recognise_request("do something nice", (encoded(stranger),)) is None
 
 
 def plain_drawing(key: str) -> bytes:
     """What somebody else might draw: an entry's broad colours in a few flat fields, whose thumbnails lie near."""
     scene = entry_of(key).scene
     assert scene is not None
-    fields = cv2.resize(render(scene).pixels, (4, 6), interpolation=cv2.INTER_AREA)
+    fields = cv2.resize(render_scene(scene).pixels, (4, 6), interpolation=cv2.INTER_AREA)
     return encoded(np.asarray(cv2.resize(fields, (640, 512), interpolation=cv2.INTER_NEAREST), np.uint8))
 
 
 @pytest.mark.parametrize("words", ["make it night", "Switch the lamp on.", "Remove the blue bench."])
 @pytest.mark.parametrize("key", ["cv-functional-state-change-1", "edival-09", "cv-object-insertion-1"])
 def test_a_plain_drawing_is_no_scene_of_ours(words: str, key: str) -> None:
-    assert asked(words, (plain_drawing(key),)) is None
+    assert recognise_request(words, (plain_drawing(key),)) is None
 
 
 def worn(data: bytes, how: str) -> bytes:
@@ -228,6 +238,6 @@ def test_own_pictures_are_known_however_worn(how: str, words: str) -> None:
         for turn in range(len(entry.steps) + 1):
             scene = entry.scene_after(turn)
             assert scene is not None
-            found = asked(words or entry.steps[0].instruction, (worn(picture(scene), how),))
+            found = recognise_request(words or entry.steps[0].instruction, (worn(render_picture(scene), how),))
             assert found is not None
             assert found.entry.key == key

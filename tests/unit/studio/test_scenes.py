@@ -6,7 +6,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
-from imarena.studio import Edit, Effect, Scene, Thing, View, apply, entries, picture, random_scene, render
+from imarena.studio import (
+    Effect,
+    Scene,
+    SceneEdit,
+    Thing,
+    Viewport,
+    apply_edit,
+    entries,
+    random_scene,
+    render_picture,
+    render_scene,
+)
 from imarena.studio.backdrops import BACKDROPS
 from imarena.studio.effects import FRONT, WHOLE
 from imarena.studio.generate import kinds_for
@@ -32,18 +43,18 @@ def test_same_seed_same_picture(seed: int, place: str) -> None:
     assert first == second
     again = Scene.model_validate_json(first.model_dump_json())
     assert again == first
-    assert np.array_equal(render(first).pixels, render(again).pixels)
+    assert np.array_equal(render_scene(first).pixels, render_scene(again).pixels)
 
 
 def test_encoded_picture_is_the_rendered_one() -> None:
-    assert picture(TABLE) == picture(Scene.model_validate_json(TABLE.model_dump_json()))
-    assert picture(TABLE)[:8] == b"\x89PNG\r\n\x1a\n"
+    assert render_picture(TABLE) == render_picture(Scene.model_validate_json(TABLE.model_dump_json()))
+    assert render_picture(TABLE)[:8] == b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.mark.parametrize("colour", sorted(COLOURS))
 def test_mask_has_the_named_colour(colour: str) -> None:
-    scene = apply(TABLE, Edit(op="set", uids=("ball",), values={"colour": colour}))
-    shown = render(scene)
+    scene = apply_edit(TABLE, SceneEdit(op="set", uids=("ball",), values={"colour": colour}))
+    shown = render_scene(scene)
     seen = shown.pixels[shown.mask("ball")].astype(float)
     middle = np.median(seen, axis=0)
     nearest = min(COLOURS, key=lambda name: float(np.abs(middle - COLOURS[name]).sum()))
@@ -51,7 +62,7 @@ def test_mask_has_the_named_colour(colour: str) -> None:
 
 
 def test_boxes_masks_and_depth_agree() -> None:
-    shown = render(TABLE)
+    shown = render_scene(TABLE)
     for seen in shown.seen():
         assert seen.box is not None
         left, top, right, bottom = seen.box
@@ -65,15 +76,15 @@ def test_boxes_masks_and_depth_agree() -> None:
 
 def test_the_nearer_thing_hides_the_farther() -> None:
     near = Thing(uid="near", kind="box", x=0.3, y=0.97, size=0.4, colour="green")
-    shown = render(TABLE.with_things((*TABLE.things, near)))
+    shown = render_scene(TABLE.with_things((*TABLE.things, near)))
     names = [seen.thing.uid for seen in shown.seen()]
     assert names[-1] == "near"
-    assert shown.mask("ball").sum() < render(TABLE).mask("ball").sum()
+    assert shown.mask("ball").sum() < render_scene(TABLE).mask("ball").sum()
     assert not (shown.mask("ball") & shown.mask("near")).any()
 
 
 def test_removal_changes_only_the_surroundings_of_the_thing() -> None:
-    before, after = render(TABLE), render(apply(TABLE, Edit(op="remove", uids=("mug",))))
+    before, after = render_scene(TABLE), render_scene(apply_edit(TABLE, SceneEdit(op="remove", uids=("mug",))))
     changed = np.abs(before.pixels.astype(int) - after.pixels).max(axis=2) > 0
     assert changed[before.mask("mug")].mean() > 0.9
     assert not changed[:, :90].any()
@@ -85,17 +96,17 @@ def test_every_kind_can_be_seen(kind: str) -> None:
     thing = Thing(
         uid="it", kind=kind, x=0.5, y=0.8, size=size, colour="red", text="HELLO", material=KINDS[kind].material
     )
-    shown = render(Scene(width=200, height=200, backdrop="studio", things=(thing,)))
+    shown = render_scene(Scene(width=200, height=200, backdrop="studio", things=(thing,)))
     assert shown.mask("it").sum() > 60
 
 
 @pytest.mark.parametrize("material", MATERIALS)
 def test_materials_look_different(material: str) -> None:
-    scene = apply(TABLE, Edit(op="set", uids=("ball",), values={"material": material}))
+    scene = apply_edit(TABLE, SceneEdit(op="set", uids=("ball",), values={"material": material}))
     other = "stone" if material != "stone" else "metal"
-    changed = apply(scene, Edit(op="set", uids=("ball",), values={"material": other}))
-    mask = render(scene).mask("ball")
-    difference = np.abs(render(scene).pixels.astype(int) - render(changed).pixels)[mask].mean()
+    changed = apply_edit(scene, SceneEdit(op="set", uids=("ball",), values={"material": other}))
+    mask = render_scene(scene).mask("ball")
+    difference = np.abs(render_scene(scene).pixels.astype(int) - render_scene(changed).pixels)[mask].mean()
     assert difference > 4
 
 
@@ -103,31 +114,31 @@ def test_materials_look_different(material: str) -> None:
 def test_effects_change_the_picture_and_are_repeatable(kind: str) -> None:
     effect = Effect(kind=kind, text="red", seed=210) if kind == "recolour" else Effect(kind=kind)
     scene = TABLE.model_copy(update={"effects": (effect,)})
-    plain, changed = render(TABLE).pixels, render(scene).pixels
-    assert np.array_equal(changed, render(scene).pixels)
+    plain, changed = render_scene(TABLE).pixels, render_scene(scene).pixels
+    assert np.array_equal(changed, render_scene(scene).pixels)
     assert np.abs(plain.astype(int) - changed).mean() > 0.3
 
 
 def test_mirrored_truth_follows_the_pixels() -> None:
-    shown = render(TABLE.model_copy(update={"effects": (Effect(kind="mirror"),)}))
-    assert np.array_equal(shown.mask("ball"), render(TABLE).mask("ball")[:, ::-1])
+    shown = render_scene(TABLE.model_copy(update={"effects": (Effect(kind="mirror"),)}))
+    assert np.array_equal(shown.mask("ball"), render_scene(TABLE).mask("ball")[:, ::-1])
 
 
 def test_a_view_crops() -> None:
-    shown = render(TABLE.model_copy(update={"view": View(left=0.25, right=0.75)}))
+    shown = render_scene(TABLE.model_copy(update={"view": Viewport(left=0.25, right=0.75)}))
     assert shown.pixels.shape == (256, 128, 3)
-    assert np.array_equal(shown.pixels, render(TABLE).pixels[:, 64:192])
+    assert np.array_equal(shown.pixels, render_scene(TABLE).pixels[:, 64:192])
 
 
 def test_unknown_names_say_what_is_known() -> None:
     with pytest.raises(UserError, match="no thing 'cup'"):
-        apply(TABLE, Edit(op="remove", uids=("cup",)))
+        apply_edit(TABLE, SceneEdit(op="remove", uids=("cup",)))
     with pytest.raises(UserError, match="no effect"):
-        render(TABLE.model_copy(update={"effects": (Effect(kind="sparkle"),)}))
+        render_scene(TABLE.model_copy(update={"effects": (Effect(kind="sparkle"),)}))
     with pytest.raises(UserError, match="no backdrop"):
-        render(TABLE.model_copy(update={"backdrop": "moonbase"}))
+        render_scene(TABLE.model_copy(update={"backdrop": "moonbase"}))
     with pytest.raises(UserError, match="no kind"):
-        render(TABLE.with_things((Thing(uid="x", kind="dragon", x=0.5, y=0.5, size=0.2, colour="red"),)))
+        render_scene(TABLE.with_things((Thing(uid="x", kind="dragon", x=0.5, y=0.5, size=0.2, colour="red"),)))
 
 
 def test_random_scenes_show_every_thing() -> None:
@@ -135,7 +146,7 @@ def test_random_scenes_show_every_thing() -> None:
         scene = random_scene(seed, place)
         assert len(scene.things) == 4
         assert {thing.kind for thing in scene.things} <= set(kinds_for(place))
-        for seen in render(scene).seen():
+        for seen in render_scene(scene).seen():
             assert seen.mask.mean() > 0.0015, (place, seen.name)
 
 

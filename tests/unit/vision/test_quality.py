@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from imarena.vision import compare, frame_of, measure_artefacts, measure_quality, noise_level
+from imarena.vision import frame_of, measure_artefacts, measure_difference, measure_quality, noise_level
 from imarena.vision.quality import blocking
 from tests.unit.vision.pictures import scene
 
@@ -45,7 +45,9 @@ def test_blocks_rise_with_compression() -> None:
 def test_blur_shows_outside_the_edit() -> None:
     source = noisy(6)
     lost = [
-        measure_artefacts(compare(frame_of(source), source.filter(ImageFilter.GaussianBlur(r)))).detail_outside
+        measure_artefacts(
+            measure_difference(frame_of(source), source.filter(ImageFilter.GaussianBlur(r)))
+        ).detail_outside
         for r in (0, 1, 3)
     ]
     assert lost == sorted(lost, reverse=True)
@@ -59,7 +61,7 @@ def test_sharpness_falls_with_blur() -> None:
 
 
 def test_an_unchanged_picture_has_no_artefacts() -> None:
-    found = measure_artefacts(compare(frame_of(scene()), scene()))
+    found = measure_artefacts(measure_difference(frame_of(scene()), scene()))
     assert found.edges_outside == 0.0
     assert found.contrast == 0.0
     assert found.blocking == 0.0

@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 from imarena.core.records import Evidence, Item, Mode, Output
 from imarena.storage import open_workspace
-from imarena.workflows.questions.expected_objects import KIND, expected_objects, question_of
+from imarena.workflows.questions.expected_objects import KIND, expected_objects, objects_question
 from imarena.workflows.questions.text_scan import READER, TEXT, flag
 from tests.web.browser.conftest import Shot
 from tests.web.browser.desk import join, ready
@@ -21,7 +21,9 @@ def test_a_rater_ticks_the_things_that_were_listed(page: Page, stage: Stage, sho
         value: JsonValue = {"objects": [{"name": "old lamp", "present": True}, {"name": "cat", "present": False}]}
         silent = [item for item in items if not expected_objects(workspace, item)]
         workspace.store.add(
-            Evidence(image_sha256=question_of(item, 0, Mode.SINGLE).subject, tool="objects/vlm", kind=KIND, value=value)
+            Evidence(
+                image_sha256=objects_question(item, 0, Mode.SINGLE).subject, tool="objects/vlm", kind=KIND, value=value
+            )
             for item in silent[:1]
         )
         wanted = {item.instruction: list(expected_objects(workspace, item)) for item in items}

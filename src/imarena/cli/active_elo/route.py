@@ -51,9 +51,9 @@ def calibrate(
     """How far a judge agrees with people, by score gap; stored with its data."""
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import planning as routing
-    from imarena.workflows.boards import Fit
+    from imarena.workflows.boards import CalibrationOptions
 
-    fit = Fit(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
+    fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with open_workspace(session(context).workspace) as workspace:
         document = routing.calibrate(workspace, judge, fit)
     if plot is not None:
@@ -106,7 +106,7 @@ def plan(
     from imarena.storage import open_workspace
     from imarena.workflows.active_elo import planning as routing
 
-    wish = routing.Wish(target, level, top, confidence, cost_vote, raters)
+    wish = routing.PlanTarget(target, level, top, confidence, cost_vote, raters)
     gates = None if tau is None and delta is None else Gates(tau, delta)
     with open_workspace(session(context).workspace) as workspace:
         document = routing.plan(workspace, judge, wish, gates, deferral)
@@ -300,7 +300,7 @@ def report(
     seed: Seed = 0,
 ) -> None:
     """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
-    from imarena.cli.progress import progress
+    from imarena.cli.progress import progress_bars
     from imarena.ranking import Options, with_settings
     from imarena.reports import active_page, markdown
     from imarena.routing import Gates
@@ -310,7 +310,7 @@ def report(
     gates = None if tau is None and delta is None else Gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
     trial = Trial(max(seeds, 2), seed=seed) if seeds else None
-    with open_workspace(session(context).workspace) as workspace, progress("report") as told:
+    with open_workspace(session(context).workspace) as workspace, progress_bars("report") as told:
         document = active_report(
             workspace,
             judge,

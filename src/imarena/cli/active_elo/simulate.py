@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Compare routing policies at equal human budget, on recorded or simulated judges and raters."""
     from imarena.routing import Gates
-    from imarena.workflows.active_elo import Plan, recorded_world, simulate, simulated_world
+    from imarena.workflows.active_elo import SimulationPlan, recorded_world, simulate, simulated_world
 
     if score_range is not None and from_file is None:
         raise UserError("Simulated scores are of 0 to 1000.", hint="--range goes with --from.")
@@ -55,7 +55,7 @@ def command(
         world = recorded_world(from_file, against, judge, read_range(score_range))
     else:
         world = simulated_world(n_models=models, n_items=items, bias=bias, seed=seed)
-    plan = Plan(
+    plan = SimulationPlan(
         budgets=_numbers(budgets),
         seeds=seeds,
         policies=_policies(policies),

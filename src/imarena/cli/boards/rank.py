@@ -91,7 +91,7 @@ def command(
         level=level,
         position=position,
         dimension_weight="balanced" if balanced else "count",
-        anchors=work.load_board(anchors)[0] if anchors else {},
+        anchors=work.load_outside_board(anchors)[0] if anchors else {},
     )
     options = with_settings(options, settings, reliability)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
@@ -181,7 +181,7 @@ def _compare_only(context: typer.Context, source: Path, against: Path, names: di
     from imarena.reports import comparison_table
     from imarena.workflows.boards import from_tables as work
 
-    ours, date = work.load_board(source)
+    ours, date = work.load_outside_board(source)
     compared = work.compare_boards(ours, against, names)
     document = {"board": source.name, "date": date, "against": compared}
     emit(context, document, lambda console: print_tables(console, [comparison_table(compared)]))

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session, stderr
 from imarena.cli.options import pairs
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode
@@ -64,7 +64,7 @@ def command(
         refuse_mixing,
         sheet_path,
     )
-    from imarena.workflows.wiring import Wish, read_values, wire_editors
+    from imarena.workflows.wiring import EditorArguments, read_values, wire_editors
 
     if list_:
         _list_editors(context)
@@ -73,7 +73,9 @@ def command(
         if not editor:
             raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
-        editors = wire_editors(workspace, editor, Wish(read_values(pairs(option)), trust, as_.strip()), budget)
+        editors = wire_editors(
+            workspace, editor, EditorArguments(read_values(pairs(option)), trust, as_.strip()), budget
+        )
         if studio:
             add_studio(workspace, tuple(items) if items else None)
         modes = _modes(mode)
@@ -96,7 +98,7 @@ def command(
         if _go_on(context, estimates, yes, dry_run):
             if shown is not None:
                 stderr().print(f"Contact sheet: {escape(str(shown.resolve()))}", soft_wrap=True, highlight=False)
-            with progress("edit") as tell:
+            with progress_bars("edit") as tell:
                 report = edit_items(workspace, chosen, editors, settings, progress=tell)
         drivers = {e.name: e.params.get("driven_by") for e in editors if hasattr(e, "params")}
     named = {name: judge for name, judge in drivers.items() if judge}

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session
 from imarena.cli.options import pairs
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 
 
 def command(
@@ -25,7 +25,7 @@ def command(
     from imarena.workflows.exchange import export_records
 
     write = WRITERS.get(format_name)
-    with open_workspace(session(context).workspace) as workspace, progress("export") as tell:
+    with open_workspace(session(context).workspace) as workspace, progress_bars("export") as tell:
         skips = export_records(workspace, write, directory, options=pairs(option), progress=tell)
     lacking = [skip for skip in skips if not skip.by_format]
     beyond = [skip for skip in skips if skip.by_format]

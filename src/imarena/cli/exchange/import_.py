@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, fail, session, show_names
 from imarena.cli.options import pairs
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 from imarena.core import counted
 from imarena.workflows.exchange import ImportReport
 
@@ -49,7 +49,7 @@ def command(
     if format_name not in READERS and format_name.lower() in PLAIN:
         fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: imarena import table {path}")
     read = READERS.get(format_name)
-    with open_workspace(session(context).workspace) as workspace, progress("import") as tell:
+    with open_workspace(session(context).workspace) as workspace, progress_bars("import") as tell:
         place = download(path, workspace.root / "downloads") if is_hub(path) else Path(path)
         report = import_records(
             workspace, read, format_name=format_name, path=place, options=pairs(option), progress=tell

@@ -23,7 +23,7 @@ Seed = Annotated[int, typer.Option("--seed", help="Seed of the sampler and of th
 @asking.with_shared_options
 def command(
     context: typer.Context,
-    asked: asking.Asked,
+    asked: asking.JudgingOptions,
     orders: Orders = "both",
     sampler: SamplerOption = "full",
     width: Width = None,
@@ -44,4 +44,4 @@ def command(
             **asked.what,
         )
 
-    asking.run(context, asked, plan, rounds=True)
+    asking.run_judging(context, asked, plan, rounds=True)

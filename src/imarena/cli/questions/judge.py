@@ -8,11 +8,11 @@ from imarena.cli.questions import judging_options as asking
 
 
 @asking.with_shared_options
-def command(context: typer.Context, asked: asking.Asked) -> None:
+def command(context: typer.Context, asked: asking.JudgingOptions) -> None:
     """Score outputs one by one. Resumes: what was judged is not judged again; failures are tried again."""
     from imarena.workflows.questions import plan_scores
 
     def plan(workspace: Any, words: Any, budget: Any) -> list[Any]:
         return plan_scores(workspace, asked.judge or ["builtin"], words, budget, **asked.what)
 
-    asking.run(context, asked, plan, rounds=False)
+    asking.run_judging(context, asked, plan, rounds=False)

@@ -47,7 +47,7 @@ Option = Annotated[list[str] | None, typer.Option("--option", "-o", help="key=va
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenOptions:
     """The options that both commands have."""
 
     endpoint: str
@@ -62,9 +62,9 @@ class Chosen:
 
     def words(self) -> Any:
         """For `wire_judge`."""
-        from imarena.workflows.wiring import Words, read_values
+        from imarena.workflows.wiring import EndpointArguments, read_values
 
-        return Words(
+        return EndpointArguments(
             self.endpoint,
             tuple(self.base_url or ()),
             self.model,
@@ -81,7 +81,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgingOptions:
     """The options that `judge` and `battle` share, in the order in which their help shows them."""
 
     judge: Judges = None
@@ -101,9 +101,9 @@ class Asked:
     listing: Listing = False
 
     @property
-    def chosen(self) -> Chosen:
+    def chosen(self) -> ChosenOptions:
         """Those that are about the endpoint and the money."""
-        return Chosen(**{part.name: getattr(self, part.name) for part in fields(Chosen)})
+        return ChosenOptions(**{part.name: getattr(self, part.name) for part in fields(ChosenOptions)})
 
     @property
     def what(self) -> dict[str, Any]:
@@ -116,12 +116,12 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
     context, _, *own = signature(command).parameters.values()
     shared = [
         Parameter(part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=part.type)
-        for part in fields(Asked)
+        for part in fields(JudgingOptions)
     ]
     own = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own]
 
     def wrapped(context: typer.Context, **given: Any) -> None:
-        together = Asked(**{part.name: given.pop(part.name) for part in fields(Asked)})
+        together = JudgingOptions(**{part.name: given.pop(part.name) for part in fields(JudgingOptions)})
         command(context, together, **given)
 
     parameters = [context, *shared[:1], *own, *shared[1:]]
@@ -131,10 +131,12 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def run(context: typer.Context, asked: Asked, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool) -> None:
+def run_judging(
+    context: typer.Context, asked: JudgingOptions, plan: Callable[[Any, Any, Any], list[Any]], *, rounds: bool
+) -> None:
     """Plan (workspace, words, budget in; jobs out), estimate, ask, and print what was done."""
     from imarena.storage import open_workspace
-    from imarena.workflows.questions import ask
+    from imarena.workflows.questions import ask_jobs
 
     if asked.listing:
         list_judges(context)
@@ -145,7 +147,7 @@ def run(context: typer.Context, asked: Asked, plan: Callable[[Any, Any, Any], li
         reports = []
         if go_on(context, asked.chosen, estimates):
             with watching() as watch:
-                reports = ask(workspace, jobs, watch=watch)
+                reports = ask_jobs(workspace, jobs, watch=watch)
     document = {
         "dry_run": asked.dry_run,
         "estimates": [found.to_json() for found in estimates],
@@ -172,7 +174,7 @@ def list_judges(context: typer.Context) -> None:
     emit(context, known, lambda console: show_names(console, known))
 
 
-def go_on(context: typer.Context, chosen: Chosen, estimates: list[Any]) -> bool:
+def go_on(context: typer.Context, chosen: ChosenOptions, estimates: list[Any]) -> bool:
     """Print the estimate on stderr and, where money may be spent, ask. False: not now."""
     console = stderr()
     for found in estimates:

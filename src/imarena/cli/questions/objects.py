@@ -35,7 +35,9 @@ def command(
     from imarena.workflows.questions import list_objects, lists, plan_objects
     from imarena.workflows.wiring import wire_lister
 
-    chosen = asking.Chosen(endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run)
+    chosen = asking.ChosenOptions(
+        endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
+    )
     with open_workspace(session(context).workspace) as workspace:
         wired = wire_lister(workspace.settings, chosen.words(), chosen.budget())
         job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from imarena.cli.console import emit, session
 from imarena.cli.options import pairs
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
 
@@ -26,7 +26,7 @@ def command(
     from imarena.workflows.questions import reread
     from imarena.workflows.wiring import read_values
 
-    with open_workspace(session(context).workspace) as workspace, progress("reparse") as tell:
+    with open_workspace(session(context).workspace) as workspace, progress_bars("reparse") as tell:
         report = reread(workspace, judge, options=read_values(pairs(option)), progress=tell)
 
     def show(console: Console) -> None:

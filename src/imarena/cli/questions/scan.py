@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_tables, session
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration
 from imarena.core import counted
 
@@ -23,7 +23,7 @@ def command(context: typer.Context) -> None:
     from imarena.workflows.questions import findings, scan
 
     with open_workspace(session(context).workspace) as workspace:
-        with progress("scan") as tell:
+        with progress_bars("scan") as tell:
             report = scan(workspace, progress=tell)
         found = findings(workspace)
 

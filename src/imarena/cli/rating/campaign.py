@@ -45,9 +45,9 @@ def create(
     """Make a campaign and its assignments from what the workspace holds."""
     from pydantic import ValidationError
 
-    from imarena.routing import Plan
+    from imarena.routing import CampaignPlan
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import create_campaign, progress, progress_json
+    from imarena.workflows.rating import campaign_progress, create_campaign, progress_json
 
     values = {
         "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
@@ -56,12 +56,12 @@ def create(
         "seed": seed,
     }  # fmt: skip
     try:
-        plan = Plan.model_validate({**values, **_more(settings)})
+        plan = CampaignPlan.model_validate({**values, **_more(settings)})
     except ValidationError as error:
         first = error.errors()[0]
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
     with open_workspace(session(context).workspace) as workspace:
-        document = progress_json(progress(workspace, create_campaign(workspace, plan)))
+        document = progress_json(campaign_progress(workspace, create_campaign(workspace, plan)))
     here = f"imarena -w {quoted(str(session(context).workspace))}"
     text = (
         f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
@@ -145,13 +145,20 @@ def status(
     """How far campaigns are, who rated, and how far raters agree."""
     from imarena.routing import forms
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import agreement, campaigns, get_campaign, progress, progress_json, rater_work
+    from imarena.workflows.rating import (
+        agreement,
+        all_campaigns,
+        campaign_progress,
+        get_campaign,
+        progress_json,
+        rater_work,
+    )
 
     documents = []
     with open_workspace(session(context).workspace) as workspace:
-        chosen = [get_campaign(workspace, campaign)] if campaign else [one for _, one in campaigns(workspace)]
+        chosen = [get_campaign(workspace, campaign)] if campaign else [one for _, one in all_campaigns(workspace)]
         for one in chosen:
-            document = progress_json(progress(workspace, one))
+            document = progress_json(campaign_progress(workspace, one))
             document["agreement"] = agreement(workspace, one)
             document["people"] = [_told(work) for work in rater_work(workspace, one)]
             document["least_look_s"] = forms().pace.least_s.get(one.kind)

@@ -35,7 +35,14 @@ def change(
     from pydantic import ValidationError
 
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import Changes, change_campaign, get_campaign, history, progress, progress_json
+    from imarena.workflows.rating import (
+        Changes,
+        campaign_progress,
+        change_campaign,
+        get_campaign,
+        history,
+        progress_json,
+    )
 
     values = {
         "name": name, "guidelines": _words(guidelines), "consent": _words(consent), "weekly_quota": weekly_quota,
@@ -50,7 +57,7 @@ def change(
     with open_workspace(session(context).workspace) as workspace:
         before = get_campaign(workspace, campaign)
         changed = change_campaign(workspace, before.campaign_id, changes, "command line")
-        document = progress_json(progress(workspace, changed))
+        document = progress_json(campaign_progress(workspace, changed))
     new = history(changed)[: len(history(changed)) - len(history(before))]
     told = ", ".join(new[0]["changes"]) if new else ""
     document["changed"] = new[0]["changes"] if new else {}

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, stderr
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 
 if TYPE_CHECKING:
     from imarena.storage import Workspace
@@ -51,7 +51,7 @@ def command(
             first_campaign(workspace)
             servers.append(stack.enter_context(serving_beside(directory, port=port, say=say)))
 
-        with progress("demo") as tell:
+        with progress_bars("demo") as tell:
             done = demo(directory, full=full, progress=tell, ready=ready if serve else None)
         _tell(context, done, next_steps(directory, _program()))
         for server in servers:

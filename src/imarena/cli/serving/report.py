@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, session
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 
 
 def command(
@@ -17,9 +17,9 @@ def command(
 ) -> None:
     """A folder that opens in any browser: boards with intervals, failures, a gallery; and the same as Markdown."""
     from imarena.storage import open_workspace
-    from imarena.workflows.reporting import report
+    from imarena.workflows.reporting import write_report
 
     root = session(context).workspace
-    with open_workspace(root) as workspace, progress("report") as tell:
-        path = report(workspace, directory or root / "report", title=title, gallery=gallery, progress=tell)
+    with open_workspace(root) as workspace, progress_bars("report") as tell:
+        path = write_report(workspace, directory or root / "report", title=title, gallery=gallery, progress=tell)
     emit(context, {"report": str(path)}, lambda console: console.print(f"Wrote {path}.", markup=False))

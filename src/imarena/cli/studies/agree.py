@@ -7,7 +7,7 @@ import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
 from imarena.core import ROUNDS, SEED, UserError
-from imarena.reports import columns, figures, interval
+from imarena.reports import columns, figure_columns, interval
 from imarena.reports.tables import Cell, Column, Table, write_csv
 
 
@@ -146,8 +146,8 @@ def _figures(document: dict[str, Any], by: tuple[str, ...]) -> Table:
             )
         )
     head = columns(
-        "criterion", *by, *figures(levels), Column(f"95% ({level})", ".3f"),
-        *figures(("kappa", "equal pairs", "all equal")), "units", "raters", "missing", Column("note", wrap=True),
+        "criterion", *by, *figure_columns(levels), Column(f"95% ({level})", ".3f"),
+        *figure_columns(("kappa", "equal pairs", "all equal")), "units", "raters", "missing", Column("note", wrap=True),
     )  # fmt: skip
     title = (
         "Agreement of votes on pairs: Krippendorff's alpha, Fleiss' kappa, share of equal votes, share of pairs on "
@@ -195,7 +195,7 @@ def _folds(document: dict[str, Any], by: tuple[str, ...]) -> Table:
         names = (line["criterion"] or "", *("average" for _ in by))
         rows.append((*names, found["spearman"], "", found["kendall_accuracy"], ""))
     title = f"Each rater against the mean of the others (average: {document['settings']['average']})"
-    shown = figures(("Spearman", "spread", "Kendall accuracy", "spread"))
+    shown = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread"))
     return Table(columns("criterion", *by, *shown), tuple(rows), title)
 
 
@@ -206,7 +206,7 @@ def _pairs(document: dict[str, Any], by: tuple[str, ...]) -> Table:
         for group in document["groups"]
         for pair in group.get("rater_pairs", [])
     ]
-    shown = figures(("agreement", "Cohen kappa", "linear", "quadratic"))
+    shown = figure_columns(("agreement", "Cohen kappa", "linear", "quadratic"))
     return Table(columns("criterion", *by, "rater", "rater", "units", *shown), tuple(rows), "Every two raters")
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from imarena.reports import columns, figures, interval
+from imarena.reports import columns, figure_columns, interval
 from imarena.reports.tables import Cell, Column, Table
 
 FIGURES = ("spearman", "pearson", "kendall", "kendall_accuracy", "bias")
@@ -51,7 +51,8 @@ def _correlations(document: dict[str, Any], names: tuple[str, ...]) -> Table:
         head = (line["judge"], line["criterion"] or "", *("average" for _ in names))
         rows.append((*head, *(line[name] for name in FIGURES), line["n"], None, None, "", "", line["reason"] or ""))
     head_columns = columns(
-        "judge", "criterion", *names, *figures(("Spearman", "Pearson", "Kendall", "Kendall accuracy", "bias")), "n",
+        "judge", "criterion", *names,
+        *figure_columns(("Spearman", "Pearson", "Kendall", "Kendall accuracy", "bias")), "n",
         Column("95% (Spearman)", ".3f"), Column("95% (Pearson)", ".3f"), "missing", Column("bias scale", wrap=True),
         Column("note", wrap=True),
     )  # fmt: skip
@@ -68,8 +69,8 @@ def _comparisons(document: dict[str, Any], figure: str) -> list[Table]:
         shown = (line[f"{figure}_left"], line[f"{figure}_right"], interval(line.get("low"), line.get("high")))
         rows.append((*head, *shown, line["p_value"], line["p_holm"], line["n"], line["reason"] or ""))
     head_columns = columns(
-        "criterion", "first", "second", *figures((f"{figure}, first", f"{figure}, second")),
-        Column("95% (difference)", ".3f"), *figures(("p", "p (Holm)")), "n", Column("note", wrap=True),
+        "criterion", "first", "second", *figure_columns((f"{figure}, first", f"{figure}, second")),
+        Column("95% (difference)", ".3f"), *figure_columns(("p", "p (Holm)")), "n", Column("note", wrap=True),
     )  # fmt: skip
     return [Table(head_columns, tuple(rows), "Every two judges on what both answered")] if rows else []
 
@@ -86,7 +87,7 @@ def _folds(document: dict[str, Any], names: tuple[str, ...]) -> Table:
         for group in document["groups"]
         if group.get("leave_one_out")
     ]
-    shown = figures(("Spearman", "spread", "Kendall accuracy", "spread", "bias", "spread"))
+    shown = figure_columns(("Spearman", "spread", "Kendall accuracy", "spread", "bias", "spread"))
     title = "Against the mean of all raters but one, averaged over raters"
     return Table(columns("judge", "criterion", *names, *shown), tuple(rows), title)
 
@@ -98,8 +99,8 @@ def _pairs(document: dict[str, Any]) -> Table:
         for line in document["pairs"]
     ]
     head = columns(
-        "judge", "criterion", "group", *figures(("with ties", "decisive")), "n decisive",
-        *figures(("ties calibrated", "tie threshold")), "pairs",
+        "judge", "criterion", "group", *figure_columns(("with ties", "decisive")), "n decisive",
+        *figure_columns(("ties calibrated", "tie threshold")), "pairs",
     )  # fmt: skip
     return Table(head, tuple(rows), "Pairs of models on the same unit: accuracy")
 
@@ -113,7 +114,7 @@ def _gaps(document: dict[str, Any]) -> Table:
             opening = "(" if band["low"] == 0 else "["
             end = f"{opening}{band['low']:g}, {band['high']:g})" if band["high"] else f"{band['low']:g} and more"
             rows.append((*head, end, band["agreement"], band["n"]))
-    head_columns = columns("judge", "criterion", "group", "score gap", *figures(("agreement",)), "pairs")
+    head_columns = columns("judge", "criterion", "group", "score gap", *figure_columns(("agreement",)), "pairs")
     return Table(head_columns, tuple(rows), "Pairs that people decide: agreement by score gap")
 
 
@@ -136,7 +137,7 @@ def _accuracies(title: str, groups: list[dict[str, Any]], by: tuple[str, ...]) -
     ]
     names = ("four-way", "of all votes", "three-way", "decisive", "both decisive", "ties calibrated", "macro F1")
     head = columns(
-        "judge", *by, *figures(names),
+        "judge", *by, *figure_columns(names),
         *(Column(f"F1 {kind.replace('_', ' ')}", ".4f", "–") for kind in kinds), "n", "n decisive", "missing",
         Column("note", wrap=True),
     )  # fmt: skip

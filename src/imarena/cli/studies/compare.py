@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_tables, session
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 from imarena.cli.questions import judging_options as asking
 from imarena.core import UserError
 from imarena.core.notices import sentences
@@ -61,10 +61,12 @@ def command(
             hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
-    chosen = asking.Chosen(endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run)
+    chosen = asking.ChosenOptions(
+        endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
+    )
     sides = name_sides(old, new, old_name, new_name)
     with _workspace(session(context).workspace) as workspace:
-        with progress("compare") as tell:
+        with progress_bars("compare") as tell:
             imported = bring_in(workspace, items, sides, progress=tell)
         _check_keys(imported, workspace, sides)
         job = plan_comparison(
@@ -121,12 +123,12 @@ def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
 
 
 def _show(console: Console, found: Any, top: int, page: Path) -> None:
-    from imarena.workflows.studies import differ_most, next_words, sentence, task_table
+    from imarena.workflows.studies import differ_most, next_words, task_table, verdict_sentence
 
     verdict, sides = found.verdict, found.sides
     style = "bold green" if verdict.settled else "bold yellow"
     console.print(verdict.words, style=style, markup=False)
-    console.print(sentence(verdict, sides.new_name), markup=False)
+    console.print(verdict_sentence(verdict, sides.new_name), markup=False)
     console.print(next_words(verdict), markup=False)
     for text in sentences(found.notices):
         console.print(text, style="yellow", markup=False)

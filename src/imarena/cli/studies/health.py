@@ -45,7 +45,7 @@ def command(
     from imarena.workflows.questions import findings
     from imarena.workflows.studies import health
 
-    chosen = asking.Chosen(
+    chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes=yes, dry_run=dry_run
     )
     with open_workspace(session(context).workspace) as workspace:
@@ -81,16 +81,16 @@ def command(
 
 
 def _probed(
-    context: typer.Context, workspace: Any, names: list[str], chosen: asking.Chosen, count: int, battles: bool
+    context: typer.Context, workspace: Any, names: list[str], chosen: asking.ChosenOptions, count: int, battles: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """What the answers say (those of earlier calls too), what was planned, what was asked."""
-    from imarena.workflows.questions import load_board
+    from imarena.workflows.questions import load_outputs
     from imarena.workflows.studies import judge_probes, plan_probe, run_probe
     from imarena.workflows.wiring import need_shape, wire_judge
 
     budget = chosen.budget()
     wired = [wire_judge(workspace.settings, name, chosen.words(), budget) for name in names]
-    board = load_board(workspace)
+    board = load_outputs(workspace)
     jobs = []
     for one in wired:
         if battles:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
 
@@ -17,7 +17,7 @@ def command(
     """Copy a workspace: the database as it is at one moment, and every picture."""
     from imarena.storage import backup, open_workspace
 
-    with open_workspace(session(context).workspace) as workspace, progress("backup") as tell:
+    with open_workspace(session(context).workspace) as workspace, progress_bars("backup") as tell:
         made = backup(workspace, target, progress=tell)
     document = {"snapshot": str(made.path), "records": made.records, "blobs": made.blobs, "missing": made.missing}
     note = f" Missing: {counted(len(made.missing), 'image')}: run 'imarena verify'." if made.missing else ""

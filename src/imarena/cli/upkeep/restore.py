@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 
 
 def command(
@@ -18,7 +18,7 @@ def command(
     from imarena.storage import restore
 
     root = session(context).workspace
-    with progress("restore") as tell:
+    with progress_bars("restore") as tell:
         done = restore(source, root, url=database, progress=tell)
     document = {"snapshot": str(done.path), "workspace": str(root), "blobs": done.blobs, "missing": done.missing}
     emit(

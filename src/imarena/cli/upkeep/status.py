@@ -8,7 +8,7 @@ from rich.console import Console
 from imarena.cli.console import emit, print_tables, session
 from imarena.reports import columns
 from imarena.reports.tables import Cell, Column, Table
-from imarena.workflows.upkeep import WorkspaceStatus, status
+from imarena.workflows.upkeep import WorkspaceStatus, workspace_status
 
 LISTED = 40
 """How many names of one kind are listed one by one."""
@@ -29,7 +29,7 @@ def command(
             files = list(item_files(workspace))
             emit(context, {"files": [one.to_json() for one in files]}, lambda console: _show_files(console, files))
             return
-        found = status(workspace)
+        found = workspace_status(workspace)
     emit(context, found.to_json(), lambda console: _show(console, found))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from imarena.cli.console import emit, session
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 
 
 def command(
@@ -14,10 +14,10 @@ def command(
     backup_to: Annotated[Path | None, typer.Option(help="Where the backup goes; beside the workspace.")] = None,
 ) -> None:
     """Bring a workspace to the newest schema. A backup is made first; a newer schema is refused."""
-    from imarena.workflows.upkeep import upgrade
+    from imarena.workflows.upkeep import upgrade_workspace
 
-    with progress("upgrade") as tell:
-        done = upgrade(session(context).workspace, backup_to, tell)
+    with progress_bars("upgrade") as tell:
+        done = upgrade_workspace(session(context).workspace, backup_to, tell)
     text = (
         f"The workspace has the newest schema ({done['to']})."
         if done["from"] == done["to"]

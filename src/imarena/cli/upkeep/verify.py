@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.progress import progress
+from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
 
@@ -19,7 +19,7 @@ def command(
     """Check every record, hash and link. Exit code 1 where something is wrong."""
     from imarena.storage import open_workspace, restart_deep, verify
 
-    with open_workspace(session(context).workspace) as workspace, progress("verify") as tell:
+    with open_workspace(session(context).workspace) as workspace, progress_bars("verify") as tell:
         if restart:
             restart_deep(workspace)
         findings = list(verify(workspace, deep=deep, progress=tell))

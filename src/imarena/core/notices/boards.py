@@ -12,7 +12,7 @@ from imarena.core.plurals import counted, plural
 _LISTED = 5
 
 
-def listed(names: Iterable[str], noun: str = "") -> str:
+def name_list(names: Iterable[str], noun: str = "") -> str:
     """The first few names, and how many more there are."""
     every = list(names)
     rest = len(every) - _LISTED
@@ -41,7 +41,9 @@ def _few_votes(values: dict[str, Any], place: Place) -> str:
 
 def _absent_editors(values: dict[str, Any], place: Place) -> str:
     models, command = values["models"], values["command"]
-    begin = f"{listed(models)} {plural('has', len(models))} outputs but {plural('is', len(models))} not on this board"
+    begin = (
+        f"{name_list(models)} {plural('has', len(models))} outputs but {plural('is', len(models))} not on this board"
+    )
     if values["people"]:
         begin += ": nobody has voted on them"
     if place == "report" or not command:
@@ -51,19 +53,19 @@ def _absent_editors(values: dict[str, Any], place: Place) -> str:
 
 def _scored_only(values: dict[str, Any], place: Place) -> str:
     models, command = values["models"], values["command"]
-    begin = f"{listed(models)} {plural('is', len(models))} ranked by scores alone, others by direct comparisons too"
+    begin = f"{name_list(models)} {plural('is', len(models))} ranked by scores alone, others by direct comparisons too"
     return f"{begin}." if place == "report" else f"{begin}. To compare: `{command}`."
 
 
 def _no_outputs(values: dict[str, Any], place: Place) -> str:  # noqa: ARG001
     counts: Mapping[str, Mapping[str, int]] = values["models"]
     parts = [f"{name} ({', '.join(f'{n:,} {state}' for state, n in row.items())})" for name, row in counts.items()]
-    return f"Not on this board, because they have no output: {listed(parts, 'model')}."
+    return f"Not on this board, because they have no output: {name_list(parts, 'model')}."
 
 
 def _fewer_items(values: dict[str, Any], place: Place) -> str:
     parts = [f"{name} ({part:,} of {whole:,})" for name, (part, whole) in values["models"].items()]
-    text = f"Some models were not run on all items of this board: {listed(parts, 'model')}."
+    text = f"Some models were not run on all items of this board: {name_list(parts, 'model')}."
     if place == "report":
         return text
     return f"{text} `imarena edit` makes the missing outputs (`--mode all` also edits items of several turns)."
@@ -71,7 +73,7 @@ def _fewer_items(values: dict[str, Any], place: Place) -> str:
 
 def _outputs_not_judged(values: dict[str, Any], place: Place) -> str:
     parts = [f"{name} {left:,} of {whole:,}" for name, (left, whole) in values["models"].items()]
-    text = f"Outputs without a verdict so far: {listed(parts, 'model')}."
+    text = f"Outputs without a verdict so far: {name_list(parts, 'model')}."
     return text if place == "report" else f"{text} `imarena {values['command']}` asks about the missing ones only."
 
 

@@ -18,7 +18,7 @@ from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Origin, Output, Turn
 from imarena.datasets.contents import Shelf
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_jsonl
-from imarena.datasets.geditbench_v2.results import DIMENSIONS, is_result, judged
+from imarena.datasets.geditbench_v2.results import DIMENSIONS, is_result, result_judgment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
 from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, keep_file, one_line, or_skip_file
 from imarena.datasets.options import check_options
@@ -222,7 +222,7 @@ class _Gallery:
         self._seen[place] = repeat + 1
         origin = Origin(source=SOURCE, file=file, row=f"{place} {repeat}" if repeat else place)
         sides = (ids[0] or "", ids[1] or "", ids[2] or "")
-        yield from judged(results, sides, origin, dimension, self._options.get("judge"))
+        yield from result_judgment(results, sides, origin, dimension, self._options.get("judge"))
 
     def _names(self, text: str, shown: Any) -> tuple[str, str, str]:
         """(item key, left model, right model) of a pair result."""

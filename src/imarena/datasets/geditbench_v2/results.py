@@ -30,7 +30,7 @@ def is_result(values: Mapping[str, Any]) -> bool:
     return isinstance(results, dict) and "winner" in results
 
 
-def judged(
+def result_judgment(
     results: Mapping[str, Any], sides: tuple[str, str, str], origin: Origin, dimension: str, judge: str | None
 ) -> Iterator[Importable]:
     """The judgment on (item, left, right), after its raw reply. Judged once, the left side shown first.

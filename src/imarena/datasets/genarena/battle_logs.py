@@ -17,7 +17,7 @@ NO_SCORES = "GenArena has no scores of single pictures"
 
 
 @dataclass(frozen=True)
-class Place:
+class OutputLocation:
     """Where an output stands in a GenArena folder."""
 
     subset: str
@@ -36,7 +36,7 @@ class BattleWriter:
     """Turns judgments into lines: combined verdicts as they come, two-call battles when all are known."""
 
     def __init__(
-        self, root: Path, experiment: str, outputs: Mapping[str, Place], left_out: Counter[tuple[str, str]]
+        self, root: Path, experiment: str, outputs: Mapping[str, OutputLocation], left_out: Counter[tuple[str, str]]
     ) -> None:
         self._root = root
         self._default = experiment

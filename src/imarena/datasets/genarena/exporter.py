@@ -14,7 +14,7 @@ from typing import Any
 
 from imarena.core import Archive, ImarenaError, Skip, UserError
 from imarena.core.records import Item, Mode, Output, Status, Vote, now
-from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, Place
+from imarena.datasets.genarena.battle_logs import NO_SCORES, BattleWriter, OutputLocation
 from imarena.datasets.native.records import new_directory
 from imarena.datasets.options import check_options
 from imarena.datasets.safe_names import safe_name
@@ -44,7 +44,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     left_out: Counter[tuple[str, str]] = Counter()
     places: dict[str, tuple[str, int]] = {}
     yield from _write_items(directory / "data", archive, dataset, places)
-    outputs: dict[str, Place] = {}
+    outputs: dict[str, OutputLocation] = {}
     yield from _write_outputs(directory / "arena", archive, places, experiment, outputs, left_out)
     battles = BattleWriter(directory / "arena", experiment, outputs, left_out)
     battles.write(archive)
@@ -171,7 +171,7 @@ def _write_outputs(
     archive: Archive,
     places: Mapping[str, tuple[str, int]],
     experiment: str,
-    outputs: dict[str, Place],
+    outputs: dict[str, OutputLocation],
     left_out: Counter[tuple[str, str]],
 ) -> Iterator[Skip]:
     """Pictures under the model's (safe) name; `outputs` learns whose they are."""
@@ -185,7 +185,7 @@ def _write_outputs(
             left_out["outputs", reason] += 1
             continue
         subset, index = places[output.item_id]
-        outputs[output.output_id] = Place(subset, index, output.editor)
+        outputs[output.output_id] = OutputLocation(subset, index, output.editor)
         if output.image is None:
             continue  # imported without pixels: its battles name it
         suffix = _SUFFIX.get(output.image.media_type)

@@ -58,7 +58,7 @@ class Log:
 
 
 @dataclass(frozen=True)
-class Battle:
+class LoggedBattle:
     """One line, checked."""
 
     left: str
@@ -72,7 +72,7 @@ class Battle:
 
 
 @dataclass(frozen=True)
-class Call:
+class LoggedCall:
     """One of the two calls of a battle: the raw reply, or why there is none."""
 
     raw: str
@@ -157,7 +157,9 @@ def _read_file(path: Path, folder: Folder, log: Log, covered: set[BattleKey], *,
             yield Skip(name, row, one_line(error))
 
 
-def _record(battle: Battle, calls: tuple[Call, Call] | None, file: str, row: str, log: Log) -> Iterator[Importable]:
+def _record(
+    battle: LoggedBattle, calls: tuple[LoggedCall, LoggedCall] | None, file: str, row: str, log: Log
+) -> Iterator[Importable]:
     """The records of one battle, with what they refer to; or why there are none."""
     here = file.rpartition("/")[2]
     home = log.homes.setdefault((battle.left, battle.right), here)
@@ -175,7 +177,7 @@ def _record(battle: Battle, calls: tuple[Call, Call] | None, file: str, row: str
             yield from _audited(battle, calls, _Place(key, file, row), log)
 
 
-def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, audit: bool) -> Battle:
+def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, audit: bool) -> LoggedBattle:
     """The line as a battle; raises `UserError` with what is wrong."""
     for name in _FIELDS:
         if name not in values:
@@ -197,7 +199,7 @@ def _check(values: Mapping[str, Any], counts: Counter[tuple[str, str, int]], *, 
     timestamp = values.get("timestamp") or ""
     if not _is_text(timestamp):
         raise UserError("timestamp is not a text")
-    return Battle(left, right, index, outcome, consistent, repeat, timestamp)
+    return LoggedBattle(left, right, index, outcome, consistent, repeat, timestamp)
 
 
 def _check_count(name: str, value: Any) -> None:
@@ -215,8 +217,8 @@ def _outcome(left: str, right: str, winner: Any) -> Outcome:
     return Outcome.LEFT if winner == left else Outcome.RIGHT
 
 
-def _calls(values: Mapping[str, Any]) -> tuple[Call, Call]:
-    found: list[Call] = []
+def _calls(values: Mapping[str, Any]) -> tuple[LoggedCall, LoggedCall]:
+    found: list[LoggedCall] = []
     for name in ("original_call", "swapped_call"):
         call = values.get(name)
         if not isinstance(call, dict):
@@ -225,7 +227,7 @@ def _calls(values: Mapping[str, Any]) -> tuple[Call, Call]:
         error = call.get("parse_error") or "no reply"
         if not _is_text(raw) or not _is_text(error):
             raise UserError(f"{name}: raw_response or parse_error is not a text")
-        found.append(Call(raw, error))
+        found.append(LoggedCall(raw, error))
     return found[0], found[1]
 
 
@@ -253,7 +255,7 @@ def placeholder(key: str, subset: str, file: str, dataset: str) -> Item:
     )
 
 
-def _placeholders(battle: Battle, key: str, file: str, log: Log) -> Iterator[Importable]:
+def _placeholders(battle: LoggedBattle, key: str, file: str, log: Log) -> Iterator[Importable]:
     """The item and outputs that a battle names but that came without words and pixels."""
     shelf = log.shelf
     item_id = shelf.item_id(key)
@@ -267,7 +269,9 @@ def _placeholders(battle: Battle, key: str, file: str, log: Log) -> Iterator[Imp
             yield shelf.place_output(key, Output(item_id=item_id, editor=editor, origin=origin), file, key)
 
 
-def _audited(battle: Battle, calls: tuple[Call, Call], place: _Place, log: Log) -> Iterator[Importable]:
+def _audited(
+    battle: LoggedBattle, calls: tuple[LoggedCall, LoggedCall], place: _Place, log: Log
+) -> Iterator[Importable]:
     """Two judgments with their replies. The first call shows `model_a` first, the second one `model_b`."""
     found: list[Importable] = []
     said: list[Outcome | None] = []
@@ -292,7 +296,7 @@ def _audited(battle: Battle, calls: tuple[Call, Call], place: _Place, log: Log) 
         yield from found
 
 
-def _facts(battle: Battle, key: str, file: str, log: Log, order: Order) -> dict[str, Any]:
+def _facts(battle: LoggedBattle, key: str, file: str, log: Log, order: Order) -> dict[str, Any]:
     shelf = log.shelf
     row = canonical_json([log.subset, log.experiment, battle.left, battle.right, battle.index, battle.repeat])
     origin = Origin(source=SOURCE, file=file, row=row)

@@ -193,13 +193,13 @@ class _Entry:
             origin = Origin(source=self._shelf.dataset, file=name, row=mark)
             params: JsonDict = {"scale": list(SCALE)}
             yield Judgment(
-                work_id=imported_work_id(origin, judge, output_id, None, None, "overall"),
+                work_id=imported_work_id(origin, judge, output_id, None, None, "imagenworld_overall"),
                 judge=judge,
                 prompt_id="imagenworld",
                 params=params,
                 item_id=self._item_id,
                 left_id=output_id,
-                score=overall(scores),
+                score=imagenworld_overall(scores),
                 scores=scores,
                 origin=origin,
             )
@@ -244,7 +244,7 @@ def ratings_of(given: Mapping[str, Any]) -> dict[str, float]:
     return ratings
 
 
-def overall(scores: Mapping[str, float]) -> float:
+def imagenworld_overall(scores: Mapping[str, float]) -> float:
     """Mean of the four criteria, rescaled from 1 .. 5 to 0 .. 1."""
     low, high = SCALE
     return sum((scores[criterion] - low) / (high - low) for criterion in CRITERIA) / len(CRITERIA)

@@ -36,7 +36,7 @@ def line_of(kind: str, record: Record) -> str:
     return f'{{"kind":{json.dumps(kind)},"id":{json.dumps(record_id(kind, record))},"record":{record.to_json()}}}\n'
 
 
-def record_of(value: Mapping[str, Any]) -> Importable:
+def parse_line(value: Mapping[str, Any]) -> Importable:
     """The record on a line that `line_of` wrote. Raises `UserError` with the reason."""
     if "record" not in value:
         raise UserError("the field record is missing")
@@ -142,7 +142,7 @@ def _read_kind(file: Path, name: str, expected: int, admission: Admission) -> It
         seen += 1
         number, value = line
         try:
-            yield admission.admit(record_of(value), name, f"line {number}")
+            yield admission.admit(parse_line(value), name, f"line {number}")
         except UserError as error:
             yield Skip(name, f"line {number}", str(error).splitlines()[0])
     if seen != expected:

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from imarena.core import Archive, Importable, Intake, Skip, UserError
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder, read_jsonl
-from imarena.datasets.native.folder import NewerVersion, check_version, finder, line_of, record_of
+from imarena.datasets.native.folder import NewerVersion, check_version, finder, line_of, parse_line
 from imarena.datasets.native.records import (
     FORMAT,
     KINDS,
@@ -85,7 +85,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             elif value.get("kind") == "blob":
                 _take_blob(value, admission)
             else:
-                yield admission.admit(record_of(value), name, f"line {number}")
+                yield admission.admit(parse_line(value), name, f"line {number}")
         except NewerVersion:
             raise
         except UserError as error:

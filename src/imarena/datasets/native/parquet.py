@@ -26,10 +26,10 @@ from imarena.datasets.native.records import (
     KINDS,
     Admission,
     BlobsBeside,
+    first_complaint,
     images_option,
     new_directory,
     new_pictures,
-    one_line,
     parse_record,
     record_id,
 )
@@ -232,7 +232,7 @@ def _rows(folder: Folder, name: str, kind: str, expected: int) -> Iterator[tuple
                     number += 1
                     yield number, row
     except (pa.ArrowException, OSError) as error:
-        yield 0, Skip(name, "", f"not a Parquet file that can be read ({one_line(ValueError(str(error)))})")
+        yield 0, Skip(name, "", f"not a Parquet file that can be read ({first_complaint(ValueError(str(error)))})")
 
 
 def _record(kind: str, model: type[Record], row: Mapping[str, Any]) -> Importable:
@@ -265,4 +265,6 @@ def _take_blobs(folder: Folder, admission: Admission) -> Iterator[Skip]:
                     else:
                         yield Skip("blobs.parquet", str(row["sha256"]), "the row has no hash or no bytes")
     except (pa.ArrowException, OSError) as error:
-        yield Skip("blobs.parquet", "", f"not a Parquet file that can be read ({one_line(ValueError(str(error)))})")
+        yield Skip(
+            "blobs.parquet", "", f"not a Parquet file that can be read ({first_complaint(ValueError(str(error)))})"
+        )

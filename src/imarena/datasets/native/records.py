@@ -58,7 +58,7 @@ def record_id(kind: str, record: Record) -> str:
     return str(getattr(record, f"{kind}_id"))
 
 
-def images_of(record: Record) -> Iterator[ImageRef]:
+def record_images(record: Record) -> Iterator[ImageRef]:
     """Every picture that a record points at."""
     if isinstance(record, Output):
         if record.image is not None:
@@ -76,7 +76,7 @@ def parse_record(kind: object, body: object, claimed_id: object = None) -> Impor
     try:
         record = KINDS[kind].model_validate(body)
     except (ValidationError, ValueError) as error:
-        raise UserError(f"not a valid {kind} ({one_line(error)})") from error
+        raise UserError(f"not a valid {kind} ({first_complaint(error)})") from error
     if claimed_id is not None and claimed_id != record_id(kind, record):
         raise UserError(f"the {kind} does not match its id {claimed_id!r}: it was changed after it was written")
     return as_importable(record)
@@ -88,7 +88,7 @@ def as_importable(record: Record) -> Importable:
     return importable  # type: ignore[no-any-return]
 
 
-def one_line(error: ValueError) -> str:
+def first_complaint(error: ValueError) -> str:
     """The first complaint of a validation, short."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
@@ -120,7 +120,7 @@ class Admission:
             return record
         if isinstance(record, Tombstone):
             self._withdrawn.add(record.subject)
-        for image in images_of(record):
+        for image in record_images(record):
             reason = self._keep(image)
             if reason:
                 return Skip(file, row, reason)
@@ -173,13 +173,13 @@ class BlobsBeside:
 
 def new_pictures(archive: Archive, record: Record, seen: set[str]) -> Iterator[tuple[str, bytes | str]]:
     """The hash and bytes of each picture of a record that was not seen before, or why there are none."""
-    for image in images_of(record):
+    for image in record_images(record):
         if image.sha256 not in seen:
             seen.add(image.sha256)
-            yield image.sha256, load(archive, image)
+            yield image.sha256, load_picture(archive, image)
 
 
-def load(archive: Archive, image: ImageRef) -> bytes | str:
+def load_picture(archive: Archive, image: ImageRef) -> bytes | str:
     """The bytes of a picture, or why there are none."""
     try:
         return archive.load(image)

@@ -14,7 +14,7 @@ from typing import Any
 from imarena.core import Archive, Skip, UserError, counted, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, Judgment, Mode, Output, Status, Vote
 from imarena.datasets.folder import escape_name
-from imarena.datasets.native.records import load, new_directory
+from imarena.datasets.native.records import load_picture, new_directory
 from imarena.datasets.options import check_options
 
 _LONGEST = 120  # of an escaped name: file systems take 255 bytes, and a suffix follows
@@ -64,7 +64,7 @@ def _dataset(archive: Archive, wanted: str | None) -> str:
     )
 
 
-class Segments:
+class PathSegments:
     """One portable, unique path segment a name, also where the file system ignores case."""
 
     def __init__(self) -> None:
@@ -89,8 +89,8 @@ class _Export:
         self._dataset = dataset
         self._keys: dict[str, str] = {}
         self._places: dict[str, tuple[str, str]] = {}
-        self._key_segments = Segments()
-        self._editor_segments = Segments()
+        self._key_segments = PathSegments()
+        self._editor_segments = PathSegments()
 
     def items(self) -> Iterator[Skip]:
         counts = dict.fromkeys(_ROLES, 0)
@@ -173,7 +173,7 @@ class _Export:
         return row
 
     def _write(self, relative: str, image: ImageRef) -> str:
-        data = load(self._archive, image)
+        data = load_picture(self._archive, image)
         if isinstance(data, str):
             return data
         path = self._directory / relative

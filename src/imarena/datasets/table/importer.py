@@ -20,11 +20,11 @@ from pydantic import ValidationError
 from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import ImageRef, Item, Origin, Output, Status, Turn
 from imarena.datasets.contents import Shelf
-from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_table, unescape_name
-from imarena.datasets.native.records import one_line
+from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, stream_table, unescape_name
+from imarena.datasets.native.records import first_complaint
 from imarena.datasets.options import check_options
 from imarena.datasets.table.exporter import write
-from imarena.datasets.table.votes import read_ratings, read_votes
+from imarena.datasets.table.votes import read_rating_rows, read_vote_rows
 
 __all__ = ["items_from_csv", "outputs_from_folder", "read", "write"]
 
@@ -53,8 +53,8 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         for directory in _folders(folder.file("outputs")):
             yield from outputs_from_folder(directory, directory.name, intake, shelf, within=folder)
     raters: set[str] = set()
-    yield from read_votes(folder, shelf, raters)
-    yield from read_ratings(folder, shelf, options.get("scale"), raters)
+    yield from read_vote_rows(folder, shelf, raters)
+    yield from read_rating_rows(folder, shelf, options.get("scale"), raters)
 
 
 # ---------------------------------------------------------------- items
@@ -66,7 +66,7 @@ def items_from_csv(path: Path, intake: Intake, shelf: Shelf) -> Iterator[Item | 
     name = folder.name(folder.root)
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     try:
-        for row in read_table(folder.root, name, delimiter=delimiter, required=("key", "instruction")):
+        for row in stream_table(folder.root, name, delimiter=delimiter, required=("key", "instruction")):
             if isinstance(row, Skip):
                 yield row
                 continue
@@ -75,7 +75,7 @@ def items_from_csv(path: Path, intake: Intake, shelf: Shelf) -> Iterator[Item | 
             try:
                 item = _item(folder, cells, intake, shelf.dataset)
             except ValidationError as error:
-                yield Skip(name, where, one_line(error))
+                yield Skip(name, where, first_complaint(error))
             except UserError as error:
                 yield Skip(name, where, str(error).splitlines()[0])
             else:
@@ -147,7 +147,7 @@ def _named_in(csv_file: Path) -> str:
     """The data set that the first row names, or an empty text."""
     delimiter = "\t" if csv_file.suffix.lower() == ".tsv" else ","
     try:
-        for row in read_table(csv_file, csv_file.name, delimiter=delimiter):
+        for row in stream_table(csv_file, csv_file.name, delimiter=delimiter):
             if not isinstance(row, Skip):
                 return row[1].get("dataset", "")
     except UserError:
@@ -198,7 +198,7 @@ def _key_of(path: Path, shelf: Shelf) -> str | None:
 def _listed_outputs(folder: Folder, intake: Intake, shelf: Shelf) -> Iterator[Output | Skip]:
     name = "outputs.csv"
     try:
-        for row in read_table(folder.file(name), name, required=("key", "editor", "file")):
+        for row in stream_table(folder.file(name), name, required=("key", "editor", "file")):
             if isinstance(row, Skip):
                 yield row
                 continue
@@ -207,7 +207,7 @@ def _listed_outputs(folder: Folder, intake: Intake, shelf: Shelf) -> Iterator[Ou
             try:
                 output = _listed_output(folder, cells, intake, shelf)
             except ValidationError as error:
-                yield Skip(name, where, one_line(error))
+                yield Skip(name, where, first_complaint(error))
             except (UserError, ValueError) as error:
                 yield Skip(name, where, str(error).splitlines()[0])
             else:

@@ -16,20 +16,20 @@ from pydantic import ValidationError
 from imarena.core import Importable, Skip, UserError, content_id
 from imarena.core.records import Outcome, Rater, Vote
 from imarena.datasets.contents import Shelf
-from imarena.datasets.folder import Folder, read_table
-from imarena.datasets.native.records import one_line
+from imarena.datasets.folder import Folder, stream_table
+from imarena.datasets.native.records import first_complaint
 
 RATING_COLUMNS = ("key", "editor", "rater", "scale", "comment", "id")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SCALE = re.compile(rf"({_NUMBER})-({_NUMBER})")
 
 
-def read_votes(folder: Folder, shelf: Shelf, raters: set[str]) -> Iterator[Importable]:
+def read_vote_rows(folder: Folder, shelf: Shelf, raters: set[str]) -> Iterator[Importable]:
     """The votes of votes.csv, each rater before the first of their votes. `raters` are those that were told before."""
     yield from _read(folder, shelf, "votes.csv", ("key", "left", "right", "winner"), _vote, raters)
 
 
-def read_ratings(folder: Folder, shelf: Shelf, scale: str | None, raters: set[str]) -> Iterator[Importable]:
+def read_rating_rows(folder: Folder, shelf: Shelf, scale: str | None, raters: set[str]) -> Iterator[Importable]:
     """The ratings of ratings.csv; `scale` (such as 1-5) holds where a row names none."""
     default = parse_scale(scale) if scale else None
 
@@ -60,7 +60,7 @@ def _read(
         return
     seen: Counter[tuple[str, ...]] = Counter()
     try:
-        for row in read_table(path, name, required=required):
+        for row in stream_table(path, name, required=required):
             if isinstance(row, Skip):
                 yield row
                 continue
@@ -73,7 +73,7 @@ def _read(
                 mark = cells.get("id") or content_id("row", *subject, seen[subject])
                 vote = Vote(rater_id=rater_id, comment=cells.get("comment", ""), idempotency_key=mark, **values)
             except ValidationError as error:
-                yield Skip(name, f"line {number}", one_line(error))
+                yield Skip(name, f"line {number}", first_complaint(error))
                 continue
             except UserError as error:
                 yield Skip(name, f"line {number}", str(error).splitlines()[0])

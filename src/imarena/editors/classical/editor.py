@@ -20,7 +20,7 @@ from imarena.editors.classical import frame, light, things
 from imarena.editors.classical.find import Bools, target_mask
 from imarena.editors.classical.light import Floats
 from imarena.editors.classical.text import write_text
-from imarena.images import JPEG, PNG, decode, encode, media_type_of
+from imarena.images import JPEG, PNG, decode, encode_image, media_type_of
 from imarena.language import Edit, EditKind, read_instruction
 
 VERSION = "7"
@@ -87,7 +87,7 @@ def _view(canvas: _Canvas, edit: Edit) -> _Changed | None:
         level = frame.level(canvas.rgb)
         return None if level is None else _Changed(level)
     if re.match(r"crop\b", edit.clause):
-        return _Changed(frame.crop(canvas.rgb, edit))
+        return _Changed(frame.crop_edit(canvas.rgb, edit))
     return _Changed(frame.flip(canvas.rgb)) if re.match(r"(?:flip|mirror)\b", edit.clause) else None
 
 
@@ -161,7 +161,7 @@ class ClassicalEditor:
             return EditResult(Status.REFUSED, error=self._why(edits, request.instruction))
         picture = Image.fromarray(np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8))
         steps: tuple[JsonDict, ...] = ({"stage": "classical", "done": list(done), "left": list(left)},) if left else ()
-        return EditResult(Status.OK, encode(picture, JPEG if kind == JPEG else PNG, quality=95), steps=steps)
+        return EditResult(Status.OK, encode_image(picture, JPEG if kind == JPEG else PNG, quality=95), steps=steps)
 
     def _why(self, edits: tuple[Edit, ...], instruction: str) -> str:
         """Why nothing was done: no such operation, or a thing that was not found."""

@@ -58,7 +58,7 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
     else:
         colours = edit.old_colours or tuple(w for w in named if w in lexicon().colours and w not in edit.colours)
         where = seen(small, named)
-        found = _by_colour(small, colours[0], edit, where) if colours else _the_one(subject_mask(small), edit, where)
+        found = _by_colour(small, colours[0], edit, where) if colours else _the_one(find_subject(small), edit, where)
         if found is not None and not colours and edit.kind is EditKind.REMOVE and found.mean() > LARGEST_REMOVED:
             return None
     if found is None or not found.any() or found.mean() > LARGEST:
@@ -85,7 +85,7 @@ def standing_out(rgb: Floats) -> Bools:
     return np.asarray(saliency(rgb) > 0.3)
 
 
-def subject_mask(small: Floats) -> Bools:
+def find_subject(small: Floats) -> Bools:
     """What the picture is about: salience, cut along edges by GrabCut. Empty where nothing stands out."""
     salient = saliency(small)
     if float(salient.max()) < _STANDS_OUT:

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from imarena.editors.classical.fill import fill
-from imarena.editors.classical.find import Bools, grown_to, shrunk, standing_out, subject_mask, touching
+from imarena.editors.classical.find import Bools, find_subject, grown_to, shrunk, standing_out, touching
 from imarena.editors.classical.light import Floats
 from imarena.editors.classical.things import blended, remove
 from imarena.language import Edit
@@ -53,13 +53,13 @@ def _rims(shape: tuple[int, ...], sides: list[str]) -> Bools:
     return found
 
 
-def crop(rgb: Floats, edit: Edit) -> Floats:
+def crop_edit(rgb: Floats, edit: Edit) -> Floats:
     """Around the subject, to a square, or two thirds of the frame at the named side; the middle where none is named."""
     height, width = rgb.shape[:2]
     square = re.search(r"\bsquare\b", edit.clause) is not None
     around = re.search(r"\b(?:to|around|on) (?:the|its|his|her) (?!left|right|top|bottom|middle|cent)", edit.clause)
     if around or square:
-        subject = grown_to(subject_mask(shrunk(rgb)), rgb)
+        subject = grown_to(find_subject(shrunk(rgb)), rgb)
         if subject.any():
             return _around(rgb, subject, square)
     h, w = (min(height, width),) * 2 if square else (round(height * 2 / 3), round(width * 2 / 3))

@@ -14,7 +14,7 @@ from imarena.editors.classical.fill import diffused
 from imarena.editors.classical.find import Bools
 from imarena.editors.classical.light import Floats
 from imarena.language import Edit, lexicon
-from imarena.vision import Line, likeness, read_lines, text_match
+from imarena.vision import TextLine, likeness, read_lines, text_match
 
 Box = tuple[int, int, int, int]
 _SAME = 0.6
@@ -59,7 +59,7 @@ def _picture(rgb: Floats) -> Image.Image:
     return Image.fromarray(np.asarray(np.clip(rgb * 255 + 0.5, 0, 255), np.uint8))
 
 
-def _old_line(rgb: Floats, edit: Edit) -> Line | None:
+def _old_line(rgb: Floats, edit: Edit) -> TextLine | None:
     """The line that is meant: by its words, its colour, or the kind of thing that it stands on."""
     lines = read_lines(_picture(rgb))
     if edit.old_text:
@@ -78,7 +78,7 @@ def _old_line(rgb: Floats, edit: Edit) -> Line | None:
     return max(lines, key=lambda line: (line.box[3] - line.box[1]) * (line.box[2] - line.box[0]))
 
 
-def _box(rgb: Floats, line: Line, margin: float = 0.0) -> Box:
+def _box(rgb: Floats, line: TextLine, margin: float = 0.0) -> Box:
     height, width = rgb.shape[:2]
     left, top, right, bottom = line.box
     more = margin * (bottom - top) * height
@@ -88,25 +88,25 @@ def _box(rgb: Floats, line: Line, margin: float = 0.0) -> Box:
     )  # fmt: skip
 
 
-def _around(rgb: Floats, line: Line) -> Floats:
+def _around(rgb: Floats, line: TextLine) -> Floats:
     """Pixels in a thin frame around a line, shape (n, 3)."""
     left, top, right, bottom = _box(rgb, line, 0.15)
     part = rgb[top:bottom, left:right]
     return np.asarray(np.concatenate([part[0], part[-1], part[:, 0], part[:, -1]]), np.float32)
 
 
-def _colour_around(rgb: Floats, line: Line, colour: str) -> float:
+def _colour_around(rgb: Floats, line: TextLine, colour: str) -> float:
     left, top, right, bottom = _box(rgb, line)
     inside = float(likeness(np.clip(rgb[top:bottom, left:right], 0, 1), colour).mean())
     return max(inside, float(likeness(np.clip(_around(rgb, line), 0, 1), colour).mean()))
 
 
-def _chroma_around(rgb: Floats, line: Line) -> float:
+def _chroma_around(rgb: Floats, line: TextLine) -> float:
     middle = np.median(_around(rgb, line), axis=0)
     return float(middle.max() - middle.min())
 
 
-def _ink_of(rgb: Floats, line: Line) -> Ink | None:
+def _ink_of(rgb: Floats, line: TextLine) -> Ink | None:
     """What in the line's box is writing: the pixels that are unlike most of it and do not run out of it."""
     left, top, right, bottom = _box(rgb, line)
     part = np.ascontiguousarray(rgb[top:bottom, left:right])

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from imarena.editors.classical.fill import fill
-from imarena.editors.classical.find import Bools, grown_to, shrunk, standing_out, subject_mask
+from imarena.editors.classical.find import Bools, find_subject, grown_to, shrunk, standing_out
 from imarena.editors.classical.light import Floats
 from imarena.images import mask_from_image
 from imarena.language import Edit, lexicon, named_colour
@@ -89,7 +89,7 @@ def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | No
     named = [word for word in re.findall(r"[a-z]+", edit.value) if word in lexicon().colours]
     if not named and edit.operation not in ("remove", "blur"):
         return None
-    subject = mask_from_image(masks[0], (width, height)) if masks else grown_to(subject_mask(shrunk(rgb)), rgb)
+    subject = mask_from_image(masks[0], (width, height)) if masks else grown_to(find_subject(shrunk(rgb)), rgb)
     if not subject.any():
         return None
     if edit.operation == "blur":

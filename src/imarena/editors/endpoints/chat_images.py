@@ -7,12 +7,21 @@ from typing import Any
 
 from pydantic import Field, JsonValue
 
-from imarena.clients import Answer, Call, Failure, ImageClient, Kind, Pictures, read_failure, read_reply
+from imarena.clients import (
+    EndpointAnswer,
+    Failure,
+    FailureKind,
+    ImageAnswer,
+    ImageCall,
+    ImageClient,
+    read_failure,
+    read_reply,
+)
 from imarena.core import EditRequest
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
-from imarena.editors.options import read_options
+from imarena.editors.options import read_editor_options
 
 _MARKDOWN = re.compile(r"!\[[^\]]*\]\((data:image/[^)\s]+|https?://[^)\s]+)\)")
 
@@ -27,27 +36,27 @@ class ChatImagesSettings(ImageSettings):
     max_source_bytes: int | None = 20 * 1000 * 1000
 
 
-def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
     """The pictures of the first choice; refusals by the protocol's own fields."""
     result = read_reply(status, headers, body)
     if isinstance(result, Failure):
         if result.error.startswith("the reply is not JSON"):
-            return Failure(Kind.FAILED, f"{result.error[:160]}; is base_url right?", status, maybe_charged=True)
+            return Failure(FailureKind.FAILED, f"{result.error[:160]}; is base_url right?", status, maybe_charged=True)
         return result
     if status != 200:
         return read_failure(status, headers, body)
     if result.status is not Status.OK:
-        return Pictures(result.status, error=result.error, usage=result.usage)
+        return ImageAnswer(result.status, error=result.error, usage=result.usage)
     return _pictures(json.loads(body), result)
 
 
-def _pictures(document: Any, answer: Answer) -> Pictures:
+def _pictures(document: Any, answer: EndpointAnswer) -> ImageAnswer:
     message = document["choices"][0].get("message") or {}
     # Some servers say the same picture in two places: the first place that has any is taken.
     urls = [url for part in _parts(message.get("images")) if (url := _url(part))]
     urls = urls or [url for part in _parts(message.get("content")) if (url := _url(part))]
     urls = urls or _MARKDOWN.findall(answer.text)
-    return Pictures(Status.OK, urls=tuple(urls), text=answer.text, usage=answer.usage)
+    return ImageAnswer(Status.OK, urls=tuple(urls), text=answer.text, usage=answer.usage)
 
 
 def _parts(value: Any) -> list[dict[str, Any]]:
@@ -62,9 +71,9 @@ def _url(part: Mapping[str, Any]) -> str:
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
     """From a table with `model` and `base_url`."""
-    settings = read_options(ChatImagesSettings, options, "chat-images")
+    settings = read_editor_options(ChatImagesSettings, options, "chat-images")
 
-    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+    async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
         parts: list[JsonValue] = [{"type": "text", "text": request.instruction}]
         parts += [
             {"type": "image_url", "image_url": {"url": data_url(data)}}
@@ -75,6 +84,6 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
             body["modalities"] = list(settings.modalities)
         if request.seed is not None:
             body["seed"] = request.seed
-        return await client.ask(Call("chat/completions", json={**body, **settings.body}), read)
+        return await client.ask(ImageCall("chat/completions", json={**body, **settings.body}), read)
 
     return editor(name, settings, ask, ports, "chat-images")

@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import Field, JsonValue
 
-from imarena.clients import Call, Failure, ImageClient, Kind, Pictures, read_failure
+from imarena.clients import Failure, FailureKind, ImageAnswer, ImageCall, ImageClient, read_failure
 from imarena.core import EditRequest
 from imarena.core.records import JsonDict, Status, Usage
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, editor, from_base64, media_type
-from imarena.editors.options import read_options
+from imarena.editors.options import read_editor_options
 
 REFUSALS = frozenset(
     {
@@ -39,13 +39,13 @@ class GeminiImagesSettings(ImageSettings):
     temperature: float | None = None
 
 
-def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
     """Inline pictures of the first candidate; `promptFeedback.blockReason` and safety finishes are refusals."""
     if status != 200:
         result = read_failure(status, headers, body)
         if isinstance(result, Failure) and b"API_KEY_INVALID" in body:
-            return replace(result, kind=Kind.REJECTED, http_status=401)
-        if isinstance(result, Failure) and result.kind is Kind.THROTTLED and result.after_s is None:
+            return replace(result, kind=FailureKind.REJECTED, http_status=401)
+        if isinstance(result, Failure) and result.kind is FailureKind.THROTTLED and result.after_s is None:
             told = _DELAY.search(body)
             return replace(result, after_s=float(told[1])) if told else result
         return result
@@ -53,22 +53,24 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Fai
         document: Any = json.loads(body)
     except (ValueError, RecursionError):
         start = body[:80].decode("utf-8", "replace")
-        return Failure(Kind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True)
+        return Failure(
+            FailureKind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
+        )
     if not isinstance(document, dict):
-        return Failure(Kind.FAILED, "the reply is not an object", status, maybe_charged=True)
+        return Failure(FailureKind.FAILED, "the reply is not an object", status, maybe_charged=True)
     return _read_answer(document)
 
 
-def _read_answer(document: dict[str, Any]) -> Pictures | Failure:
+def _read_answer(document: dict[str, Any]) -> ImageAnswer | Failure:
     usage = _usage(document.get("usageMetadata"))
     feedback = document.get("promptFeedback")
     if isinstance(feedback, dict) and feedback.get("blockReason"):
-        return Pictures(Status.REFUSED, error=f"the prompt was blocked: {feedback['blockReason']}", usage=usage)
+        return ImageAnswer(Status.REFUSED, error=f"the prompt was blocked: {feedback['blockReason']}", usage=usage)
     candidates = document.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates else None
     if not isinstance(first, dict):
         return Failure(
-            Kind.FAILED, f"the reply has no candidates: {json.dumps(document)[:200]}", 200, maybe_charged=True
+            FailureKind.FAILED, f"the reply has no candidates: {json.dumps(document)[:200]}", 200, maybe_charged=True
         )
     reason = str(first.get("finishReason", ""))
     content = first.get("content")
@@ -80,14 +82,16 @@ def _read_answer(document: dict[str, Any]) -> Pictures | Failure:
         if isinstance(inline, dict) and not part.get("thought"):
             data = from_base64(inline.get("data"))
             if data is None:
-                return Pictures(Status.INVALID_IMAGE, error="inlineData is not base64", usage=usage)
+                return ImageAnswer(Status.INVALID_IMAGE, error="inlineData is not base64", usage=usage)
             images.append(data)
         elif isinstance(part, dict) and isinstance(part.get("text"), str):
             words.append(part["text"])
     if reason in REFUSALS and not images:
         told = str(first.get("finishMessage", "")) or " ".join(words)
-        return Pictures(Status.REFUSED, error=f"finishReason {reason}: {told[:300]}".rstrip(": "), usage=usage)
-    return Pictures(Status.OK, tuple(images), text=" ".join(words) or (reason if reason != "STOP" else ""), usage=usage)
+        return ImageAnswer(Status.REFUSED, error=f"finishReason {reason}: {told[:300]}".rstrip(": "), usage=usage)
+    return ImageAnswer(
+        Status.OK, tuple(images), text=" ".join(words) or (reason if reason != "STOP" else ""), usage=usage
+    )
 
 
 def _usage(value: Any) -> Usage:
@@ -101,10 +105,12 @@ def _usage(value: Any) -> Usage:
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
     """From a table with `model`; `api_key_env` is usually GEMINI_API_KEY."""
-    settings = read_options(GeminiImagesSettings, options, "gemini-images")
+    settings = read_editor_options(GeminiImagesSettings, options, "gemini-images")
 
-    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
-        return await client.ask(Call(f"models/{settings.model}:generateContent", json=_body(settings, request)), read)
+    async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
+        return await client.ask(
+            ImageCall(f"models/{settings.model}:generateContent", json=_body(settings, request)), read
+        )
 
     return editor(name, settings, ask, ports, "gemini-images")
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from imarena.clients import ImageClient, ImageEndpoint, Pictures
+from imarena.clients import ImageAnswer, ImageClient, ImageEndpoint
 from imarena.core import EditRequest, EditResult, InvalidImage
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
@@ -35,7 +35,7 @@ class ImageSettings(ImageEndpoint):
     """What a user should know before a run: told beside the estimate."""
 
 
-Ask = Callable[[ImageClient, EditRequest], Awaitable[Pictures]]
+Ask = Callable[[ImageClient, EditRequest], Awaitable[ImageAnswer]]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class EndpointEditor:
             )
         return ""
 
-    async def _picture(self, found: Pictures) -> EditResult:
+    async def _picture(self, found: ImageAnswer) -> EditResult:
         if found.status is not Status.OK:
             return EditResult(found.status, error=found.error)
         number = len(found.images) + len(found.urls)

@@ -10,12 +10,12 @@ from typing import Any
 import yaml
 from pydantic import JsonValue
 
-from imarena.clients import ImageClient, Pictures, Queue, QueueTemplate
+from imarena.clients import ImageAnswer, ImageClient, Queue, QueueTemplate
 from imarena.core import EditRequest, UnknownName, UserError
 from imarena.core.records import Status
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, data_url, editor
-from imarena.editors.options import read_options
+from imarena.editors.options import read_editor_options
 
 FIELDS = ("instruction", "source", "sources", "reference", "references", "pictures", "mask", "seed", "model")
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -45,13 +45,13 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
     found = presets().get(chosen, {"defaults": {}, "template": {}})
     own = options.get("template")
     template = {**found["template"], **(own if isinstance(own, dict) else {})}
-    settings = read_options(QueueSettings, {**found["defaults"], **options, "template": template}, "http-queue")
+    settings = read_editor_options(QueueSettings, {**found["defaults"], **options, "template": template}, "http-queue")
     used = _used(settings)
 
-    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+    async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
         problem = _left_out(used, len(request.sources), len(request.references), chosen)
         if problem:
-            return Pictures(Status.REFUSED, error=problem)
+            return ImageAnswer(Status.REFUSED, error=problem)
         return await Queue(client, settings.template).run(_fields(settings.model, request))
 
     return editor(name, settings, ask, ports, "http-queue", {"preset": chosen} if chosen else {})

@@ -7,12 +7,12 @@ from typing import Any
 import aiohttp
 from pydantic import Field, JsonValue
 
-from imarena.clients import Call, Failure, ImageClient, Kind, Pictures, read_failure
+from imarena.clients import Failure, FailureKind, ImageAnswer, ImageCall, ImageClient, read_failure
 from imarena.core import EditRequest
 from imarena.core.records import JsonDict, Status, Usage
 from imarena.editors.catalog import Ports
 from imarena.editors.endpoints.http_image import EndpointEditor, ImageSettings, editor, from_base64, media_type
-from imarena.editors.options import read_options
+from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES
 
 
@@ -37,7 +37,7 @@ class OpenAIImagesSettings(ImageSettings):
         return {name: value for name, value in chosen.items() if value is not None}
 
 
-def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Failure:
+def read(status: int, headers: Mapping[str, str], body: bytes) -> ImageAnswer | Failure:
     """`data[].b64_json` or `data[].url`, and the tokens used."""
     if status != 200:
         return read_failure(status, headers, body)
@@ -45,22 +45,26 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Pictures | Fai
         document: Any = json.loads(body)
     except (ValueError, RecursionError):
         start = body[:80].decode("utf-8", "replace")
-        return Failure(Kind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True)
+        return Failure(
+            FailureKind.FAILED, f"the reply is not JSON: {start!r}; is base_url right?", status, maybe_charged=True
+        )
     if isinstance(document, dict) and document.get("error"):
         return read_failure(400, headers, body)
     rows = document.get("data") if isinstance(document, dict) else None
     if not isinstance(rows, list):
-        return Failure(Kind.FAILED, f"the reply has no data: {json.dumps(document)[:200]}", status, maybe_charged=True)
+        return Failure(
+            FailureKind.FAILED, f"the reply has no data: {json.dumps(document)[:200]}", status, maybe_charged=True
+        )
     images, urls = [], []
     for row in rows:
         if isinstance(row, dict) and isinstance(row.get("b64_json"), str):
             data = from_base64(row["b64_json"])
             if data is None:
-                return Pictures(Status.INVALID_IMAGE, error="b64_json is not base64", usage=_usage(document))
+                return ImageAnswer(Status.INVALID_IMAGE, error="b64_json is not base64", usage=_usage(document))
             images.append(data)
         elif isinstance(row, dict) and isinstance(row.get("url"), str):
             urls.append(row["url"])
-    return Pictures(Status.OK, tuple(images), tuple(urls), usage=_usage(document))
+    return ImageAnswer(Status.OK, tuple(images), tuple(urls), usage=_usage(document))
 
 
 def _usage(document: dict[str, Any]) -> Usage:
@@ -75,9 +79,9 @@ def _usage(document: dict[str, Any]) -> Usage:
 
 def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointEditor:
     """From a table with `model`; `api_key_env` is usually OPENAI_API_KEY."""
-    settings = read_options(OpenAIImagesSettings, options, "openai-images")
+    settings = read_editor_options(OpenAIImagesSettings, options, "openai-images")
 
-    async def ask(client: ImageClient, request: EditRequest) -> Pictures:
+    async def ask(client: ImageClient, request: EditRequest) -> ImageAnswer:
         plain: dict[str, str] = {"model": settings.model, "prompt": request.instruction, "n": "1", **settings.fields}
         if settings.send_seed and request.seed is not None:
             plain["seed"] = str(request.seed)
@@ -86,9 +90,9 @@ def make(name: str, options: Mapping[str, JsonValue], ports: Ports) -> EndpointE
             if "seed" in plain:
                 body["seed"] = request.seed
             body.pop("input_fidelity", None)
-            return await client.ask(Call("images/generations", json=body), read)
+            return await client.ask(ImageCall("images/generations", json=body), read)
         extra = {key: str(value) for key, value in settings.body.items()}
-        return await client.ask(Call("images/edits", form=lambda: _form({**plain, **extra}, request)), read)
+        return await client.ask(ImageCall("images/edits", form=lambda: _form({**plain, **extra}, request)), read)
 
     return editor(name, settings, ask, ports, "openai-images", {**settings.fields})
 

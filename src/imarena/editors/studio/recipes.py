@@ -6,7 +6,17 @@ import numpy.typing as npt
 
 from imarena.core.records import Status
 from imarena.editors.studio.work import Failed, Floats, Work
-from imarena.studio import COLOURS, Edit, Effect, Scene, apply, happened, picture, random_scene, render
+from imarena.studio import (
+    COLOURS,
+    Effect,
+    Scene,
+    SceneEdit,
+    apply_edit,
+    apply_effect,
+    random_scene,
+    render_picture,
+    render_scene,
+)
 
 Made = bytes | Failed
 
@@ -21,7 +31,7 @@ def _floats(pixels: npt.NDArray[np.uint8]) -> Floats:
 
 def exact(work: Work) -> Made:
     """Does what was asked, and nothing else."""
-    return picture(work.after) if work.untouched else work.encode(work.applied(work.after))
+    return render_picture(work.after) if work.untouched else work.encode(work.applied(work.after))
 
 
 def timid(work: Work) -> Made:
@@ -37,11 +47,11 @@ def over_editing(work: Work) -> Made:
     if others:
         victim = others[int(rng.integers(len(others)))]
         colour = list(COLOURS)[int(rng.integers(len(COLOURS)))]
-        scene = apply(scene, Edit(op="set", uids=(victim.uid,), values={"colour": colour}))
+        scene = apply_edit(scene, SceneEdit(op="set", uids=(victim.uid,), values={"colour": colour}))
     pixels = _floats(work.applied(scene))
     front = np.zeros(pixels.shape[:2], np.bool_)
     for effect in (Effect(kind="vivid", amount=0.14), Effect(kind="golden_hour", amount=0.12)):
-        pixels = happened(pixels, effect, front)
+        pixels = apply_effect(pixels, effect, front)
     return work.encode(pixels)
 
 
@@ -50,7 +60,7 @@ def artefacts(work: Work) -> Made:
     rng = work.rng
     pixels = _floats(work.applied(work.after))
     height, width = pixels.shape[:2]
-    pixels = happened(pixels, Effect(kind="jpeg", amount=0.15), np.zeros((height, width), np.bool_))
+    pixels = apply_effect(pixels, Effect(kind="jpeg", amount=0.15), np.zeros((height, width), np.bool_))
     pixels = np.clip(pixels + 0.35 * (pixels - cv2.GaussianBlur(pixels, (0, 0), 3)), 0, 1)
     for _ in range(5):
         h, w = int(height * rng.uniform(0.03, 0.09)), int(width * rng.uniform(0.08, 0.22))
@@ -71,7 +81,7 @@ def wrong_target(work: Work) -> Made:
     return work.encode(work.applied(_misdirected(work.before, step.edit, rng)))
 
 
-def _misdirected(scene: Scene, edit: Edit, rng: np.random.Generator) -> Scene:
+def _misdirected(scene: Scene, edit: SceneEdit, rng: np.random.Generator) -> Scene:
     others = [thing for thing in scene.things if thing.uid not in edit.uids]
     if not others:
         wrong = (Effect(kind="golden_hour"), Effect(kind="vignette"), Effect(kind="colour_cast"))[int(rng.integers(3))]
@@ -79,12 +89,12 @@ def _misdirected(scene: Scene, edit: Edit, rng: np.random.Generator) -> Scene:
     victim = others[int(rng.integers(len(others)))]
     if edit.op in {"set", "remove", "replace"} and "x" not in edit.values:
         changed = edit.model_copy(update={"uids": (victim.uid,)})
-        result = apply(scene, changed)
+        result = apply_edit(scene, changed)
         if result != scene:
             return result
     colours = [colour for colour in COLOURS if colour != victim.colour]
     colour = colours[int(rng.integers(len(colours)))]
-    return apply(scene, Edit(op="set", uids=(victim.uid,), values={"colour": colour}))
+    return apply_edit(scene, SceneEdit(op="set", uids=(victim.uid,), values={"colour": colour}))
 
 
 def _other_things(scene: Scene, rng: np.random.Generator) -> Scene:
@@ -115,7 +125,7 @@ def new_image(work: Work) -> bytes:
     ]
     scene = random_scene(int(rng.integers(10_000)), places[int(rng.integers(len(places)))], 4)
     height, width = work.given.shape[:2] if work.before is None else work.target.shape[:2]
-    pixels = render(scene).pixels
+    pixels = render_scene(scene).pixels
     return work.encode(np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8))
 
 

@@ -11,19 +11,19 @@ from imarena.core import EditRequest
 from imarena.core.records import Status
 from imarena.studio import (
     SHOWN,
-    Asked,
     Pixels,
+    RecognisedRequest,
     Scene,
-    alike,
-    asked,
     asked_by_words,
     change_mask,
     decoded,
+    detail_agreement,
     encoded,
     is_photo,
     laid_over,
-    picture,
-    render,
+    recognise_request,
+    render_picture,
+    render_scene,
 )
 
 Floats = npt.NDArray[np.float32]
@@ -44,7 +44,7 @@ class Work:
     """One request, understood: the scene before and after, the pixels given, and seeded chance."""
 
     request: EditRequest
-    asked: Asked
+    asked: RecognisedRequest
     before: Scene | None
     after: Scene
     salt: str
@@ -58,7 +58,7 @@ class Work:
     @cached_property
     def target(self) -> Pixels:
         """The exact picture after the turn, starting from the exact picture before it."""
-        return render(self.after).pixels
+        return render_scene(self.after).pixels
 
     @cached_property
     def given(self) -> Pixels:
@@ -69,12 +69,14 @@ class Work:
     @property
     def start(self) -> Pixels:
         """What the change starts from: the source, or the empty place where there is none."""
-        return self.given if self.request.sources else render(self.after.with_things(())).pixels
+        return self.given if self.request.sources else render_scene(self.after.with_things(())).pixels
 
     @property
     def untouched(self) -> bool:
         """Whether the source is the exact picture before the turn, byte for byte."""
-        return self.before is None or (bool(self.request.sources) and self.request.sources[0] == picture(self.before))
+        return self.before is None or (
+            bool(self.request.sources) and self.request.sources[0] == render_picture(self.before)
+        )
 
     def applied(self, after: Scene) -> Pixels:
         """The change from the scene before to `after`, carried over to the pixels given.
@@ -82,10 +84,10 @@ class Work:
         On the exact picture this gives exactly `after`. On another one (an imperfect earlier turn) the pixels that
         should change are taken from `after` and the rest stays as it is.
         """
-        wanted = self.target if after == self.after else render(after).pixels
+        wanted = self.target if after == self.after else render_scene(after).pixels
         if self.untouched or self.before is None or wanted.shape != self.target.shape:
             return wanted
-        base = laid_over(render(self.before).pixels, self.before, after, (wanted.shape[0], wanted.shape[1]))
+        base = laid_over(render_scene(self.before).pixels, self.before, after, (wanted.shape[0], wanted.shape[1]))
         return np.where(change_mask(base, wanted)[..., None], wanted, self.given)
 
     def encode(self, pixels: Pixels | Floats) -> bytes:
@@ -102,7 +104,7 @@ def work_for(request: EditRequest, salt: str, drawn: Callable[[Work], bytes] | N
     the try before, is a source as good as the entry's.
     """
     try:
-        found = asked(request.instruction, request.sources)
+        found = recognise_request(request.instruction, request.sources)
         if found is None and drawn is not None and request.sources:
             found = _drawn_before(request, salt, drawn)
     except OSError:  # the source is not a picture
@@ -110,18 +112,18 @@ def work_for(request: EditRequest, salt: str, drawn: Callable[[Work], bytes] | N
     return None if found is None else _work(request, found, salt)
 
 
-def _work(request: EditRequest, found: Asked, salt: str) -> Work | None:
+def _work(request: EditRequest, found: RecognisedRequest, salt: str) -> Work | None:
     after = found.entry.scene_after(found.last)
     return None if after is None else Work(request, found, found.entry.scene_after(found.first), after, salt)
 
 
-def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[Work], bytes]) -> Asked | None:
+def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[Work], bytes]) -> RecognisedRequest | None:
     source = decoded(request.sources[0])
     for found in asked_by_words(request.instruction, request.sources):
         for first, seed in ((found.first - 1, request.seed), *((found.first, seed) for seed in _earlier(request.seed))):
-            before = Asked(found.entry, first, first + 1) if first < found.first else found
+            before = RecognisedRequest(found.entry, first, first + 1) if first < found.first else found
             work = _work(replace(request, seed=seed), before, salt) if first >= 0 else None
-            if work is not None and alike(source, decoded(drawn(work))) >= SHOWN:
+            if work is not None and detail_agreement(source, decoded(drawn(work))) >= SHOWN:
                 return found
     return None
 

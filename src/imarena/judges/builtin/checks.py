@@ -8,21 +8,21 @@ from imarena.core.records import JsonDict
 from imarena.judges.builtin.curves import fall, floored, ramp
 from imarena.judges.builtin.facts import Facts
 from imarena.language import Edit, EditKind
-from imarena.vision import Difference, Line, Mask, is_named, rgb_of, text_match, to_oklab
+from imarena.vision import Difference, Mask, TextLine, is_named, rgb_of, text_match, to_oklab
 
 
 @dataclass(frozen=True)
-class Scene:
+class RuleInput:
     """All that a rule may look at. `lines` is None where no text was read."""
 
     difference: Difference
     facts: Facts
-    lines: tuple[Line, ...] | None = None
-    source_lines: tuple[Line, ...] | None = None
+    lines: tuple[TextLine, ...] | None = None
+    source_lines: tuple[TextLine, ...] | None = None
 
 
 @dataclass(frozen=True)
-class Check:
+class RuleResult:
     """`done` is how far the change was made (0 to 1), `trust` how much of that this rule can really see."""
 
     done: float
@@ -39,7 +39,7 @@ def visible_change(facts: Facts) -> float:
     return stands_out * alone * strong * ramp(facts.colour_top, 3.0, 12.0)
 
 
-def check_object(edit: Edit, scene: Scene) -> Check:
+def check_object(edit: Edit, scene: RuleInput) -> RuleResult:
     """Something new, another thing or another pose: a strong local change. What it shows cannot be told."""
     done = visible_change(scene.facts)
     evidence: JsonDict = {"visible_change": round(done, 3)}
@@ -49,7 +49,7 @@ def check_object(edit: Edit, scene: Scene) -> Check:
         done *= floored(ramp(gained, 0.0005, 0.01), 0.3)
     done *= aimed(edit, scene, evidence) * _SHOWS.get(edit.kind, 1.0)
     trust = 0.15 if edit.kind in _SHOWS else 0.3
-    return Check(done, trust, "sees that something changed in one place, not what it is", evidence)
+    return RuleResult(done, trust, "sees that something changed in one place, not what it is", evidence)
 
 
 _SEEN = 0.001
@@ -58,7 +58,7 @@ _SEEN = 0.001
 _SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
 
 
-def aimed(edit: Edit, scene: Scene, evidence: JsonDict) -> float:
+def aimed(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
     """Did the change hit the thing that the words point at by its colour? 0.05 to 1; 1 where they name none, or one
     that the source does not show.
     """
@@ -91,11 +91,11 @@ def _way(difference: Difference, changed: Mask, colour: str) -> float:
     return float(np.clip(np.median((before - after) / np.maximum(before, 0.05)), 0.0, 1.0))
 
 
-def check_colour(edit: Edit, scene: Scene) -> Check:
+def check_colour(edit: Edit, scene: RuleInput) -> RuleResult:
     """The named colour takes the place of another one where the picture changed."""
     difference = scene.difference
     if not edit.colours:
-        return Check(visible_change(scene.facts), 0.3, "no colour is named: any visible change counts", {})
+        return RuleResult(visible_change(scene.facts), 0.3, "no colour is named: any visible change counts", {})
     changed = difference.colour > max(6.0, 2.0 * scene.facts.colour_median)
     gained = max(_gained(difference, colour) for colour in edit.colours)
     share = gained / max(float(changed.mean()), 1e-4)
@@ -109,10 +109,10 @@ def check_colour(edit: Edit, scene: Scene) -> Check:
     # Paint follows the lines of what it covers; where they are gone, another thing stands there.
     painted = floored(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
     done = max(named, 0.5 * way) * painted * aimed(edit, scene, evidence)
-    return Check(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
+    return RuleResult(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
 
 
-def check_remove(edit: Edit, scene: Scene) -> Check:
+def check_remove(edit: Edit, scene: RuleInput) -> RuleResult:
     """A local change after which the place is no busier than before."""
     inside = scene.difference.mask
     busier = 0.0
@@ -122,24 +122,24 @@ def check_remove(edit: Edit, scene: Scene) -> Check:
     evidence: JsonDict = {"busier": round(busier, 3), "detail": round(scene.facts.detail_inside, 3)}
     calm = floored(fall(busier, 0.25, 0.1), 0.15) * floored(1.0 - ramp(scene.facts.detail_inside, -0.2, 0.5), 0.1)
     done = visible_change(scene.facts) * calm * aimed(edit, scene, evidence)
-    return Check(done, 0.4, "sees whether the changed place became calmer, not what is gone", evidence)
+    return RuleResult(done, 0.4, "sees whether the changed place became calmer, not what is gone", evidence)
 
 
-def check_text(edit: Edit, scene: Scene) -> Check:
+def check_text(edit: Edit, scene: RuleInput) -> RuleResult:
     """The wanted words can be read, the old ones cannot."""
     if scene.lines is None:
-        return Check(visible_change(scene.facts), 0.1, "no text was read", {})
+        return RuleResult(visible_change(scene.facts), 0.1, "no text was read", {})
     evidence: JsonDict = {"read": " | ".join(line.text for line in scene.lines[:20])}
     if edit.text:
         match = text_match(edit.text, scene.lines)
         evidence["match"] = round(match, 3)
         before = text_match(edit.text, scene.source_lines or ())
         if before >= match > 0.8:
-            return Check(visible_change(scene.facts), 0.3, f"'{edit.text}' was legible before too", evidence)
-        return Check(ramp(match, 0.4, 1.0), 0.8, f"reads for '{edit.text}'", evidence)
+            return RuleResult(visible_change(scene.facts), 0.3, f"'{edit.text}' was legible before too", evidence)
+        return RuleResult(ramp(match, 0.4, 1.0), 0.8, f"reads for '{edit.text}'", evidence)
     old = edit.old_text or " ".join(line.text for line in scene.source_lines or ())
     left_over = text_match(old, scene.lines) if old else 0.0
     evidence["left_over"] = round(left_over, 3)
     if edit.operation == "remove":
-        return Check(1.0 - ramp(left_over, 0.3, 0.8), 0.7, f"reads whether '{old}' is gone", evidence)
-    return Check(visible_change(scene.facts), 0.2, "the new words are not stated in quotes", evidence)
+        return RuleResult(1.0 - ramp(left_over, 0.3, 0.8), 0.7, f"reads whether '{old}' is gone", evidence)
+    return RuleResult(visible_change(scene.facts), 0.2, "the new words are not stated in quotes", evidence)

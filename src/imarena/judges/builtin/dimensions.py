@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from imarena.judges.builtin.checks import Check, Scene
+from imarena.judges.builtin.checks import RuleInput, RuleResult
 from imarena.judges.builtin.curves import fall, floored, mean, plateau, product, ramp
 from imarena.judges.builtin.facts import Facts
 from imarena.judges.builtin.global_edits import kept_globally
@@ -60,7 +60,7 @@ def clean(facts: Facts) -> float:
     return float(beside_source**share * by_itself ** (1.0 - share))
 
 
-def local_dimensions(reading: Reading, facts: Facts, checks: tuple[Check, ...]) -> Dimensions:
+def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, ...]) -> Dimensions:
     """An edit of some part: that part changed, and nothing else."""
     same, tidy = kept(facts), clean(facts)
     whole = 1.0 if reading.about_text else compact(facts)  # letters are scattered strokes
@@ -70,7 +70,7 @@ def local_dimensions(reading: Reading, facts: Facts, checks: tuple[Check, ...]) 
     return Dimensions(SCALE * same**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
-def global_dimensions(reading: Reading, scene: Scene, checks: tuple[Check, ...]) -> Dimensions:
+def global_dimensions(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
     """An edit of the whole picture: it changed as asked, and what it shows is still there."""
     same = kept_globally(reading.kinds, scene)
     done = mean(c.done for c in checks)
@@ -88,7 +88,7 @@ def untouched_dimensions(facts: Facts) -> Dimensions:
     return Dimensions(SCALE * same**0.5, SCALE * still, SCALE * still, SCALE * clean(facts) ** 0.5)
 
 
-def dimensions_of(reading: Reading, scene: Scene, checks: tuple[Check, ...]) -> Dimensions:
+def dimensions_of(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
     """The four dimensions of one output."""
     if not reading.edits:
         return untouched_dimensions(scene.facts)

@@ -5,7 +5,7 @@ from imarena.judges.builtin.curves import mean, plateau, product, ramp
 from imarena.judges.builtin.dimensions import Dimensions
 from imarena.judges.cv_score import SCALE
 from imarena.language import colours_in, lexicon
-from imarena.vision import Frame, Line, is_named, measure_quality, text_match
+from imarena.vision import Frame, TextLine, is_named, measure_quality, text_match
 
 _COLOUR_ALONE = 0.6
 """What the right colours are worth while nobody knows whether they are on the right things."""
@@ -19,7 +19,7 @@ def _quoted(instruction: str) -> tuple[str, ...]:
 
 
 def judge_generation(
-    instruction: str, output: Frame, lines: tuple[Line, ...] | None
+    instruction: str, output: Frame, lines: tuple[TextLine, ...] | None
 ) -> tuple[Dimensions, float, JsonDict]:
     """The four dimensions, a confidence and the evidence.
 

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from imarena.core.records import JsonDict
-from imarena.judges.builtin.checks import Check, Scene
+from imarena.judges.builtin.checks import RuleInput, RuleResult
 from imarena.judges.builtin.curves import fall, plateau, ramp
 from imarena.language import Edit, EditKind
 from imarena.vision import Difference, Frame, noise_level, structure_change
@@ -85,49 +85,55 @@ OPERATIONS: dict[str, Callable[[Difference], tuple[float, float]]] = {
 """For each enhancement: how far it got (0 to 1) and the measured change, in the wanted direction."""
 
 
-def check_enhance(edit: Edit, scene: Scene) -> Check:
+def check_enhance(edit: Edit, scene: RuleInput) -> RuleResult:
     """The quantity that was asked to change did change, in the right direction."""
     measured = OPERATIONS.get(edit.operation)
     if measured is None:
         done = ramp(scene.facts.colour_top, 2.0, 10.0) * same_layout(scene.difference)
-        return Check(
+        return RuleResult(
             done, 0.2, f"'{edit.operation}' has no measure of its own: any change that keeps the layout counts", {}
         )
     done, change = measured(scene.difference)
-    return Check(done, 0.6, f"measures '{edit.operation}'", {"operation": edit.operation, "change": round(change, 4)})
+    return RuleResult(
+        done, 0.6, f"measures '{edit.operation}'", {"operation": edit.operation, "change": round(change, 4)}
+    )
 
 
-def check_style(edit: Edit, scene: Scene) -> Check:
+def check_style(edit: Edit, scene: RuleInput) -> RuleResult:
     """The whole picture looks different. Which style it has cannot be told, but for grey ones."""
     facts = scene.facts
     done = ramp(max(facts.colour_median, 20.0 * facts.structure_median), 2.0, 12.0)
     evidence: JsonDict = {"change": round(facts.colour_median, 3)}
     if edit.value in {"black and white", "monochrome", "grayscale", "greyscale", "noir"}:
         grey = fall(_vivid(scene.difference.output), 5.0, 1.0)
-        return Check(
+        return RuleResult(
             grey, 0.8, "looks whether the colours are gone", {"chroma": round(_vivid(scene.difference.output), 2)}
         )
-    return Check(done, 0.2, "sees that the whole picture changed, not into which style", evidence)
+    return RuleResult(done, 0.2, "sees that the whole picture changed, not into which style", evidence)
 
 
-def check_background(edit: Edit, scene: Scene) -> Check:
+def check_background(edit: Edit, scene: RuleInput) -> RuleResult:
     """Much of the picture changed while some whole part of it, the subject, did not."""
     if edit.operation == "blur":
         before, after = (np.quantile(f.curve, 0.75) for f in (scene.difference.source, scene.difference.output))
         drop = float(np.log((before + 0.3) / (after + 0.3)))
-        return Check(ramp(drop, 0.05, 0.7), 0.5, "looks whether most fine detail is gone", {"drop": round(drop, 3)})
+        return RuleResult(
+            ramp(drop, 0.05, 0.7), 0.5, "looks whether most fine detail is gone", {"drop": round(drop, 3)}
+        )
     changed = float((scene.difference.colour_blocks > 6.0).mean())
     done = ramp(changed, 0.1, 0.5)
-    return Check(done, 0.3, "sees that most of the picture changed, not into what", {"changed": round(changed, 3)})
+    return RuleResult(done, 0.3, "sees that most of the picture changed, not into what", {"changed": round(changed, 3)})
 
 
-def check_view(edit: Edit, scene: Scene) -> Check:
+def check_view(edit: Edit, scene: RuleInput) -> RuleResult:
     """The frame itself changed: other lines everywhere, or another shape for an extended picture."""
     facts = scene.facts
     if edit.kind is EditKind.EXTEND:
-        return Check(ramp(facts.aspect_change, 0.02, 0.15), 0.4, "sees whether the shape of the picture changed", {})
+        return RuleResult(
+            ramp(facts.aspect_change, 0.02, 0.15), 0.4, "sees whether the shape of the picture changed", {}
+        )
     done = ramp(facts.structure_median, 0.02, 0.2)
-    return Check(
+    return RuleResult(
         done, 0.2, "sees that all lines moved, not where to", {"structure_median": round(facts.structure_median, 3)}
     )
 
@@ -147,7 +153,7 @@ def kept_subject(difference: Difference) -> float:
     return ramp(float(still.mean()), 0.02, 0.10)
 
 
-def kept_globally(kinds: frozenset[EditKind], scene: Scene) -> float:
+def kept_globally(kinds: frozenset[EditKind], scene: RuleInput) -> float:
     """What a global edit must keep: the layout, or for a new background the subject."""
     if EditKind.BACKGROUND in kinds:
         return kept_subject(scene.difference)

@@ -15,13 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from imarena.core import Chat, Exhibit, InvalidImage, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.images import decode
-from imarena.judges.builtin.checks import Scene
+from imarena.judges.builtin.checks import RuleInput
 from imarena.judges.builtin.curves import mean
 from imarena.judges.builtin.dimensions import Dimensions, dimensions_of
 from imarena.judges.builtin.facts import as_evidence, measure
 from imarena.judges.builtin.generation import judge_generation
 from imarena.judges.builtin.pair import Change, change_of, duel
-from imarena.judges.builtin.rules import check
+from imarena.judges.builtin.rules import check_edit
 from imarena.judges.cv_score import (
     EDITING,
     PERCEPTUAL,
@@ -30,18 +30,18 @@ from imarena.judges.cv_score import (
     SUCCESS_THRESHOLD,
     WEIGHTS,
     CVScore,
-    combine,
+    combine_dimensions,
 )
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 from imarena.language import EditKind, Reading, is_english, read_instruction
 from imarena.vision import (
     Difference,
-    Line,
     Region,
-    compare,
+    TextLine,
     find_injections,
     frame_of,
     may_hold_text,
+    measure_difference,
     read_lines,
     text_match,
 )
@@ -82,7 +82,7 @@ class Assessment:
     """What it did to the source, small; None without one."""
 
 
-def _flags(lines: tuple[Line, ...] | None) -> list[JsonValue]:
+def _flags(lines: tuple[TextLine, ...] | None) -> list[JsonValue]:
     return [
         {"kind": found.kind, "text": found.text, "box": [round(v, 3) for v in found.box]}
         for found in find_injections(lines or ())
@@ -108,8 +108,8 @@ class BuiltinJudge:
     def __init__(self, settings: BuiltinSettings | None = None) -> None:
         self.settings = settings or BuiltinSettings()
         self._assessments: dict[bytes, Assessment] = {}
-        self._source_lines: dict[bytes, tuple[Line, ...]] = {}
-        combine(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
+        self._source_lines: dict[bytes, tuple[TextLine, ...]] = {}
+        combine_dimensions(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
     @property
     def params(self) -> JsonDict:
@@ -212,12 +212,12 @@ class BuiltinJudge:
         return math.fsum(weight * (ours[name] - theirs[name]) for name, weight in weights.items())
 
     def _assess(self, reading: Reading, source: Image.Image, output: Image.Image) -> Assessment:
-        difference = compare(frame_of(source), output)
+        difference = measure_difference(frame_of(source), output)
         facts = measure(difference)
         lines = self._read(reading, difference, output)
         old_lines = self._read_source(reading, source) if lines is not None else None
-        scene = Scene(difference, facts, lines, old_lines)
-        checks = tuple(check(edit, scene) for edit in reading.edits)
+        scene = RuleInput(difference, facts, lines, old_lines)
+        checks = tuple(check_edit(edit, scene) for edit in reading.edits)
         dimensions = dimensions_of(reading, scene, checks)
         evidence: JsonDict = {
             "facts": as_evidence(facts),
@@ -228,7 +228,7 @@ class BuiltinJudge:
         certain = max(trust, 0.9) if facts.returned_input else trust
         return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_of(difference))
 
-    def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[Line, ...] | None:
+    def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[TextLine, ...] | None:
         """Text in the output, and again enlarged where it changed if the asked words were not found at once."""
         if self.settings.ocr == "never":
             return None
@@ -240,7 +240,7 @@ class BuiltinJudge:
             lines = (*lines, *read_lines(output, _around(difference.regions)))
         return lines
 
-    def _read_source(self, reading: Reading, source: Image.Image) -> tuple[Line, ...] | None:
+    def _read_source(self, reading: Reading, source: Image.Image) -> tuple[TextLine, ...] | None:
         """Text in the source, where the edit's words may have been there before. Remembers the last few."""
         if not any(e.kind is EditKind.TEXT and not e.old_text for e in reading.edits):
             return None
@@ -253,7 +253,7 @@ class BuiltinJudge:
 
     def _assess_generated(self, reading: Reading, output: Image.Image, references: list[Image.Image]) -> Assessment:
         for reference in references:
-            if measure(compare(frame_of(reference), output)).returned_input:
+            if measure(measure_difference(frame_of(reference), output)).returned_input:
                 copied = Dimensions(0.0, 0.0, 0.0, 1000.0)
                 return Assessment(self._combined(copied), 0.9, {"facts": {"returned_reference": True}, "injection": []})
         must_read = self.settings.ocr == "always" or (self.settings.ocr == "auto" and reading.about_text)
@@ -263,12 +263,12 @@ class BuiltinJudge:
 
     def _combined(self, d: Dimensions) -> CVScore:
         s = self.settings
-        return combine(d.semantic, d.editing, d.prompt, d.perceptual, s.weights, s.success_threshold)
+        return combine_dimensions(d.semantic, d.editing, d.prompt, d.perceptual, s.weights, s.success_threshold)
 
 
 def make(options: Mapping[str, JsonValue], _: Chat | None = None) -> BuiltinJudge:
     """The judge from a table of options."""
-    return BuiltinJudge(read_options(BuiltinSettings, options, "builtin"))
+    return BuiltinJudge(read_judge_options(BuiltinSettings, options, "builtin"))
 
 
 __all__ = ["BuiltinJudge", "BuiltinSettings", "make"]

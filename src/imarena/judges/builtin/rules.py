@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from imarena.judges.builtin.checks import Check, Scene, check_colour, check_object, check_remove, check_text
+from imarena.judges.builtin.checks import RuleInput, RuleResult, check_colour, check_object, check_remove, check_text
 from imarena.judges.builtin.global_edits import check_background, check_enhance, check_style, check_view
 from imarena.judges.builtin.things import with_things
 from imarena.language import Edit, EditKind
 
-Rule = Callable[[Edit, Scene], Check]
+Rule = Callable[[Edit, RuleInput], RuleResult]
 
 RULES: dict[EditKind, Rule] = {
     EditKind.COLOUR: check_colour,
@@ -21,6 +21,6 @@ RULES: dict[EditKind, Rule] = {
 }
 
 
-def check(edit: Edit, scene: Scene) -> Check:
+def check_edit(edit: Edit, scene: RuleInput) -> RuleResult:
     """Apply the rule for the edit's kind; kinds without one are changes of some object."""
     return with_things(RULES.get(edit.kind, check_object)(edit, scene), edit, scene)

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from imarena.core.records import JsonDict
-from imarena.judges.builtin.checks import Check, Scene
+from imarena.judges.builtin.checks import RuleInput, RuleResult
 from imarena.judges.builtin.curves import ramp
 from imarena.language import Edit, EditKind
 from imarena.vision import GRID, Floats, kinds_named, things_seen
@@ -60,7 +60,7 @@ def hit(before: Floats, change: Floats) -> float:
     return float(change[there].mean() - change[~there].mean())
 
 
-def _evidence(edit: Edit, scene: Scene) -> dict[str, float]:
+def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
     """What the detector says about the things that the edit names, by question."""
     new = kinds_named(edit.value) if edit.kind in _NEW else frozenset()
     old = kinds_named(edit.target) if edit.kind not in _BLIND and not edit.whole_image else frozenset()
@@ -82,7 +82,7 @@ def _evidence(edit: Edit, scene: Scene) -> dict[str, float]:
     return found
 
 
-def with_things(check: Check, edit: Edit, scene: Scene) -> Check:
+def with_things(check: RuleResult, edit: Edit, scene: RuleInput) -> RuleResult:
     """The check, its odds shifted by what the detector saw of the things that the edit names."""
     if check.done <= _HARDLY:
         return check

@@ -13,15 +13,15 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 from imarena.core import Chat, UserError, Verdict, canonical_json, sha256_hex
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
-from imarena.judges.chat.prompt import Criterion, Prompt, load_prompt
-from imarena.judges.options import read_options
+from imarena.judges.chat.prompt import Prompt, PromptCriterion, load_prompt
+from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import Unreadable, answer_part, field, find_object, is_refusal
 from imarena.judges.replies.words import plain
 
 _ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "是": True, "否": False}
 
 
-class Question(Noun):
+class ChecklistQuestion(Noun):
     """`only_if`: the id of a question that has to be a yes, such as 'are there hands?', for this one to count."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -35,7 +35,7 @@ class Checklist(Noun):
 
     name: str
     version: str
-    questions: tuple[Question, ...] = Field(min_length=1, max_length=200)
+    questions: tuple[ChecklistQuestion, ...] = Field(min_length=1, max_length=200)
     intercept: float = 0.0
 
     @model_validator(mode="after")
@@ -80,7 +80,7 @@ def read_checklist(path: str) -> Checklist:
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """One call a question; a long list is a costly judge."""
-    settings = read_options(ChecklistSettings, options, "checklist")
+    settings = read_judge_options(ChecklistSettings, options, "checklist")
     checklist = read_checklist(settings.questions)
     base = settings.model_dump(exclude={"questions"})
     return ChatJudge(
@@ -94,9 +94,9 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     )
 
 
-def _prompt(question: Question) -> Prompt:
+def _prompt(question: ChecklistQuestion) -> Prompt:
     return load_prompt("checklist").model_copy(
-        update={"criteria": (Criterion(name="question", definition=question.text),)}
+        update={"criteria": (PromptCriterion(name="question", definition=question.text),)}
     )
 
 

@@ -1,6 +1,6 @@
 """The chat port on a real client: what turns a judge's question into a request to an endpoint or a local model."""
 
-from imarena.clients import Chat as Client
+from imarena.clients import ChatBackend as Client
 from imarena.clients import ChatRequest, Endpoint, ImageParts, Message, Part
 from imarena.core import Chat, ChatAnswer, ChatPrompt, InvalidImage, sha256_hex
 from imarena.core.records import JsonDict, Status

@@ -8,8 +8,8 @@ from imarena.core import Chat, Verdict
 from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.cv_score import DIMENSIONS, SCALE, SUCCESS_THRESHOLD, WEIGHTS, combine
-from imarena.judges.options import read_options
+from imarena.judges.cv_score import DIMENSIONS, SCALE, SUCCESS_THRESHOLD, WEIGHTS, combine_dimensions
+from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import field, read_marks, read_object
 
 
@@ -32,8 +32,10 @@ def make_generate(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJu
 
 
 def _make(kind: str, prompt: str, options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
-    settings = read_options(CVSettings, options, kind)
-    combine(0, 0, 0, 0, settings.weights, settings.success_threshold)  # wrong weights are found before the first call
+    settings = read_judge_options(CVSettings, options, kind)
+    combine_dimensions(
+        0, 0, 0, 0, settings.weights, settings.success_threshold
+    )  # wrong weights are found before the first call
     return ChatJudge(
         kind=kind,
         prompts={"score": load_prompt(settings.prompt or prompt)},
@@ -54,7 +56,7 @@ def read_cv(
     """
     fields = read_object(text)
     sem, edit, inst, perc = read_marks(fields, DIMENSIONS, 0, SCALE).values()
-    result = combine(sem, edit, inst, perc, weights, success_threshold)
+    result = combine_dimensions(sem, edit, inst, perc, weights, success_threshold)
     return Verdict(
         status=Status.OK,
         score=result.score,

@@ -14,7 +14,7 @@ from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, pass_name
 from imarena.judges.chat.prompt import load_prompt
 from imarena.judges.chat.viescore import SEMANTIC, checking, read_viescore
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 
 HIGHEST = 25.0
 
@@ -31,7 +31,7 @@ class EditScoreSettings(ChatSettings):
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """The mean over `passes` of sqrt(min SC * min PQ), on 0 to 10."""
-    settings = read_options(EditScoreSettings, options, "editscore")
+    settings = read_judge_options(EditScoreSettings, options, "editscore")
     if settings.passes > 1 and settings.temperature == 0:
         raise UserError(
             "At temperature 0 every pass gives the same reply.", hint="Set temperature above 0, or passes to 1."

@@ -12,7 +12,7 @@ from imarena.core import Chat, Verdict
 from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import field, read_choice
 
 
@@ -39,7 +39,7 @@ def make_visual_consistency(options: Mapping[str, JsonValue], chat: Chat | None)
 
 def _make(dimension: str, options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     kind = f"geditbench-{dimension}"
-    settings = read_options(GEditSettings, options, kind)
+    settings = read_judge_options(GEditSettings, options, kind)
     return ChatJudge(
         kind=kind,
         prompts={"compare": load_prompt(settings.prompt or kind)},

@@ -12,7 +12,7 @@ from imarena.core import Chat, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, reasons_text
 from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import (
     Unreadable,
     check_score_agrees,
@@ -49,9 +49,9 @@ class GenArenaSettings(ChatSettings):
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """The pairwise judge; `preset` names one of the paper's models, `variant` the kind of choice."""
     kind = "genarena"
-    settings = read_options(GenArenaSettings, options, kind)
+    settings = read_judge_options(GenArenaSettings, options, kind)
     if settings.preset:
-        settings = read_options(GenArenaSettings, {**PRESETS[settings.preset], **options}, kind)
+        settings = read_judge_options(GenArenaSettings, {**PRESETS[settings.preset], **options}, kind)
     ties = settings.variant == "explicit-tie"
     return ChatJudge(
         kind=f"{kind}-tie" if ties else kind,

@@ -12,7 +12,7 @@ from imarena.core import Chat, UserError, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import Unreadable, field, read_marks, read_object
 
 CRITERIA = ("prompt_relevance", "aesthetic_quality", "content_coherence", "artifacts")
@@ -43,11 +43,11 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     listed = words.pop("objects", False)
     if not isinstance(listed, bool):
         raise UserError(f"objects is {listed!r}.", hint="Write objects=true or objects=false.")
-    settings = read_options(ImagenWorldSettings, words, "imagenworld")
+    settings = read_judge_options(ImagenWorldSettings, words, "imagenworld")
     return ChatJudge(
         kind="imagenworld",
         prompts={"rate": load_prompt(settings.prompt or ("imagenworld-listed" if listed else "imagenworld"))},
-        read=lambda replies: read_ratings(replies["rate"]),
+        read=lambda replies: read_four_scores(replies["rate"]),
         chat=need_chat(chat, "imagenworld"),
         settings=settings,
     )
@@ -58,7 +58,7 @@ def rescaled(rating: float) -> float:
     return (rating - LOWEST) / (HIGHEST - LOWEST)
 
 
-def read_ratings(text: str) -> Verdict:
+def read_four_scores(text: str) -> Verdict:
     """A reply as four scores on 0 to 1 and their mean; `reasons` keeps the marks as given. Raises `Unreadable`."""
     fields = read_object(text)
     ratings = read_marks(fields, CRITERIA, LOWEST, HIGHEST, whole=True)
@@ -88,7 +88,7 @@ def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudg
 
     It has a judge's door; its verdict is ok without a score, and `objects_of` finds the list in its reasons.
     """
-    settings = read_options(ListerSettings, options, "expected objects")
+    settings = read_judge_options(ListerSettings, options, "expected objects")
     return ChatJudge(
         kind="objects",
         prompts={"objects": load_prompt(settings.prompt or "imagenworld-objects")},

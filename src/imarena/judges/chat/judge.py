@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue
 
 from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, UserError, Verdict, content_id
 from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
-from imarena.judges.chat.prompt import Prompt, render
+from imarena.judges.chat.prompt import Prompt, render_prompt
 from imarena.judges.replies.parse import PARSER_VERSION, Unreadable
 
 Read = Callable[[Mapping[str, str]], Verdict]
@@ -78,7 +78,9 @@ class ChatJudge:
 
     def rendered_id(self, exhibit: Exhibit) -> str:
         """Identity of exactly what would be asked about this exhibit: words, pictures, schema and settings."""
-        return content_id("prompt", [render(prompt, exhibit).sha256 for prompt in self.prompts.values()], self.params)
+        return content_id(
+            "prompt", [render_prompt(prompt, exhibit).sha256 for prompt in self.prompts.values()], self.params
+        )
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """Ask, and read what came back. A failed question gives its status, never a part of a verdict."""
@@ -162,7 +164,7 @@ class ChatJudge:
         return PARSER_VERSION
 
     def _question(self, prompt: Prompt, exhibit: Exhibit, number: int) -> ChatPrompt:
-        rendered = render(prompt, exhibit)
+        rendered = render_prompt(prompt, exhibit)
         return ChatPrompt(
             system=rendered.system,
             parts=rendered.parts,
@@ -178,7 +180,7 @@ def pass_name(name: str, number: int) -> str:
     return name if number == 0 else f"{name}.{number + 1}"
 
 
-def question_of(name: str) -> str:
+def reply_question(name: str) -> str:
     """The question that a reply called `name` is to, whatever the pass."""
     return name.partition(".")[0]
 

@@ -17,7 +17,7 @@ Slot = Literal["source", "reference", "left", "right"]
 _PLACEHOLDER = re.compile(r"\{(instruction|task|criteria|expected_objects)\}")
 
 
-class Criterion(Noun):
+class PromptCriterion(Noun):
     """One thing to look at: what it means, and what some values on the scale look like."""
 
     name: str = Field(pattern=r"^[a-z][a-z_]*$")
@@ -60,7 +60,7 @@ class Prompt(Noun):
     system: str
     user: tuple[PromptPart, ...] = Field(min_length=1)
     input: PromptInput = PromptInput()
-    criteria: tuple[Criterion, ...] = ()
+    criteria: tuple[PromptCriterion, ...] = ()
     scale: tuple[float, float] | None = None
     output: JsonDict
 
@@ -94,7 +94,7 @@ class Prompt(Noun):
 
 
 @dataclass(frozen=True)
-class Rendered:
+class RenderedPrompt:
     """A question, ready to be sent."""
 
     system: str
@@ -156,7 +156,7 @@ def quoted(text: str) -> str:
     return f"<<<DATA {mark}\n{text}\n{mark} DATA>>>"
 
 
-def render(prompt: Prompt, exhibit: Exhibit) -> Rendered:
+def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
     """Fill in a prompt. The same prompt and exhibit always give the same bytes."""
     check_exhibit(prompt, exhibit)
     values = {
@@ -171,20 +171,20 @@ def render(prompt: Prompt, exhibit: Exhibit) -> Rendered:
 
     parts: list[str | bytes] = []
     for part in prompt.user:
-        if part.when is not None and not pictures(exhibit, part.when):
+        if part.when is not None and not slot_pictures(exhibit, part.when):
             continue
         if part.image is None:
             parts.append(fill(part.text))
             continue
-        shown = pictures(exhibit, part.image)
+        shown = slot_pictures(exhibit, part.image)
         for number, picture in enumerate(shown, start=1):
             counted = f" {number} of {len(shown)}" if len(shown) > 1 else ""
             parts += [f"{part.label or part.image}{counted}:", picture]
     system = f"{fill(prompt.system)}\n\n{guard()}"
-    return Rendered(system, tuple(parts), prompt.output)
+    return RenderedPrompt(system, tuple(parts), prompt.output)
 
 
-def pictures(exhibit: Exhibit, slot: Slot) -> tuple[bytes, ...]:
+def slot_pictures(exhibit: Exhibit, slot: Slot) -> tuple[bytes, ...]:
     """The exhibit's pictures for a slot."""
     if slot == "source":
         return exhibit.sources

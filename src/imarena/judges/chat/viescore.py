@@ -11,9 +11,9 @@ from pydantic import JsonValue
 
 from imarena.core import Chat, Verdict
 from imarena.core.records import Status
-from imarena.judges.chat.judge import ChatJudge, ChatSettings, Check, need_chat, question_of, reasons_text
+from imarena.judges.chat.judge import ChatJudge, ChatSettings, Check, need_chat, reasons_text, reply_question
 from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import Unreadable, field, read_marks, read_object
 
 SEMANTIC = ("editing_success", "over_editing")
@@ -35,7 +35,7 @@ def make_generate(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJu
 def _make(
     kind: str, semantic: str, criteria: tuple[str, ...], options: Mapping[str, JsonValue], chat: Chat | None
 ) -> ChatJudge:
-    settings = read_options(ChatSettings, options, kind)
+    settings = read_judge_options(ChatSettings, options, kind)
     return ChatJudge(
         kind=kind,
         prompts={"semantic": load_prompt(semantic), "quality": load_prompt("viescore-pq")},
@@ -50,7 +50,7 @@ def checking(criteria: tuple[str, ...], highest: float) -> Check:
     """Reads one reply by itself: the one to `semantic`, of any pass, has `criteria`."""
 
     def check(name: str, text: str) -> object:
-        return _scores(text, criteria if question_of(name) == "semantic" else QUALITY, highest)
+        return _scores(text, criteria if reply_question(name) == "semantic" else QUALITY, highest)
 
     return check
 
@@ -65,13 +65,13 @@ def read_viescore(
     lowest_sc, lowest_pq = min(sc.values()) * unit, min(pq.values()) * unit
     return Verdict(
         status=Status.OK,
-        score=overall(lowest_sc, lowest_pq),
+        score=viescore_overall(lowest_sc, lowest_pq),
         scores={"SC": lowest_sc, "PQ": lowest_pq, **{name: value * unit for name, value in (sc | pq).items()}},
         reasons={"semantic": sc_reason, "quality": pq_reason},
     )
 
 
-def overall(sc: float, pq: float) -> float:
+def viescore_overall(sc: float, pq: float) -> float:
     """O = sqrt(SC * PQ), with SC and PQ the lowest of their sub-scores."""
     return math.sqrt(sc * pq)
 

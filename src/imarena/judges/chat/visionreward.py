@@ -16,10 +16,10 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue
 
 from imarena.core import Chat, UserError, Verdict, sha256_hex
-from imarena.judges.chat.checklist import Checklist, Question, read_answers, read_yes_no
+from imarena.judges.chat.checklist import Checklist, ChecklistQuestion, read_answers, read_yes_no
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import Prompt, load_prompt
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 
 Masks = dict[str, tuple[int, ...]]
 PUBLISHED_QUESTIONS = 30
@@ -62,7 +62,7 @@ class Head:
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """One call a question: 31 a picture with the published image files."""
-    settings = read_options(VisionRewardSettings, options, "visionreward")
+    settings = read_judge_options(VisionRewardSettings, options, "visionreward")
     questions, weights = _read(settings.questions, "questions"), _read(settings.weights, "weights")
     lines = [line.strip() for line in questions.splitlines() if line.strip()]
     document = _parsed(weights)
@@ -100,7 +100,7 @@ def read_head(lines: list[str], document: JsonValue, masks: Masks) -> Head:
     bare = isinstance(document, list)
     weight = iter(coefficients[1:] if alignment else coefficients)
     questions = tuple(
-        Question(
+        ChecklistQuestion(
             id=_name(place),
             text=line,
             weight=next(weight) if bare or place not in switches else 0.0,

@@ -20,14 +20,14 @@ from imarena.core import Chat, Exhibit, InvalidImage, UserError, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.local.model import (
+    device_of,
     import_torch,
     load_pretrained,
     model_folder,
     model_label,
-    place_of,
     weights_sha256,
 )
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 
 Kind = Literal["clipscore", "clip-i", "dino"]
 Embedder = Callable[[Image.Image | str], Any]
@@ -109,14 +109,14 @@ def make_dino(options: Mapping[str, JsonValue], chat: Chat | None) -> EmbeddingJ
 
 
 def _make(kind: Kind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
-    settings = read_options(EmbeddingSettings, options, kind)
+    settings = read_judge_options(EmbeddingSettings, options, kind)
     return EmbeddingJudge(kind, settings, model_folder(settings.model, kind))
 
 
 def clip_embedder(folder: Path, device: str) -> Embedder:
     """CLIP's projected, normalised features of a picture or a text (cut to the model's length)."""
     torch, transformers = import_torch("clipscore")
-    device = place_of(torch, device)
+    device = device_of(torch, device)
     model = load_pretrained(transformers.AutoModel, folder, use_safetensors=True).to(device).eval()
     images = load_pretrained(transformers.AutoImageProcessor, folder)
     tokens = load_pretrained(transformers.AutoTokenizer, folder)
@@ -140,7 +140,7 @@ def clip_embedder(folder: Path, device: str) -> Embedder:
 def dino_embedder(folder: Path, device: str) -> Embedder:
     """The normalised class token of a DINO, DINOv2 or other ViT encoder."""
     torch, transformers = import_torch("dino")
-    device = place_of(torch, device)
+    device = device_of(torch, device)
     model = load_pretrained(transformers.AutoModel, folder, use_safetensors=True).to(device).eval()
     images = load_pretrained(transformers.AutoImageProcessor, folder)
 

@@ -86,7 +86,7 @@ def load_pretrained(loader: Any, folder: Path, **options: Any) -> Any:
     return loader.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False, **options)
 
 
-def place_of(torch: Any, device: str) -> str:
+def device_of(torch: Any, device: str) -> str:
     """Where a model runs: `auto` is CUDA if there is one, else the processor; else what torch calls the place."""
     if device != "auto":
         return device

@@ -22,14 +22,14 @@ from imarena.core import Chat, Exhibit, InvalidImage, UserError, Verdict, sha256
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.local.model import (
+    device_of,
     import_torch,
     load_pretrained,
     model_folder,
     model_label,
-    place_of,
     weights_sha256,
 )
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 
 Kind = Literal["editreward", "hpsv3"]
 _HEAD = re.compile(r"^rm_heads?\.(?:(?P<head>head_\d+)\.)?(?:(?P<layer>\d+)\.)?(?P<part>weight|bias)$")
@@ -121,7 +121,7 @@ class RewardModel:
 
     def __init__(self, folder: Path, device: str, token: str, n_heads: int, kind: str) -> None:
         self._torch, transformers = import_torch(kind)
-        device = place_of(self._torch, device)
+        device = device_of(self._torch, device)
         self._heads = read_heads(folder, device)
         if len(self._heads) not in (1, n_heads):
             raise UserError(
@@ -194,11 +194,11 @@ def read_heads(folder: Path, device: str) -> list[Layers]:
 
 def make_editreward(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJudge:  # noqa: ARG001
     """EditReward: two heads (instruction following, visual quality), their means combined."""
-    settings = read_options(RewardSettings, options, "editreward")
+    settings = read_judge_options(RewardSettings, options, "editreward")
     return RewardJudge("editreward", settings, model_folder(settings.model, "editreward"))
 
 
 def make_hpsv3(options: Mapping[str, JsonValue], chat: Chat | None) -> RewardJudge:  # noqa: ARG001
     """HPSv3: one head on the output and its caption."""
-    settings = read_options(RewardSettings, options, "hpsv3")
+    settings = read_judge_options(RewardSettings, options, "hpsv3")
     return RewardJudge("hpsv3", settings, model_folder(settings.model, "hpsv3"))

@@ -13,9 +13,9 @@ from typing import Any
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object, locate
 from imarena.judges.replies.sentences import spoken
-from imarena.judges.replies.statements import claims, marked
+from imarena.judges.replies.statements import claims, marked_statements
 from imarena.judges.replies.winner import side_named
-from imarena.judges.replies.words import plain, words
+from imarena.judges.replies.words import plain, word_table
 
 __all__ = [
     "PARSER_VERSION",
@@ -142,7 +142,7 @@ def stated_score(text: str, low: float, high: float) -> float | None:
 
 def is_not_applicable(value: Any) -> bool:
     """Whether a field says that its criterion does not apply."""
-    return value is None or (isinstance(value, str) and plain(value) in words().not_applicable)
+    return value is None or (isinstance(value, str) and plain(value) in word_table().not_applicable)
 
 
 # ---------------------------------------------------------------- verdicts
@@ -172,7 +172,7 @@ def read_choice(text: str, *, ties: bool = False, both_bad: bool = False) -> Cho
     else:
         fields = located.fields
         outcome = _named_in(fields)
-        said, _, _, _ = marked(f"{located.before}\n{located.after}")
+        said, _, _, _ = marked_statements(f"{located.before}\n{located.after}")
         _check_prose(outcome, located.before, located.after, said)
         for name in REASON_FIELDS:
             reason = field(fields, name)
@@ -218,7 +218,7 @@ def _stated(answer: str) -> Outcome:
     whole = side_named(answer) if "\n" not in answer else None
     if whole is not None:
         return whole
-    outcomes, vague, begins, ends = marked(answer)
+    outcomes, vague, begins, ends = marked_statements(answer)
     if len(set(outcomes)) == 1 and not vague:
         _check_prose(outcomes[0], answer[:begins], answer[ends:])
         return outcomes[0]
@@ -248,7 +248,7 @@ def read_object(text: str) -> JsonDict:
 def is_refusal(text: str) -> bool:
     """Whether a text opens with one of the phrases that decline to answer."""
     opening = plain(text[:400])
-    return opening.startswith(words().refusals)
+    return opening.startswith(word_table().refusals)
 
 
 def check_score_agrees(score: float, outcome: Outcome, low: float, high: float) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 
 from imarena.core.records import Outcome
 from imarena.judges.replies.statements import claims
-from imarena.judges.replies.words import plain, words
+from imarena.judges.replies.words import plain, word_table
 
 _MAX_CHARACTERS = 1500
 _ENDS = re.compile(r"(?:[.!](?=\s|$|\*)|[。！;；\n])+")
@@ -45,18 +45,18 @@ def _surely_named(sentence: str, *, ended: bool) -> bool:
     if _ARTICLE.search(sentence):
         return False
     bare = plain(sentence)
-    return ended or _LETTER.search(sentence) is not None or any(bare.endswith(noun) for noun in words().nouns)
+    return ended or _LETTER.search(sentence) is not None or any(bare.endswith(noun) for noun in word_table().nouns)
 
 
 @cache
 def _doubts() -> re.Pattern[str]:
     """Any word that may turn a statement around, weaken it, or say that it is somebody else's."""
-    return _any_of(words().doubts)
+    return _any_of(word_table().doubts)
 
 
 @cache
 def _praise() -> re.Pattern[str]:
-    return _any_of(words().praise | words().keys)
+    return _any_of(word_table().praise | word_table().keys)
 
 
 def _any_of(forms: frozenset[str]) -> re.Pattern[str]:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from imarena.core.records import Outcome
 from imarena.judges.replies.winner import label_named, side_named
-from imarena.judges.replies.words import plain, words
+from imarena.judges.replies.words import plain, word_table
 
 _MAX_CLAUSES = 200
 _LINE = re.compile(r"^\s*[*_#>\-\s]*([^\n:：]{1,40}?)[*_]*\s*[:：]\s*(.{1,120}?)\s*$")
@@ -52,7 +52,7 @@ _SHOULD_WIN = re.compile(
 )
 
 
-def marked(text: str) -> tuple[list[Outcome], bool, int, int]:
+def marked_statements(text: str) -> tuple[list[Outcome], bool, int, int]:
     """Marked statements ('Winner: B', '[[A>B]]', '\\boxed{A}', a row '| Winner | B |') in a text.
 
     Gives the outcomes that they name; whether one of them names none; and where the first begins and ends.
@@ -63,10 +63,10 @@ def marked(text: str) -> tuple[list[Outcome], bool, int, int]:
     place = 0
     for line in text.splitlines(keepends=True):
         key_value = _LINE.match(line.rstrip("\r\n"))
-        if key_value is not None and plain(key_value[1]) in words().keys:
+        if key_value is not None and plain(key_value[1]) in word_table().keys:
             found.append((side_named(key_value[2]), place, place + len(line)))
         row = _ROW.match(line.rstrip("\r\n"))
-        if row is not None and plain(row[1]) in words().keys and side_named(row[2]) is not None:
+        if row is not None and plain(row[1]) in word_table().keys and side_named(row[2]) is not None:
             found.append((side_named(row[2]), place, place + len(line)))
         place += len(line)
     for match in _inline().finditer(text):
@@ -81,7 +81,7 @@ def marked(text: str) -> tuple[list[Outcome], bool, int, int]:
 @cache
 def _inline() -> re.Pattern[str]:
     """'... but Winner: B': a key anywhere in a line, with what follows up to the clause's end."""
-    keys = "|".join(re.escape(key) for key in sorted(words().keys, key=len, reverse=True))
+    keys = "|".join(re.escape(key) for key in sorted(word_table().keys, key=len, reverse=True))
     return re.compile(
         rf"(?:\b|(?<=[\u3400-\u9fff]))(?:{keys})[*_]*\s?[:：]\s?(?P<side>[^\n.,;:。，；]{{1,60}})", re.IGNORECASE
     )
@@ -92,7 +92,7 @@ def claims(text: str, *, ties: bool = False) -> list[Outcome]:
     found = []
     for clause in _candidates(_at_commas(text) if ties else _THEREFORE.sub("\n", text)):
         outcome = _claim(clause)
-        if outcome is None and ties and " " in clause and clause in words().tie:
+        if outcome is None and ties and " " in clause and clause in word_table().tie:
             outcome = Outcome.TIE
         if outcome is not None:
             found.append(outcome)
@@ -130,8 +130,8 @@ def _fillers() -> tuple[re.Pattern[str], re.Pattern[str]]:
         return "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
 
     return (
-        re.compile(rf"^(?:{either(words().fillers)})(?:[\s,，:]+|(?<=[\u3400-\u9fff]))"),
-        re.compile(rf"[\s,，]+(?:{either(words().fillers)})$"),
+        re.compile(rf"^(?:{either(word_table().fillers)})(?:[\s,，:]+|(?<=[\u3400-\u9fff]))"),
+        re.compile(rf"[\s,，]+(?:{either(word_table().fillers)})$"),
     )
 
 
@@ -155,10 +155,10 @@ def _claim(clause: str) -> Outcome | None:
     if chosen is not None:
         return _preferred(_group(chosen, "side"))
     named = _NAMED.match(clause)
-    if named is not None and _group(named, "key") in words().keys | words().praise | {"更好的", "较好的"}:
+    if named is not None and _group(named, "key") in word_table().keys | word_table().praise | {"更好的", "较好的"}:
         return label_named(_group(named, "side"))
     clause = _BETTER_ONE.sub(r"\1", clause)
-    praised = any(word in words().praise for word in clause.split()) or any(
-        form in clause for form in words().praise if not form.isascii()
+    praised = any(word in word_table().praise for word in clause.split()) or any(
+        form in clause for form in word_table().praise if not form.isascii()
     )
     return side_named(clause) if praised else None

@@ -3,7 +3,7 @@
 import re
 
 from imarena.core.records import Outcome
-from imarena.judges.replies.words import Words, plain, words
+from imarena.judges.replies.words import WordTable, plain, word_table
 
 _COMPARED = re.compile(r"^(a|b)\s*([<>]{1,2}|=)\s*(a|b)$")
 _BETTER_THAN = re.compile(r"^(?P<first>.+?) better than (?P<second>.+)$")
@@ -20,7 +20,7 @@ def side_named(phrase: str) -> Outcome | None:
     text = plain(phrase)
     if not text or len(text) > 120:
         return None
-    table = words()
+    table = word_table()
     if text in table.both_bad:
         return Outcome.BOTH_BAD
     if text in table.tie or text in table.both_good:
@@ -30,7 +30,7 @@ def side_named(phrase: str) -> Outcome | None:
 
 def label_named(phrase: str) -> Outcome | None:
     """The side that a phrase names by its label alone: 'B', 'the second image'."""
-    return _label(plain(phrase), words())
+    return _label(plain(phrase), word_table())
 
 
 def _compared(text: str) -> Outcome | None:
@@ -44,7 +44,7 @@ def _compared(text: str) -> Outcome | None:
     return Outcome.LEFT if (match[1] == "a") == first_wins else Outcome.RIGHT
 
 
-def _label(text: str, table: Words) -> Outcome | None:
+def _label(text: str, table: WordTable) -> Outcome | None:
     """A label alone, or beside a noun: 'b', 'image b', 'second picture', '图像a'."""
     for article in table.articles:
         if text.startswith(f"{article} ") or (article.endswith("'") and text.startswith(article)):
@@ -79,7 +79,7 @@ def _beside(text: str, noun: str) -> list[str]:
     return found
 
 
-def _qualified(text: str, table: Words) -> Outcome | None:
+def _qualified(text: str, table: WordTable) -> Outcome | None:
     """A label followed only by words that praise it: 'b (marginally better)', 'image a is the winner', 'a更好'."""
     spaced = _SEPARATORS.sub(" ", text)
     for cut in range(len(spaced) - 1, 0, -1):
@@ -93,12 +93,12 @@ def _qualified(text: str, table: Words) -> Outcome | None:
     return None
 
 
-def _set_apart(text: str, head: str, tail: str, table: Words) -> bool:
+def _set_apart(text: str, head: str, tail: str, table: WordTable) -> bool:
     """'A wins' and 'A (better)' speak of A; 'a winner', 'second best' and 'right, better' are ordinary words."""
     return tail.split(maxsplit=1)[0] in table.verbs or _OPENED.match(text[len(head) :]) is not None
 
 
-def _praises(tail: str, table: Words) -> bool:
+def _praises(tail: str, table: WordTable) -> bool:
     if tail in table.praise:
         return True
     found = tail.split()
@@ -109,7 +109,7 @@ def _praises(tail: str, table: Words) -> bool:
     )
 
 
-def _better_than(text: str, table: Words) -> Outcome | None:
+def _better_than(text: str, table: WordTable) -> Outcome | None:
     """'B is slightly better than A': both sides have to be named, and to differ."""
     match = _BETTER_THAN.match(text)
     if match is None:

@@ -15,7 +15,7 @@ _BRACKETS = ("[]", "()", "{}", "<>", "【】", "「」", "''", "‘’")
 
 
 @dataclass(frozen=True)
-class Words:
+class WordTable:
     """`words.yaml`, with every form made comparable."""
 
     version: str
@@ -52,14 +52,14 @@ def plain(text: str) -> str:
 
 
 @cache
-def words() -> Words:
+def word_table() -> WordTable:
     """Read the table once."""
     data = yaml.safe_load(resources.files("imarena.judges").joinpath("words.yaml").read_text(encoding="utf-8"))
 
     def forms(name: str) -> frozenset[str]:
         return frozenset(plain(str(word)) for word in data[name])
 
-    return Words(
+    return WordTable(
         version=str(data["version"]),
         nouns=tuple(sorted(forms("nouns"), key=len, reverse=True)),
         left=forms("left"),

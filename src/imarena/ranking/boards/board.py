@@ -11,7 +11,7 @@ from imarena.core import Standing
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
 from imarena.ranking import pairs
-from imarena.ranking.battles import Battles, FloatArray, Tally
+from imarena.ranking.battles import Battles, FloatArray, ModelTally
 from imarena.ranking.boards import stability
 from imarena.ranking.boards.intervals import find_intervals
 from imarena.ranking.boards.neighbours import neighbours
@@ -56,7 +56,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
     ratings, draws = result.ratings, result.draws
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6)))
     place = stability.ranks(ratings)
-    record: Tally = tally(battles)
+    record: ModelTally = tally(battles)
     standings = tuple(
         Standing(
             model=battles.models[i],

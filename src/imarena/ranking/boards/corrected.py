@@ -11,7 +11,7 @@ from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, Codes, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.ranking.likelihood.corrected import Ballot, Posterior, correct
+from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, correct
 from imarena.ranking.likelihood.corrected_draws import boards
 from imarena.ranking.options import Options
 from imarena.ranking.pairs import ends
@@ -40,7 +40,7 @@ def corrected_board(battles: Battles, options: Options, judge: Scale | None = No
     votes = _part(battles, human)
     # Uneven weights are worth fewer votes (Kish 1965): as many votes as before would make intervals too short.
     weight = None if votes.weight is None else votes.weight * (votes.weight.sum() / (votes.weight**2).sum())
-    ballot = Ballot(
+    ballot = VoteBatch(
         votes.left.astype(np.int64)[None],
         votes.right.astype(np.int64)[None],
         votes.points[None],

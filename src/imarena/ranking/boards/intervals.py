@@ -75,7 +75,7 @@ def flat_reason(settings: JsonDict) -> str:
     return f"one {settings['cluster']}" if settings.get("units") == 1 else NO_VARIATION
 
 
-def present(low: FloatArray, high: FloatArray) -> list[tuple[float | None, float | None]]:
+def present_ends(low: FloatArray, high: FloatArray) -> list[tuple[float | None, float | None]]:
     """Ends of other figures than ratings; None where they are the same."""
     wide = high - low > 1e-12 * np.maximum(np.abs(high), np.abs(low))
     ends = zip(low.tolist(), high.tolist(), wide.tolist(), strict=True)

@@ -11,11 +11,11 @@ from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, Codes, FloatArray
 from imarena.ranking.boards.board import Result
-from imarena.ranking.boards.intervals import present
-from imarena.ranking.likelihood.fit import Fit, fit
+from imarena.ranking.boards.intervals import present_ends
+from imarena.ranking.likelihood.fit import Fit, fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
 from imarena.ranking.likelihood.mixture import expectation_maximisation, reliability_groups
-from imarena.ranking.likelihood.pair_counts import Cells, cell_of, count, one_cell_each
+from imarena.ranking.likelihood.pair_counts import Cells, cell_of, count_pairs, one_cell_each
 from imarena.ranking.likelihood.replicate import Replicates, replicate
 from imarena.ranking.likelihood.sandwich import model_covariance, sandwich
 from imarena.ranking.likelihood.separation import describe, unbounded
@@ -58,9 +58,9 @@ def model_board(battles: Battles, options: Options) -> Result:
         with np.errstate(divide="ignore"):
             aux = replace(aux, start=np.where(aux.free, np.log(q / (1 - q)), aux.start))
         steps["em_iterations"] = iterations
-    base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
+    base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start)
     if base.beta.size and (not base.converged or float(np.abs(base.beta).max()) > RUNAWAY):
-        base = fit(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
+        base = fit_board(setup.cells, setup.likelihood, aux=aux, anchors=anchors, start=start, coefficient_prior=1.0)
         setup = replace(setup, notices=(*setup.notices, Notice(code="coefficient_unbounded")))
     notices = [*uneven, *setup.notices, *describe(setup.cells, base.blocks, battles.models)]
     if not base.blocks.whole:
@@ -226,7 +226,7 @@ def _setup(battles: Battles, options: Options) -> Setup:
 def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cells, tuple[str, ...], FloatArray]:
     if battles.covariates is None:
         plain = group is None and battles.weight is None and not options.position
-        cells = battles.by_pair if plain else count(battles, group=group, sided=options.position)
+        cells = battles.by_pair if plain else count_pairs(battles, group=group, sided=options.position)
         if not options.position:
             return cells, (), np.empty(0)
         return replace(cells, covariates=np.ones((cells.left.size, 1))), ("position",), np.ones(1)
@@ -297,9 +297,9 @@ def _extras(
     if setup.coefficient_names:
         limits: Any = [[None, None]] * base.beta.size
         if rounds is not None:
-            limits = present(*(np.quantile(rounds.beta, ends, axis=0, method="weibull") * options.per_log))
+            limits = present_ends(*(np.quantile(rounds.beta, ends, axis=0, method="weibull") * options.per_log))
         elif half is not None:
-            limits = present((base.beta - half) * options.per_log, (base.beta + half) * options.per_log)
+            limits = present_ends((base.beta - half) * options.per_log, (base.beta + half) * options.per_log)
         details["coefficients"] = [
             {"name": name, "rating_points": float(value * options.per_log), "low": low, "high": high, "per": float(per)}
             for name, value, (low, high), per in zip(
@@ -310,7 +310,7 @@ def _extras(
         key, read = ("ties", np.exp) if options.method == "davidson" else ("reliability", sigmoid)
         names = setup.group.names if setup.group else ("all",)
         aux_ends: Any = (
-            None if rounds is None else present(*np.quantile(read(rounds.aux), ends, axis=0, method="weibull"))
+            None if rounds is None else present_ends(*np.quantile(read(rounds.aux), ends, axis=0, method="weibull"))
         )
         details[key] = [
             {

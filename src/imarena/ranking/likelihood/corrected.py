@@ -61,7 +61,7 @@ PRIORS = CorrectedOptions()
 
 
 @dataclass(frozen=True)
-class Ballot:
+class VoteBatch:
     """Votes. `left`, `right` (B, n) models; `points` (B, n) of the left side; `within` (B, n) the item's score gap less
     the models' mean gap; `means` (B, m) the models' mean scores; `weight` (B, n) or None.
     """
@@ -105,7 +105,7 @@ class Posterior:
     parts: tuple[Part, ...]
 
 
-def correct(ballot: Ballot, priors: CorrectedOptions = PRIORS) -> Posterior:
+def correct(ballot: VoteBatch, priors: CorrectedOptions = PRIORS) -> Posterior:
     """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order."""
     batch, n, m = ballot.shape
     design = design_of(ballot)
@@ -124,7 +124,7 @@ def correct(ballot: Ballot, priors: CorrectedOptions = PRIORS) -> Posterior:
     return _averaged(found, to_strengths(ballot.means), phi, priors)
 
 
-def refit(ballot: Ballot, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS) -> FloatArray:
+def refit(ballot: VoteBatch, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS) -> FloatArray:
     """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion stay as they were."""
     m = ballot.shape[2]
     precision = np.tile(precision_of(priors, 1.0, m), (posterior.spread.size, 1))
@@ -138,7 +138,7 @@ def refit(ballot: Ballot, posterior: Posterior, weight: FloatArray, priors: Corr
     return np.asarray((to_strengths(ballot.means) @ coefficients[..., None])[..., 0])
 
 
-def design_of(ballot: Ballot) -> FloatArray:
+def design_of(ballot: VoteBatch) -> FloatArray:
     """(B, n, m + 2): the slope within, the extra slope between models, the biases."""
     batch, n, m = ballot.shape
     design = np.zeros((batch, n, m + 2))

@@ -16,10 +16,10 @@ from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.likelihood.corrected import (
     PRIORS,
     SPREADS,
-    Ballot,
     CorrectedOptions,
     Part,
     Posterior,
+    VoteBatch,
     design_of,
     precision_of,
     to_strengths,
@@ -33,7 +33,7 @@ CHUNK = 1000
 
 
 def boards(
-    ballot: Ballot, found: Posterior, rounds: int, *, seed: int = 0, at: int = 0, priors: CorrectedOptions = PRIORS
+    ballot: VoteBatch, found: Posterior, rounds: int, *, seed: int = 0, at: int = 0, priors: CorrectedOptions = PRIORS
 ) -> FloatArray:
     """(rounds, m) strengths, equally likely; of the ballot at place `at` of the batch."""
     rng = np.random.default_rng(seed)
@@ -84,13 +84,13 @@ def _proposed(
     return drawn, weight
 
 
-def _likelihood(ballot: Ballot, found: Posterior, at: int, drawn: FloatArray) -> FloatArray:
+def _likelihood(ballot: VoteBatch, found: Posterior, at: int, drawn: FloatArray) -> FloatArray:
     """(n,) log likelihood of every draw, some thousand votes at a time so that memory stays small."""
     left, right = ballot.left[at], ballot.right[at]
     total = np.zeros(len(drawn))
     for first in range(0, left.size, CHUNK):
         rows = slice(first, first + CHUNK)
-        part = Ballot(
+        part = VoteBatch(
             left[None, rows], right[None, rows], ballot.points[None, at, rows], ballot.within[None, at, rows],
             ballot.means[None, at],
         )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from imarena.ranking.battles import FloatArray, IntArray
-from imarena.ranking.likelihood.design import Problem
+from imarena.ranking.likelihood.design import RatingProblem
 from imarena.ranking.likelihood.likelihoods import Outcomes
 
 
@@ -19,7 +19,7 @@ class Spread:
     aux: Any
     size: int
 
-    def informations(self, problem: Problem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+    def informations(self, problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
         """(R, Q, Q) Fisher information of every round, without gauge and prior. `parameters` (Q, R)."""
         total = outcomes[0] + outcomes[1] + outcomes[2]
         info = problem.likelihood.information(problem.eta(parameters), problem.aux(parameters), total)
@@ -29,7 +29,7 @@ class Spread:
         return np.ascontiguousarray(flat.T).reshape(-1, self.size, self.size)
 
 
-def spread(problem: Problem) -> Spread:
+def spread(problem: RatingProblem) -> Spread:
     """Prepare a problem."""
     from scipy.sparse import csr_matrix
 

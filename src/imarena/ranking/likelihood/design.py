@@ -15,7 +15,7 @@ SMALL = 20_000
 
 
 @dataclass(frozen=True)
-class Problem:
+class RatingProblem:
     """Parameters are [strengths of free models, coefficients (together P), aux (A)].
 
     eta = matrix @ parameters[:P] + offset. `aux_of` (K,) is the place of a cell's aux parameter, -1 where it has the
@@ -132,7 +132,7 @@ def outcomes_of(counts: FloatArray) -> Outcomes:
     return np.ascontiguousarray(counts[:, 0]), np.ascontiguousarray(counts[:, 1]), np.ascontiguousarray(counts[:, 2])
 
 
-def solve(problem: Problem, outcomes: Outcomes, start: FloatArray, *, limit: int = 100) -> Solution:
+def solve(problem: RatingProblem, outcomes: Outcomes, start: FloatArray, *, limit: int = 100) -> Solution:
     """Newton's method with step halving. Converged when no parameter moves by more than 1e-10 (1e-8 by differences)."""
     parameters = start.copy()
     value = problem.value(parameters, outcomes)
@@ -153,7 +153,7 @@ def solve(problem: Problem, outcomes: Outcomes, start: FloatArray, *, limit: int
     return Solution(parameters, _inverse(problem, parameters, outcomes), limit, False, value)
 
 
-def _curved(problem: Problem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+def _curved(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
     """The curvature where the likelihood is curved downwards there, else Fisher's information; with the gauge."""
     if not problem.likelihood.canonical:
         curvature = _curvature(problem, parameters, outcomes) + problem.gauge
@@ -174,7 +174,7 @@ def _solved(curvature: FloatArray, gradient: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.pinv(curvature) @ gradient, np.float64)
 
 
-def _inverse(problem: Problem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
+def _inverse(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes) -> FloatArray:
     curvature = _curved(problem, parameters, outcomes)
     try:
         return np.asarray(np.linalg.inv(curvature), np.float64)
@@ -182,7 +182,7 @@ def _inverse(problem: Problem, parameters: FloatArray, outcomes: Outcomes) -> Fl
         return np.asarray(np.linalg.pinv(curvature), np.float64)
 
 
-def _curvature(problem: Problem, parameters: FloatArray, outcomes: Outcomes, step: float = 1e-5) -> FloatArray:
+def _curvature(problem: RatingProblem, parameters: FloatArray, outcomes: Outcomes, step: float = 1e-5) -> FloatArray:
     """(P + A, P + A) minus the second derivatives, by central differences of the gradient, in slices to save memory."""
     size = parameters.size
     wide = (outcomes[0][:, None], outcomes[1][:, None], outcomes[2][:, None])

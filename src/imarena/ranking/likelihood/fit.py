@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.ranking.battles import FloatArray, IntArray
-from imarena.ranking.likelihood.design import Problem, Solution, outcomes_of, pair_matrix, solve
+from imarena.ranking.likelihood.design import RatingProblem, Solution, outcomes_of, pair_matrix, solve
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, Likelihood
 from imarena.ranking.likelihood.pair_counts import Cells
 from imarena.ranking.likelihood.separation import Blocks, find_blocks
@@ -22,7 +22,7 @@ class Fit:
 
     cells: Cells
     blocks: Blocks
-    problem: Problem
+    problem: RatingProblem
     solution: Solution
     inside: NDArray[np.bool_]
     theta: FloatArray
@@ -44,7 +44,7 @@ class Fit:
         return self.solution.converged
 
 
-def fit(
+def fit_board(
     cells: Cells,
     likelihood: Likelihood,
     *,
@@ -111,7 +111,7 @@ def _subset(cells: Cells, kept: NDArray[np.bool_]) -> Cells:
 
 def _problem(
     cells: Cells, likelihood: Likelihood, aux: Aux, blocks: Blocks, held: FloatArray, place: IntArray
-) -> Problem:
+) -> RatingProblem:
     from scipy.sparse import csr_matrix, hstack
 
     free_models = int((place >= 0).sum())
@@ -134,7 +134,7 @@ def _problem(
             gauge[np.ix_(members, members)] += level / members.size
     prior = np.zeros((2, size))
     prior[:, linear:] = aux.prior[:, aux.free]
-    return Problem(
+    return RatingProblem(
         likelihood=likelihood,
         matrix=matrix,
         offset=fixed[cells.left] - fixed[cells.right],
@@ -159,7 +159,7 @@ def _place_blocks(
     matrix = pair_matrix(between, block_place[blocks.of])
     matrix.resize((between.left.size, size))
     level = float(within[blocks.reference].mean()) if blocks.fixed is not None else 0.0
-    problem = Problem(
+    problem = RatingProblem(
         likelihood=likelihood,
         matrix=matrix,
         offset=within[between.left] - within[between.right] + between.covariates @ beta,

@@ -13,7 +13,7 @@ import numpy as np
 from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.ranking.battles import Battles, Codes, FloatArray
-from imarena.ranking.likelihood.fit import fit
+from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import Aux, BradleyTerry, sigmoid
 from imarena.ranking.likelihood.pair_counts import Cells
 from imarena.ranking.options import MixtureOptions
@@ -94,7 +94,7 @@ def expectation_maximisation(
 ) -> tuple[FloatArray, FloatArray, int]:
     """Strengths (m,), reliabilities (G,) and the number of iterations."""
     q = sigmoid(aux.start)
-    theta = fit(cells, BradleyTerry(), anchors=anchors).theta
+    theta = fit_board(cells, BradleyTerry(), anchors=anchors).theta
     wins, losses = cells.counts[:, 0] + 0.5 * cells.counts[:, 1], cells.counts[:, 2] + 0.5 * cells.counts[:, 1]
     labels = np.bincount(cells.group, wins + losses, q.size)
     iteration = 0
@@ -107,7 +107,7 @@ def expectation_maximisation(
         credible = np.bincount(cells.group, win + loss, q.size)
         new_q = np.where(aux.free, (credible + aux.prior[0]) / (labels + aux.prior.sum(axis=0)), q)
         weighted = replace(cells, counts=np.column_stack([win, np.zeros_like(win), loss]))
-        new = fit(weighted, BradleyTerry(), anchors=anchors, start=theta).theta
+        new = fit_board(weighted, BradleyTerry(), anchors=anchors, start=theta).theta
         moved = max(float(np.abs(new_q - q).max()), float(np.abs(new - theta).max()))
         q, theta = new_q, new
         if moved < tolerance:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.ranking.battles import Battles, Codes, FloatArray, IntArray, Tally
+from imarena.ranking.battles import Battles, Codes, FloatArray, IntArray, ModelTally
 
 CHUNK = 1 << 17
 DENSE_LIMIT = 20_000_000
@@ -33,7 +33,7 @@ class Cells:
         return self.counts * self.factor[:, None]
 
 
-def count(battles: Battles, *, group: Codes | None = None, sided: bool = False) -> Cells:
+def count_pairs(battles: Battles, *, group: Codes | None = None, sided: bool = False) -> Cells:
     """Count outcomes by pair and group. With `sided` (left, right) and (right, left) stay apart (position term)."""
     m, groups = len(battles.models), len(group.names) if group else 1
     size = groups * m * m * 3
@@ -83,7 +83,7 @@ def one_cell_each(battles: Battles, *, group: Codes | None = None, covariates: F
     )
 
 
-def tally(battles: Battles) -> Tally:
+def tally(battles: Battles) -> ModelTally:
     """Battles, wins, losses and ties of each model, not weighted."""
     cells = battles.by_pair
     m = cells.n_models
@@ -92,7 +92,7 @@ def tally(battles: Battles) -> Tally:
         np.asarray(np.bincount(cells.left, here, m) + np.bincount(cells.right, there, m), np.float64)
         for here, there in ((left, right), (right, left), (tie, tie))
     )
-    return Tally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
+    return ModelTally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
 
 
 def _keys(battles: Battles, group: Codes | None, m: int, start: int) -> tuple[IntArray, FloatArray | None]:

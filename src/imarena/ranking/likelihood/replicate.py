@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from imarena.ranking.battles import FloatArray
 from imarena.ranking.likelihood.curvatures import spread
 from imarena.ranking.likelihood.design import outcomes_of
-from imarena.ranking.likelihood.fit import Fit, fit
+from imarena.ranking.likelihood.fit import Fit, fit_board
 from imarena.ranking.likelihood.likelihoods import Aux, sigmoid
 from imarena.ranking.resample import Units
 
@@ -92,7 +92,7 @@ def _batch(base: Fit, counts: FloatArray, aux: Aux) -> Replicates:
     warm = replace(aux, start=np.where(aux.free, base.aux, aux.start)) if aux.free.any() else aux
     for r in alone:
         drawn = replace(base.cells, counts=counts[:, :, r])
-        refit = fit(drawn, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within)
+        refit = fit_board(drawn, base.problem.likelihood, aux=warm, anchors=anchors, start=base.within)
         theta[:, r] = (
             refit.theta[:m] if anchors is not None else refit.theta - refit.theta[base.blocks.reference].mean()
         )

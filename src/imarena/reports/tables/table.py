@@ -136,7 +136,7 @@ def interval(low: float | None, high: float | None, spec: str = "") -> Range | N
     return Range(low, high, spec)
 
 
-def count(value: float) -> Cell:
+def count_cell(value: float) -> Cell:
     """How many: a whole number, or two decimals where weights make it another. For columns with the format `,`."""
     return int(value) if float(value).is_integer() else Number(value, ",.2f")
 
@@ -146,7 +146,7 @@ def columns(*given: str | Column) -> tuple[Column, ...]:
     return tuple(Column(one) if isinstance(one, str) else one for one in given)
 
 
-def figures(titles: Iterable[str], spec: str = ".4f", absent: str = "undefined") -> tuple[Column, ...]:
+def figure_columns(titles: Iterable[str], spec: str = ".4f", absent: str = "undefined") -> tuple[Column, ...]:
     """Columns of one kind of figure."""
     return tuple(Column(title, spec, absent) for title in titles)
 

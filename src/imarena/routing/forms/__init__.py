@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 
-class Question(BaseModel):
+class FormQuestion(BaseModel):
     """A criterion or a check."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,7 +27,7 @@ class Question(BaseModel):
         return max(self.anchors, default=1)
 
 
-class Pace(BaseModel):
+class PaceLimits(BaseModel):
     """How quickly nobody can have looked."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,25 +38,25 @@ class Pace(BaseModel):
     """By kind of task: a median under this leaves no time to look."""
 
 
-class Forms(BaseModel):
+class RatingForms(BaseModel):
     """All forms."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     version: int
     questions: dict[str, str]
-    pace: Pace
-    criteria: tuple[Question, ...]
-    checks: tuple[Question, ...]
+    pace: PaceLimits
+    criteria: tuple[FormQuestion, ...]
+    checks: tuple[FormQuestion, ...]
 
 
 @cache
-def forms() -> Forms:
+def forms() -> RatingForms:
     """The forms that ship with this version."""
     import yaml
 
     text = (Path(__file__).parent / "forms.yaml").read_text(encoding="utf-8")
-    return Forms.model_validate(yaml.safe_load(text))
+    return RatingForms.model_validate(yaml.safe_load(text))
 
 
 __all__ = ["Forms", "Pace", "Question", "forms"]

@@ -9,14 +9,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from imarena.core.records import ImageRef, Output
 from imarena.web import responses as showing
 from imarena.web import responses_look as showing_look
-from imarena.web.arena import Arena, arena_of
+from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, LookCaller
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
 from imarena.web.routes.pictures import JPEG, PNG, Level, Place
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
-from imarena.workflows.questions import Finding, item_findings
-from imarena.workflows.serving import Filters
+from imarena.workflows.questions import TextFinding, item_findings
+from imarena.workflows.serving import BattleFilters
 from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.views import CHECKS
 
@@ -26,11 +26,11 @@ Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")
 StepNumber = Annotated[int, Path(ge=0, le=1000)]
 
 
-def chosen_battles(arena: Arena, caller: Caller, query: BattleQuery) -> exploring.Battles:
+def chosen_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> exploring.BattleList:
     """The battles that a caller may see and asks for."""
     hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
     models = [name for name in (query.left, query.right) if name is not None]
-    return exploring.battles(arena.looking, filters_of(query, caller), models, hidden)
+    return exploring.list_battles(arena.looking, filters_of(query, caller), models, hidden)
 
 
 @router.get("/battles")
@@ -46,8 +46,8 @@ def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesP
 def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> BattleDetail:
     """One battle with every vote, every judgment and the raw replies."""
     arena = arena_of(request)
-    seen = Filters(released=not caller.leads)
-    pair, votes, said = exploring.battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
+    seen = BattleFilters(released=not caller.leads)
+    pair, votes, said = exploring.load_battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
     numbers: dict[str, int] = {}
@@ -68,7 +68,7 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     )
 
 
-def chosen_items(arena: Arena, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
+def chosen_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
     """`seq` and id of the items that a caller may see and asks for, in the order in which they came."""
     named = {name: getattr(query, name) for name in ItemQuery.model_fields}
     where = {name: str(value) for name, value in named.items() if value is not None}
@@ -107,7 +107,7 @@ def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDet
     )
 
 
-def _words(found: Finding) -> WordsOut:
+def _words(found: TextFinding) -> WordsOut:
     return WordsOut(output_id=found.output_id, kinds=found.kinds.split(", "), text=found.text, excuse=found.excuse)
 
 
@@ -134,17 +134,17 @@ def get_step_tile(
     arena = arena_of(request)
     image = _step(arena, caller, output_id, number)
     if not arena.pictures.has_tile(image, level, column, row):
-        raise Refused(404, "not_found", "There is no such tile.")
+        raise RequestRefused(404, "not_found", "There is no such tile.")
     return _sent(arena.pictures.tile(image, level, column, row), "image/png")
 
 
-def _step(arena: Arena, caller: Caller, output_id: str, number: int) -> ImageRef:
+def _step(arena: ServedWorkspace, caller: Caller, output_id: str, number: int) -> ImageRef:
     made = arena.workspace.store.get(Output, output_id)
     if made is not None:
         exploring.may_see(arena.looking, made.item_id, leads=caller.leads)
     image = exploring.step_image(arena.looking, output_id, number) if made is not None else None
     if image is None:
-        raise Refused(404, "not_found", "There is no such picture.")
+        raise RequestRefused(404, "not_found", "There is no such picture.")
     return image
 
 

@@ -13,10 +13,10 @@ from imarena.web import responses as showing
 from imarena.web import responses_look as showing_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
-from imarena.web.requests import BattleQuery, BoardQuery, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
+from imarena.web.requests import BattleQuery, BoardParams, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
 from imarena.web.responses_lead import rater_line
 from imarena.web.routes.explore import chosen_battles, chosen_items
-from imarena.web.tables import TABLE, Form, table
+from imarena.web.tables import TABLE, Form, table_file
 from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_lead import Agreement, RaterOut
 from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
@@ -40,7 +40,7 @@ class Saved(Wire):
     format: As = "csv"
 
 
-class BoardTable(Saved, BoardQuery):
+class BoardTable(Saved, BoardParams):
     """A board, and the form of the file."""
 
 
@@ -68,7 +68,7 @@ def _saved(kind: type[Wire], found: Iterable[Wire], form: Form, title: str) -> S
     """Things as a page shows them, one a row."""
     names = list(kind.model_fields)
     dumped = (one.model_dump() for one in found)
-    return table(names, ([told[name] for name in names] for told in dumped), form, title)
+    return table_file(names, ([told[name] for name in names] for told in dumped), form, title)
 
 
 @router.get("/board", **ROUTE)
@@ -77,7 +77,7 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
     names = list(Standing.model_fields)
     rows = ([*(getattr(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
-    return table([*names, "signature"], rows, query.format, "board")
+    return table_file([*names, "signature"], rows, query.format, "board")
 
 
 @router.get("/matrix", **ROUTE)
@@ -96,7 +96,7 @@ def export_head_to_head(
     names = list(Cell.model_fields)
     cells = [(None, total), *((task or "(none)", cell) for task, cell in by_task.items())]
     rows = ([task, *(getattr(cell, name) for name in names)] for task, cell in cells)
-    return table(["task", *names], rows, query.format, "head-to-head")
+    return table_file(["task", *names], rows, query.format, "head-to-head")
 
 
 @router.get("/history", **ROUTE)
@@ -106,7 +106,7 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
     rows = (
         [past.moment, past.n_battles, one.model, one.rating, one.rank] for past in found for one in past.ranking.models
     )
-    return table(["moment", "n_battles", "model", "rating", "rank"], rows, query.format, "history")
+    return table_file(["moment", "n_battles", "model", "rating", "rank"], rows, query.format, "history")
 
 
 @router.get("/issues", **ROUTE)
@@ -128,7 +128,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
             ("ratings", one.ratings),
         )
     ]  # fmt: skip
-    return table(
+    return table_file(
         ["kind", "editor", "thing", "row", "column", "count"], [*cells, *things, *tags], query.format, "issues"
     )
 
@@ -139,7 +139,7 @@ def export_verdicts(request: Request, caller: LookCaller, query: Annotated[Board
     arena = arena_of(request)
     hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
-    return table(names, arena.looking.verdicts(filters_of(query, caller), names, hidden), query.format, "verdicts")
+    return table_file(names, arena.looking.verdicts(filters_of(query, caller), names, hidden), query.format, "verdicts")
 
 
 @router.get("/battles", **ROUTE)
@@ -166,7 +166,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
             told = {name: getattr(item, name) for name in names[:-1]}
             yield [*told.values(), counts.get((item.item_id,), 0)]
 
-    return table(names, rows(), query.format, "items")
+    return table_file(names, rows(), query.format, "items")
 
 
 @router.get("/judges", **ROUTE)
@@ -204,7 +204,7 @@ def export_votes(
 ) -> StreamingResponse:
     """Every live preference, of one campaign or of all: the table that `imarena rank --from` reads."""
     rows = vote_rows(_asked(request, campaign_id), campaign_id)
-    return table(VOTE_COLUMNS, rows, format, "votes")
+    return table_file(VOTE_COLUMNS, rows, format, "votes")
 
 
 @router.get("/ratings", **ROUTE)
@@ -213,7 +213,7 @@ def export_ratings(
 ) -> StreamingResponse:
     """Every live rating, one row a criterion: the table that `imarena agree --from` reads."""
     rows = rating_rows(_asked(request, campaign_id), campaign_id)
-    return table(RATING_COLUMNS, rows, format, "ratings")
+    return table_file(RATING_COLUMNS, rows, format, "ratings")
 
 
 @router.get("/agreement", **ROUTE)

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from imarena.core.notices import sentences
 from imarena.core.records import Campaign
-from imarena.routing import Plan, forms
+from imarena.routing import CampaignPlan, forms
 from imarena.storage import leases, writing
-from imarena.web.arena import Arena, arena_of
+from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import LeadCaller
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.responses_lead import rater_line
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
@@ -34,12 +34,12 @@ from imarena.web.wire_lead import (
 from imarena.workflows.rating import (
     Proposal,
     agreement,
-    campaigns,
+    all_campaigns,
+    campaign_progress,
     export_csv,
     from_table,
     from_votes,
     history,
-    progress,
     progress_json,
     rater_work,
     skip_reasons,
@@ -60,7 +60,7 @@ CSV: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {"schema":
 def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None, limit: Limit = 50) -> CampaignPage:
     """Campaigns with how far they are."""
     arena = arena_of(request)
-    rows = campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
+    rows = all_campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
     more = str(rows[-1][0]) if len(rows) == limit else None
     return CampaignPage(campaigns=[_out(arena, campaign) for _, campaign in rows], next_cursor=more)
 
@@ -69,7 +69,7 @@ def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None,
 def create_campaign(request: Request, _caller: LeadCaller, body: CampaignIn) -> CampaignOut:
     """Make a campaign and its assignments."""
     arena = arena_of(request)
-    campaign = make_campaign(arena.workspace, Plan.model_validate(body.model_dump()))
+    campaign = make_campaign(arena.workspace, CampaignPlan.model_validate(body.model_dump()))
     return _out(arena, campaign)
 
 
@@ -129,7 +129,7 @@ def change_rater(
     with writing(arena.workspace.store.engine) as connection:
         found = leases.change_place(connection, campaign_id, rater_id, active=int(body.active))
     if not found:
-        raise Refused(404, "not_found", "This rater does not take part in the campaign.")
+        raise RequestRefused(404, "not_found", "This rater does not take part in the campaign.")
     return next(rater_line(work) for work in rater_work(arena.workspace, campaign) if work.rater_id == rater_id)
 
 
@@ -175,8 +175,8 @@ def _known(found: Proposal) -> KnownOut:
     return KnownOut(task=GoldIn(**found.known.model_dump()), **told)
 
 
-def _out(arena: Arena, campaign: Campaign) -> CampaignOut:
+def _out(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:
     settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
     changed = [CampaignChanged(**one) for one in history(campaign)]
-    found = progress_json(progress(arena.workspace, campaign))
+    found = progress_json(campaign_progress(arena.workspace, campaign))
     return CampaignOut(**found, settings=settings, history=changed)

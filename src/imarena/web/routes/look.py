@@ -8,7 +8,7 @@ from imarena.web import responses as showing
 from imarena.web import responses_look as showing_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LookCaller
-from imarena.web.requests import BoardQuery, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
+from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
 from imarena.web.wire_look import Board, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
 from imarena.workflows.serving import heat
 
@@ -22,7 +22,7 @@ def get_facets(request: Request, _caller: LookCaller) -> Facets:
 
 
 @router.get("/board")
-def get_board(request: Request, caller: LookCaller, query: Annotated[BoardQuery, Query()]) -> Board:
+def get_board(request: Request, caller: LookCaller, query: Annotated[BoardParams, Query()]) -> Board:
     """A leaderboard with intervals and the win matrix, from the battles that the filters leave."""
     return showing.board(arena_of(request).looking.board(filters_of(query, caller), query.method), query.method)
 

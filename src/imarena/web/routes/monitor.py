@@ -9,15 +9,15 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 
 from imarena.core import DatabaseFailed
-from imarena.web.arena import Arena, arena_of
+from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.keys import presented
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit, page_of
 from imarena.web.responses_look import health, run_line
 from imarena.web.wire_look import JudgePage, RunPage
 from imarena.workflows.serving import judge_health, stopping
-from imarena.workflows.upkeep import status
+from imarena.workflows.upkeep import workspace_status
 
 router = APIRouter(prefix="/api", tags=["monitor"])
 
@@ -44,19 +44,19 @@ def list_runs(request: Request, _caller: InsideCaller, cursor: Cursor = None, li
 async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingResponse:
     """The first page of runs, sent again as soon as it changes (server-sent events)."""
     if _open_streams >= MOST_STREAMS:
-        raise Refused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
+        raise RequestRefused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     arena = arena_of(request)
     shown = presented(request.headers, arena.keys)
     return StreamingResponse(_events(arena, shown), media_type="text/event-stream", headers=headers)
 
 
-def _allowed(arena: Arena, shown: tuple[str, bool] | None) -> bool:
+def _allowed(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> bool:
     """Is who asked still let in? Whoever is shut out is told no more within seconds."""
     return shown is not None and arena.visitor(shown[0], machine=shown[1]) is not None
 
 
-async def _events(arena: Arena, shown: tuple[str, bool] | None) -> AsyncIterator[bytes]:
+async def _events(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> AsyncIterator[bytes]:
     global _open_streams  # noqa: PLW0603 - the event loop alone counts
     _open_streams += 1
     try:
@@ -80,9 +80,9 @@ async def _events(arena: Arena, shown: tuple[str, bool] | None) -> AsyncIterator
         _open_streams -= 1
 
 
-def _page(arena: Arena, cursor: str | None, limit: int) -> RunPage:
+def _page(arena: ServedWorkspace, cursor: str | None, limit: int) -> RunPage:
     seen = arena.looking.runs.recent(int(cursor) if cursor else None, limit)
-    now = arena.looking.kept("status", lambda: status(arena.workspace))
+    now = arena.looking.kept("status", lambda: workspace_status(arena.workspace))
     more = str(seen[-1].seq) if len(seen) == limit else None
     return RunPage(runs=[run_line(one) for one in seen], failures=now.missing, totals=now.totals, next_cursor=more)
 

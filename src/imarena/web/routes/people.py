@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 from imarena.storage import access
 from imarena.web.arena import arena_of
 from imarena.web.callers import LeadCaller
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import InvitationIn, InvitationMade, InvitationOut, InvitationPage
 from imarena.workflows.rating import need_named
@@ -41,14 +41,14 @@ def create_invitation(request: Request, caller: LeadCaller, body: InvitationIn) 
     arena = arena_of(request)
     engine = arena.workspace.store.engine
     if body.role == "lead" and caller.role != "admin":
-        raise Refused(403, "not_allowed", "Only the administrator may invite a lead.")
+        raise RequestRefused(403, "not_allowed", "Only the administrator may invite a lead.")
     if body.campaign_id is not None:
         campaign = arena.voting.campaign(body.campaign_id)
         if body.rater_id is not None:
             _check_bound(body)
             need_named(arena.workspace, campaign, body.rater_id)
     elif body.role == "rater":
-        raise Refused(400, "cannot_do", "A rater is invited to a campaign.", hint="Give campaign_id.")
+        raise RequestRefused(400, "cannot_do", "A rater is invited to a campaign.", hint="Give campaign_id.")
     elif body.rater_id is not None:
         _check_bound(body)
     identity, secret = access.invite(engine, **body.model_dump())
@@ -63,16 +63,16 @@ def revoke_invitation(request: Request, caller: LeadCaller, invitation_id: Ident
     engine = arena.workspace.store.engine
     found = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=invitation_id)
     if found and found[0]["role"] == "lead" and caller.role != "admin":
-        raise Refused(403, "not_allowed", "Only the administrator may end a lead's invitation.")
+        raise RequestRefused(403, "not_allowed", "Only the administrator may end a lead's invitation.")
     if not access.revoke_invitation(engine, invitation_id):
-        raise Refused(404, "not_found", "There is no such invitation.")
+        raise RequestRefused(404, "not_found", "There is no such invitation.")
     arena.forget()
     return Done()
 
 
 def _check_bound(body: InvitationIn) -> None:
     if body.role != "rater" or body.max_people != 1:
-        raise Refused(400, "cannot_do", "A link for a named rater is for one person, as a rater.")
+        raise RequestRefused(400, "cannot_do", "A link for a named rater is for one person, as a rater.")
 
 
 def _invitation(row: dict[str, Any]) -> InvitationOut:

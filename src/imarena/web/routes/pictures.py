@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Request, Response
 from imarena.core.records import ImageRef, Item, Output
 from imarena.web.arena import arena_of
 from imarena.web.callers import LookCaller, RaterCaller
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.routes.rating import rater_of
 from imarena.workflows.serving import may_see
 
@@ -104,13 +104,13 @@ def _tile(request: Request, image: ImageRef | None, level: int, column: int, row
     found = _there(image)
     pictures = arena_of(request).pictures
     if not pictures.has_tile(found, level, column, row):
-        raise Refused(404, "not_found", "There is no such tile.")
+        raise RequestRefused(404, "not_found", "There is no such tile.")
     return _sent(pictures.tile(found, level, column, row), "image/png")
 
 
 def _there(image: ImageRef | None) -> ImageRef:
     if image is None:
-        raise Refused(404, "not_found", "There is no such picture.")
+        raise RequestRefused(404, "not_found", "There is no such picture.")
     return image
 
 

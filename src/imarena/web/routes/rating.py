@@ -11,9 +11,9 @@ from imarena.core.records import Campaign
 from imarena.routing import RATERS_PER_UNIT, Answer, check_marks
 from imarena.storage import reading
 from imarena.storage.schema import participants
-from imarena.web.arena import Arena, arena_of
+from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, RaterCaller, the_rater
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit
 from imarena.web.responses import answer_of, nothing_left, rater_campaign, task, task_soon
 from imarena.web.wire import (
@@ -29,7 +29,7 @@ from imarena.web.wire import (
     Skip,
     Task,
 )
-from imarena.workflows.rating import Held, told
+from imarena.workflows.rating import HeldTask, raise_refusal
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
@@ -40,11 +40,11 @@ Address = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
 def rater_of(caller: Caller) -> str:
     """The rater's id; the route has made sure that there is one."""
     if caller.rater_id is None:
-        raise Refused(403, "not_allowed", "Only raters may do this.")
+        raise RequestRefused(403, "not_allowed", "Only raters may do this.")
     return caller.rater_id
 
 
-def _joined(arena: Arena, caller: Caller, campaign_id: str) -> str:
+def _joined(arena: ServedWorkspace, caller: Caller, campaign_id: str) -> str:
     """The rater's id, with a place in the campaign for those who need no invitation."""
     rater_id = rater_of(caller)
     if caller.leads:
@@ -91,10 +91,10 @@ async def take_next(request: Request, campaign_id: CampaignId) -> Next:
     arena, caller = arena_of(request), await the_rater(request)
     joined = await run_in_threadpool(_joined, arena, caller, campaign_id) if caller.leads else rater_of(caller)
     found = await wrap_future(arena.voting.next_soon(campaign_id, joined))
-    if isinstance(found, Held):
+    if isinstance(found, HeldTask):
         return Next(stage=found.standing.stage, task=await task_soon(arena, found))
     if found.stage == "not_invited":
-        raise Refused(403, "not_invited", "You do not take part in this campaign.")
+        raise RequestRefused(403, "not_invited", "You do not take part in this campaign.")
     return nothing_left(arena, campaign_id, found.stage)
 
 
@@ -119,7 +119,7 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
     assignment = arena.voting.shown(address, rater_of(caller))
     image = arena.voting.shelves.picture(assignment, "left")
     if image is None or assignment.kind != "rating":
-        raise Refused(404, "not_found", "This task has no regions.")
+        raise RequestRefused(404, "not_found", "This task has no regions.")
     shape = arena.pictures.shape(image)
     regions = [
         Segment(
@@ -141,11 +141,11 @@ async def post_vote(request: Request, address: Address, body: Ballot) -> Receipt
     if answer.issues:
         await run_in_threadpool(_check_marks, arena, address, rater_id, answer)
     soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer)
-    counted = told(await wrap_future(soon))
+    counted = raise_refusal(await wrap_future(soon))
     return Receipt(late=counted.late, done=counted.done, quota_left=counted.quota_left, feedback=counted.feedback)
 
 
-def _check_marks(arena: Arena, address: str, rater_id: str, answer: Answer) -> None:
+def _check_marks(arena: ServedWorkspace, address: str, rater_id: str, answer: Answer) -> None:
     shelves = arena.voting.shelves
     image = shelves.picture(arena.voting.shown(address, rater_id), "left")
     if image is not None:

@@ -6,13 +6,13 @@ from fastapi import APIRouter, Request, Response
 
 from imarena.core.records import Rater
 from imarena.storage import access
-from imarena.web.arena import Arena, arena_of
+from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Anyone, Caller
 from imarena.web.keys import drop_cookie, set_cookie
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.responses import me
 from imarena.web.wire import Done, Invitation, Launch, Me, Password
-from imarena.workflows.views import read_marks
+from imarena.workflows.views import read_watermarks
 
 router = APIRouter(prefix="/api", tags=["session"])
 
@@ -37,7 +37,7 @@ _NOT_TAKEN = {
 @router.get("/health")
 def get_health(request: Request) -> Done:
     """Can the server answer, and reach its database?"""
-    read_marks(arena_of(request).workspace)
+    read_watermarks(arena_of(request).workspace)
     return Done()
 
 
@@ -49,7 +49,7 @@ def sign_in_by_invitation(request: Request, response: Response, body: Invitation
     secret = access.accept(engine, body.token, dict(body.params), arena.settings.session_days)
     if secret is None:
         message, hint = _NOT_TAKEN[access.why_not(engine, body.token, dict(body.params))]
-        raise Refused(403, "invitation", message, hint=hint)
+        raise RequestRefused(403, "invitation", message, hint=hint)
     return _signed_in(arena, request, response, secret)
 
 
@@ -59,7 +59,7 @@ def sign_in_by_password(request: Request, response: Response, body: Password) ->
     arena = arena_of(request)
     wanted = arena.settings.password
     if not wanted or not hmac.compare_digest(wanted.encode(), body.password.encode("utf-8", "replace")):
-        raise Refused(403, "password", "The password is not right.")
+        raise RequestRefused(403, "password", "The password is not right.")
     return _administrator(arena, request, response)
 
 
@@ -69,7 +69,9 @@ def sign_in_by_launch(request: Request, response: Response, body: Launch) -> Me:
     arena = arena_of(request)
     wanted = arena.settings.launch_token
     if not wanted or not hmac.compare_digest(wanted.encode(), body.token.encode("utf-8", "replace")):
-        raise Refused(403, "launch", "This address is not valid any more.", hint="Look at what the server printed.")
+        raise RequestRefused(
+            403, "launch", "This address is not valid any more.", hint="Look at what the server printed."
+        )
     return _administrator(arena, request, response)
 
 
@@ -84,7 +86,7 @@ def sign_out(request: Request, response: Response, caller: Anyone) -> Done:
     return Done()
 
 
-def _administrator(arena: Arena, request: Request, response: Response) -> Me:
+def _administrator(arena: ServedWorkspace, request: Request, response: Response) -> Me:
     """The administrator can vote too, under an id of their own."""
     store = arena.workspace.store
     rater = store.get(Rater, "administrator")
@@ -96,14 +98,14 @@ def _administrator(arena: Arena, request: Request, response: Response) -> Me:
     return _signed_in(arena, request, response, secret)
 
 
-def _signed_in(arena: Arena, request: Request, response: Response, secret: str) -> Me:
+def _signed_in(arena: ServedWorkspace, request: Request, response: Response, secret: str) -> Me:
     secure = request.url.scheme == "https"
     settings = arena.settings
     sealed = arena.keys.seal(secret)
     set_cookie(response, sealed, secure=secure, days=settings.session_days, root=settings.root_path)
     found = arena.visitor(secret, machine=False)
     if found is None:
-        raise Refused(403, "session", "The session could not be opened.")
+        raise RequestRefused(403, "session", "The session could not be opened.")
     role = found.role
     can_look = arena.settings.public or role in ("admin", "lead", "viewer")
     caller = Caller(

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from imarena.storage import access
 from imarena.web.arena import arena_of
 from imarena.web.callers import AdminCaller, Caller, LeadCaller
-from imarena.web.problems import Refused
+from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit
 from imarena.web.wire import NO_NUL, Done
 from imarena.web.wire_lead import SessionOut, SessionPage, TokenIn, TokenMade, TokenOut, TokenPage
@@ -42,7 +42,7 @@ def create_token(request: Request, caller: LeadCaller, body: TokenIn) -> TokenMa
     """Make a token for a machine; it goes into the header ``Authorization: Bearer``."""
     roles = _roles(caller)
     if roles and body.role not in roles:
-        raise Refused(403, "not_allowed", "Only the administrator may make a token with this role.")
+        raise RequestRefused(403, "not_allowed", "Only the administrator may make a token with this role.")
     engine = arena_of(request).workspace.store.engine
     identity, secret = access.make_token(engine, **body.model_dump())
     (row,) = access.token_rows(engine, before=None, limit=1, identity=identity)
@@ -56,7 +56,7 @@ def revoke_token(request: Request, caller: LeadCaller, token_id: Identity) -> Do
     engine = arena.workspace.store.engine
     known = access.token_rows(engine, before=None, limit=1, identity=token_id, roles=_roles(caller))
     if not known or not access.revoke_token(engine, token_id):
-        raise Refused(404, "not_found", "There is no such token.")
+        raise RequestRefused(404, "not_found", "There is no such token.")
     arena.forget()
     return Done()
 
@@ -80,7 +80,7 @@ def end_session(request: Request, _caller: AdminCaller, session_id: Identity) ->
     """Sign somebody out."""
     arena = arena_of(request)
     if not access.end_session(arena.workspace.store.engine, session_id):
-        raise Refused(404, "not_found", "There is no such session.")
+        raise RequestRefused(404, "not_found", "There is no such session.")
     arena.forget()
     return Done()
 

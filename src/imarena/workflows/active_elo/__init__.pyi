@@ -9,7 +9,7 @@ from .sheets import sheet as sheet
 from .simulation.compare import EXTRA_POLICIES as EXTRA_POLICIES
 from .simulation.compare import POLICIES as POLICIES
 from .simulation.compare import SENSITIVITY as SENSITIVITY
-from .simulation.compare import Plan as Plan
+from .simulation.compare import SimulationPlan as SimulationPlan
 from .simulation.compare import simulate as simulate
 from .simulation.worlds import recorded_world as recorded_world
 from .simulation.worlds import simulated_world as simulated_world

@@ -15,7 +15,7 @@ from imarena.routing import (
     Batch,
     Belief,
     Gates,
-    Known,
+    KnownTask,
     Strategy,
     at_most,
     chain,
@@ -251,7 +251,7 @@ def _known(arena: Arena) -> list[JsonValue]:
     listed: list[JsonValue] = []
     for (item, pair), points in sorted(_answers(arena).items())[:200]:
         left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
-        told = Known(
+        told = KnownTask(
             item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
         )
         listed.append(told.model_dump(mode="json"))

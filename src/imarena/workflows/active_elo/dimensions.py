@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.judges import DIMENSIONS, WEIGHTS, combine
+from imarena.judges import DIMENSIONS, WEIGHTS, combine_dimensions
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import judgments
-from imarena.workflows.boards import Arena, fetch
+from imarena.workflows.boards import Arena, fetch_rows
 
 FloatArray = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray
     """(N, m) scores of every dimension that the judge gives, NaN where there is none; the newest judgment counts."""
     where = {bytes(name).decode(): place for place, name in np.ndenumerate(arena.output) if name}
     with reading(workspace.store.engine) as connection:
-        rows = fetch(
+        rows = fetch_rows(
             connection,
             select(judgments.c.left_id, judgments.c.body)
             .where(
@@ -66,5 +66,5 @@ def weighted(table: FloatArray, weights: tuple[float, float, float, float]) -> F
     scores = np.full(table.shape[:2], np.nan)
     for place in zip(*np.nonzero(np.isfinite(table).all(axis=2)), strict=True):
         sem, edit, prompt, perceptual = (float(value) for value in table[place])
-        scores[place] = combine(sem, edit, prompt, perceptual, weights).score
+        scores[place] = combine_dimensions(sem, edit, prompt, perceptual, weights).score
     return scores

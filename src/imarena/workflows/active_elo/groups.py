@@ -58,7 +58,7 @@ def _one(
     return {
         "items": part.pool.n_items,
         "votes": len(part.votes),
-        "boards": {name: standings(board) for name, board in boards.items()},
+        "boards": {name: standing_rows(board) for name, board in boards.items()},
         "missing": missing,
     }
 
@@ -80,13 +80,13 @@ def dimension_boards(
         found[name] = {
             "items": arena.pool.n_items,
             "votes": len(votes),
-            "boards": {one: standings(board) for one, board in boards.items()},
+            "boards": {one: standing_rows(board) for one, board in boards.items()},
             "missing": {} if len(votes) else {"corrected, human": "nobody voted on this dimension alone"},
         }
     return found
 
 
-def standings(board: Ranking) -> list[dict[str, Any]]:
+def standing_rows(board: Ranking) -> list[dict[str, Any]]:
     """A board as plain rows."""
     names = ("model", "rating", "low", "high", "rank", "battles", "note")
     return [{name: getattr(standing, name) for name in names} for standing in board.models]

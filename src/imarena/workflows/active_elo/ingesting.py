@@ -20,7 +20,7 @@ NEEDED = ("assignment", "winner")
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedRow:
     """A row that was not taken, and why."""
 
     row: int
@@ -37,7 +37,7 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
     known = {one.assignment_id: one for one in _assignments(workspace, {row["assignment"] for _, row in rows})}
     stored, shown = _stored(workspace, known), _shown(workspace, known)
     records: list[Record] = []
-    refused: list[Refused] = []
+    refused: list[RefusedRow] = []
     waiting = same = new = 0
     for number, row in rows:
         if not row["winner"]:
@@ -45,7 +45,7 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
             continue
         vote = _vote(row, known)
         if isinstance(vote, str):
-            refused.append(Refused(number, row["assignment"], vote))
+            refused.append(RefusedRow(number, row["assignment"], vote))
             continue
         earlier = stored.get((row["assignment"], vote.rater_id))
         if earlier == vote.preference:
@@ -53,19 +53,19 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
             continue
         if earlier is not None:
             reason = f"rater '{vote.rater_id}' voted {earlier} on this assignment already; a second vote does not count"
-            refused.append(Refused(number, row["assignment"], reason))
+            refused.append(RefusedRow(number, row["assignment"], reason))
             continue
         one = known[row["assignment"]]
         if shown.setdefault((vote.rater_id, one.unit, one.purpose), one.assignment_id) != one.assignment_id:
             reason = f"rater '{vote.rater_id}' voted on this battle already; another vote on it is for somebody else"
-            refused.append(Refused(number, row["assignment"], reason))
+            refused.append(RefusedRow(number, row["assignment"], reason))
             continue
         stored[row["assignment"], vote.rater_id] = vote.preference or Outcome.TIE
         new += 1
         records += [Rater(rater_id=vote.rater_id), vote, _voted(vote)]
     added = workspace.store.add(records, durable=True)
     _close(workspace, [record for record in records if isinstance(record, Vote)])
-    refused += [Refused(0, getattr(one.record, "assignment_id", "") or "", one.reason) for one in added.conflicts]
+    refused += [RefusedRow(0, getattr(one.record, "assignment_id", "") or "", one.reason) for one in added.conflicts]
     return {
         "new": new - len(added.conflicts),
         "same": same,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from imarena.core.records import Ranking
-from imarena.ranking import compare
+from imarena.ranking import compare_ratings
 from imarena.stats import holm, paired_bootstrap
 from imarena.workflows.boards import Arena
 
@@ -25,7 +25,7 @@ def metric_lines(others: dict[str, Arena], board: Ranking) -> list[dict[str, Any
         theirs = {m: float(v) for m, v, n in zip(other.pool.models, means, counts, strict=True) if n and m in ours}
         if len(theirs) < 2:
             continue
-        against = compare(ours, theirs)
+        against = compare_ratings(ours, theirs)
         tests = _paired(other, [s.model for s in board.models[:TOP] if s.model in theirs])
         lines.append(
             {

@@ -9,7 +9,7 @@ from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, JsonDict
 from imarena.judges import range_of
-from imarena.ranking import Ballot, Options, boards, correct
+from imarena.ranking import Options, VoteBatch, boards, correct
 from imarena.routing import (
     DEFERRAL,
     LEAST_PAIRS,
@@ -25,7 +25,17 @@ from imarena.routing import (
     top_order_confidence,
 )
 from imarena.storage import Workspace
-from imarena.workflows.boards import ALL, GOLD, Arena, Fit, gap_tables, gold_set, read_arena, record_of, store_newest
+from imarena.workflows.boards import (
+    ALL,
+    GOLD,
+    Arena,
+    CalibrationOptions,
+    calibration_record,
+    gap_tables,
+    gold_set,
+    read_arena,
+    store_newest,
+)
 
 
 def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> dict[str, Any]:
@@ -68,9 +78,9 @@ def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
     return np.abs(gap[usable]), agrees, families
 
 
-def calibrate(workspace: Workspace, judge: str | None, fit: Fit | None = None) -> dict[str, Any]:
+def calibrate(workspace: Workspace, judge: str | None, fit: CalibrationOptions | None = None) -> dict[str, Any]:
     """Fit q_AI(gap) for a judge, and for each family with enough pairs; store every curve with its data."""
-    fit = fit or Fit()
+    fit = fit or CalibrationOptions()
     arena = read_arena(workspace, judge, ratings=True)
     scores = range_of(arena.judge, arena.pool.scores, fit.score_range)
     gap, agrees, families = calibration_pairs(arena)
@@ -86,7 +96,7 @@ def calibrate(workspace: Workspace, judge: str | None, fit: Fit | None = None) -
             gap[rows], agrees[rows], method=fit.method, rounds=fit.rounds, seed=fit.seed, what=f"'{arena.judge}'",
             ridge=fit.ridge,
         )  # fmt: skip
-        record = record_of(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions, fit)
+        record = calibration_record(arena.judge, name, curve, gap[rows], agrees[rows], arena.versions, fit)
         stored.append(store_newest(workspace, record))
     return {
         "judge": arena.judge,
@@ -112,7 +122,7 @@ def believe(arena: Arena, *, claims: bool) -> Belief:
     left, right = arena.pool.left[votes.pair], arena.pool.right[votes.pair]
     usual = standard.means[left] - standard.means[right]
     own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
-    ballot = Ballot(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
+    ballot = VoteBatch(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
     found = correct(ballot)
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
@@ -146,7 +156,7 @@ def _deferral(name: str, through: Any, open_pairs: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Wish:
+class PlanTarget:
     """What a plan should reach: half-widths in rating points, or the order of the best `top` with `confidence`."""
 
     target: float = 25.0
@@ -174,7 +184,9 @@ def _own_gap(arena: Arena) -> float:
     return float(np.sqrt(2 * m / (m - 1) * own.var(axis=1).mean()))
 
 
-def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | None, deferral: float) -> dict[str, Any]:
+def plan(
+    workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates | None, deferral: float
+) -> dict[str, Any]:
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
@@ -204,7 +216,7 @@ def plan(workspace: Workspace, judge: str | None, wish: Wish, gates: Gates | Non
     }
 
 
-def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: Wish) -> dict[str, Any]:
+def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> dict[str, Any]:
     """The votes for all models and for each of them, and what can be had here."""
     need = told.needed(wish.target)
     options = Options()
@@ -236,7 +248,7 @@ def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: Wish) -> dict[st
     }
 
 
-def _plan_notices(wanted: dict[str, Any], wish: Wish) -> list[Notice]:
+def _plan_notices(wanted: dict[str, Any], wish: PlanTarget) -> list[Notice]:
     """What stands between the wish and this arena."""
     found = []
     need, widest = wanted["votes_needed"], wanted["widest"]

@@ -13,12 +13,12 @@ from imarena.core import Progress, UserError
 from imarena.core.notices import notice_fields
 from imarena.core.records import Judgment
 from imarena.judges import range_of
-from imarena.ranking import Options, compare
+from imarena.ranking import Options, compare_ratings
 from imarena.reports import active_page, save_active_plots, write_html, write_markdown
 from imarena.routing import Gates
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.dimensions import WEIGHTINGS, dimension_scores, four, mean_lines, weighted
-from imarena.workflows.active_elo.groups import dimension_boards, group_boards, side_by_side, standings
+from imarena.workflows.active_elo.groups import dimension_boards, group_boards, side_by_side, standing_rows
 from imarena.workflows.active_elo.metrics import TOP, metric_lines
 from imarena.workflows.active_elo.planning import deferral_by_family, thresholds
 from imarena.workflows.active_elo.trials import Trial, judge_lines, policy_lines, threshold_lines, weight_lines
@@ -82,7 +82,7 @@ def active_report(
         "delta": used.delta,
         "deferral": deferral_by_family(arena, used),
         "calibration": calibrations_of(workspace, arena.judge, scores.range),
-        "boards": {name: standings(one) for name, one in boards.items()},
+        "boards": {name: standing_rows(one) for name, one in boards.items()},
         "settings": {name: one.settings for name, one in boards.items()},
         "win_rates": {name: one.details.get("average_win_rate_top10") for name, one in boards.items()},
         "by": group_boards(workspace, arena, alone, chosen) if groups else {},
@@ -145,7 +145,7 @@ def _weight_boards(
         {
             "weights": name,
             "values": list(WEIGHTINGS[name]),
-            "spearman": compare(ratings[name], ratings["default"]).spearman,
+            "spearman": compare_ratings(ratings[name], ratings["default"]).spearman,
             "top": [standing.model for standing in board.models[:TOP]],
         }
         for name, board in boards.items()
@@ -158,12 +158,12 @@ def _other_judges(workspace: Workspace, judge: str) -> list[str]:
 
     from imarena.storage import reading
     from imarena.storage.schema import judgments
-    from imarena.workflows.boards import fetch
+    from imarena.workflows.boards import fetch_rows
 
     found = workspace.store.count(Judgment, "judge", dimension="overall", status="ok", right_id=None)
     with reading(workspace.store.engine) as connection:
         query = select(judgments.c.judge).where(judgments.c.score.is_not(None)).distinct()
-        scored = {row[0] for row in fetch(connection, query)}
+        scored = {row[0] for row in fetch_rows(connection, query)}
     return sorted(str(name) for (name,) in found if name != judge and name in scored)
 
 

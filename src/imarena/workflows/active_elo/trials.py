@@ -16,8 +16,14 @@ from imarena.core import UserError
 from imarena.judges import range_of
 from imarena.routing import Gates
 from imarena.stats import ScoreRange
-from imarena.workflows.active_elo.simulation.campaigns import campaigns, default_gates, moved_gates
-from imarena.workflows.active_elo.simulation.compare import EXTRA_POLICIES, POLICIES, SENSITIVITY, Plan, simulate
+from imarena.workflows.active_elo.simulation.campaigns import default_gates, make_campaigns, moved_gates
+from imarena.workflows.active_elo.simulation.compare import (
+    EXTRA_POLICIES,
+    POLICIES,
+    SENSITIVITY,
+    SimulationPlan,
+    simulate,
+)
 from imarena.workflows.active_elo.simulation.worlds import World
 from imarena.workflows.boards import Arena
 
@@ -40,7 +46,9 @@ class Trial:
     """Of the scores; None: as the judge declares it, or as its scores show it."""
 
 
-def recorded(arena: Arena, scores: NDArray[np.float64] | None = None, score_range: ScoreRange | None = None) -> World:
+def recorded_world(
+    arena: Arena, scores: NDArray[np.float64] | None = None, score_range: ScoreRange | None = None
+) -> World:
     """The votes outside the gold set as a world of the items that have any; `scores` (N, m) in place of the judge's."""
     votes = arena.work
     if not len(votes):
@@ -67,22 +75,22 @@ def recorded(arena: Arena, scores: NDArray[np.float64] | None = None, score_rang
 
 def policy_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
     """Table 2 with the votes that are there: routing, constant against gap-dependent q, rho on and off."""
-    return _compared(recorded(arena, score_range=trial.score_range), _plan(ABLATION, trial))
+    return _compared(recorded_world(arena, score_range=trial.score_range), _plan(ABLATION, trial))
 
 
 def threshold_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
     """Table 9: both thresholds as they are, loosened and tightened by a twentieth of the judge's range."""
-    return _compared(recorded(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
+    return _compared(recorded_world(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
 
 
 def judge_lines(arenas: Mapping[str, Arena], trial: Trial) -> dict[str, Any]:
     """Appendix I: the same campaign with each judge. Every judge has its own thresholds."""
-    return _each({name: recorded(arena) for name, arena in arenas.items()}, replace(trial, gates=None))
+    return _each({name: recorded_world(arena) for name, arena in arenas.items()}, replace(trial, gates=None))
 
 
 def weight_lines(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> dict[str, Any]:
     """Table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
-    worlds = {name: recorded(arena, scores, trial.score_range) for name, scores in tables.items()}
+    worlds = {name: recorded_world(arena, scores, trial.score_range) for name, scores in tables.items()}
     return _each(worlds, trial)
 
 
@@ -113,16 +121,16 @@ def _each(worlds: Mapping[str, World], trial: Trial) -> dict[str, Any]:
     return {"settings": settings, "lines": lines, "left_out": left_out}
 
 
-def _plan(policies: tuple[str, ...], trial: Trial) -> Plan:
-    return Plan(seeds=trial.seeds, rounds=trial.rounds, policies=policies, gates=trial.gates, seed=trial.seed)
+def _plan(policies: tuple[str, ...], trial: Trial) -> SimulationPlan:
+    return SimulationPlan(seeds=trial.seeds, rounds=trial.rounds, policies=policies, gates=trial.gates, seed=trial.seed)
 
 
-def _compared(world: World, plan: Plan, budget: int | None = None) -> dict[str, Any]:
+def _compared(world: World, plan: SimulationPlan, budget: int | None = None) -> dict[str, Any]:
     document = simulate(world, replace(plan, budgets=(budget or _budget(world, plan),)))
     return {"settings": {**document["settings"], "items": len(world.scores)}, "lines": document["policies"]}
 
 
-def _budget(world: World, plan: Plan) -> int:
+def _budget(world: World, plan: SimulationPlan) -> int:
     """The most votes that every rule can ask for in every seed, at most half of those that are there."""
     known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
     selections = {known[name][0] for name in plan.policies}
@@ -133,7 +141,7 @@ def _budget(world: World, plan: Plan) -> int:
     gap = np.abs(world.scores[:, left] - world.scores[:, right])
     lower = np.minimum(world.scores[:, left], world.scores[:, right])
     voted = np.isfinite(world.votes).any(axis=0)
-    train = campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed).train.astype(np.int64)
+    train = make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed).train.astype(np.int64)
     least = int((train @ voted.sum(axis=1)).min()) // 2
     for name in sorted(selections & moved.keys()):
         through = int((train @ (voted & moved[name].passes(lower, gap)).sum(axis=1)).min())

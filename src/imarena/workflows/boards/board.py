@@ -14,7 +14,7 @@ from imarena.core.records import Ranking
 from imarena.ranking import signed, table_data
 from imarena.storage import Form, Workspace
 from imarena.workflows.boards import findings
-from imarena.workflows.boards.choice import Chosen, Evidence, choose, judge_called, people
+from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people
 from imarena.workflows.boards.coverage import Delivery, read_delivery
 from imarena.workflows.boards.empty import nothing_to_rank
 from imarena.workflows.boards.from_tables import rank_table
@@ -43,7 +43,7 @@ class Board:
 
     ranking: Ranking
     battles: BattleColumns
-    chosen: Chosen
+    chosen: ChosenSource
     title: str = ""
 
     @property
@@ -57,7 +57,7 @@ class Gathered:
     """The battles of a query, before they are ranked."""
 
     battles: BattleColumns
-    chosen: Chosen
+    chosen: ChosenSource
     notices: tuple[Notice, ...]
     dimensions: tuple[str, ...]
     """What all battles of the source are about."""
@@ -76,12 +76,12 @@ class Boards:
 
     def gather(self, query: BoardQuery) -> "Gathered":
         """The battles that a query leaves, whose they are, and what to know about them."""
-        chosen = choose(self.view, query, Evidence(self.view, query.window))
+        chosen = choose(self.view, query, AvailableSources(self.view, query.window))
         every = self._every(query, chosen)
         found, notices = self._about(every, query, chosen)
         return Gathered(self._filtered(found, query.filters), chosen, notices, tuple(every.dimension.used()))
 
-    def _every(self, query: BoardQuery, chosen: Chosen) -> BattleColumns:
+    def _every(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
         parts = []
         if chosen.source in ("human", "all"):
@@ -103,12 +103,12 @@ class Boards:
         found = named(people_battles(self.view, window=query.window), self.view.entries).dimension.list()
         return Counter(f"about {name}, not the whole" for name in found if name != WHOLE)
 
-    def forms(self, query: BoardQuery, chosen: Chosen) -> list[Form]:
+    def forms(self, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
         """The forms of the chosen judges that count."""
         return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
 
     def _about(
-        self, found: BattleColumns, query: BoardQuery, chosen: Chosen
+        self, found: BattleColumns, query: BoardQuery, chosen: ChosenSource
     ) -> tuple[BattleColumns, tuple[Notice, ...]]:
         """The battles about the whole; those about one dimension are counted as left out.
 
@@ -174,7 +174,7 @@ class Boards:
             return weighed
         gathered = self.gather(query)
         found, chosen = gathered.battles, gathered.chosen
-        evidence = Evidence(self.view, query.window)
+        evidence = AvailableSources(self.view, query.window)
         if not len(found):
             raise nothing_to_rank(self.view, chosen, query, gathered.dimensions)
         notices = (
@@ -204,10 +204,10 @@ class Boards:
         arena = read_arena(workspace, judge, dimension=query.dimension or WHOLE, ratings=True)
         method = query.options.method
         made = arena_boards(workspace, arena, method, query.options, by=query.by, weigh=query.weigh_routing)
-        chosen = Chosen("all", (arena.judge,), asked=query.judge is not None)
+        chosen = ChosenSource("all", (arena.judge,), asked=query.judge is not None)
         return [Board(ranking, joined_battles([]), chosen) for ranking in made]
 
-    def _data(self, query: BoardQuery, chosen: Chosen) -> dict[str, str]:
+    def _data(self, query: BoardQuery, chosen: ChosenSource) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""
         data = {"source": whose(chosen), **judge_data(self.forms(query, chosen))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else WHOLE)
@@ -303,7 +303,7 @@ class _Shared:
     """What all boards of one query have in common."""
 
     query: BoardQuery
-    chosen: Chosen
+    chosen: ChosenSource
     notices: tuple[Notice, ...]
     beside: Notice | None
     data: dict[str, str]
@@ -314,7 +314,7 @@ def board(workspace: Workspace, query: BoardQuery) -> Board:
     return Boards(View(workspace)).board(query)
 
 
-def whose(chosen: Chosen) -> str:
+def whose(chosen: ChosenSource) -> str:
     """Whose verdicts a board rests on, in words."""
     if chosen.source == "human" or not chosen.judges:
         return "people"

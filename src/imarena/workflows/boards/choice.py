@@ -22,7 +22,7 @@ from imarena.workflows.views import (
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenSource:
     """The source and judges that a query comes to."""
 
     source: Source
@@ -36,7 +36,7 @@ class Chosen:
         return self.judges[0] if len(self.judges) == 1 else None
 
 
-class Evidence:
+class AvailableSources:
     """What a view holds to rank by."""
 
     def __init__(self, view: View, window: Window) -> None:
@@ -77,41 +77,43 @@ class Evidence:
         return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
 
 
-def choose(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
+def choose(view: View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
     """What was asked for; else the default."""
     if query.judge is not None:
         if query.source == "human":
             raise UserError("--source people and --judge contradict each other.", hint="Leave one of them out.")
-        return Chosen("all" if query.source == "all" else "judge", _judges(view, query.judge, evidence), asked=True)
+        return ChosenSource(
+            "all" if query.source == "all" else "judge", _judges(view, query.judge, evidence), asked=True
+        )
     if query.source in ("human", "all"):
-        return Chosen(query.source, tuple(evidence.judges) if query.source == "all" else (), asked=True)
+        return ChosenSource(query.source, tuple(evidence.judges) if query.source == "all" else (), asked=True)
     if query.source == "judge":
         return _by_judge(evidence, query.dimension, asked=True)
     if query.options.method in WEIGHED:  # these weigh all sources themselves
-        return Chosen("all", tuple(evidence.judges))
+        return ChosenSource("all", tuple(evidence.judges))
     return _default(view, query, evidence)
 
 
-def _default(view: View, query: BoardQuery, evidence: Evidence) -> Chosen:
+def _default(view: View, query: BoardQuery, evidence: AvailableSources) -> ChosenSource:
     """The lead's setting; else people, if their votes link all editors; else the widest judge."""
     setting = view.workspace.settings.board
     if setting.judge:
-        return Chosen("judge", _judges(view, setting.judge, evidence))
+        return ChosenSource("judge", _judges(view, setting.judge, evidence))
     whole = replace(query, by=None, dimensions_together=False)  # the same source whatever the board is grouped by
     if setting.source == "people" or (not setting.source and linked(view, people(view, whole), setting.min_battles)):
-        return Chosen("human")
+        return ChosenSource("human")
     widest = _by_judge(evidence, query.dimension)
     some_votes = not widest.judges and not setting.source and len(people(view, query)) > 0
-    return Chosen("human") if some_votes else widest
+    return ChosenSource("human") if some_votes else widest
 
 
-def _judges(view: View, name: str, evidence: Evidence) -> tuple[str, ...]:
+def _judges(view: View, name: str, evidence: AvailableSources) -> tuple[str, ...]:
     return tuple(evidence.judges) if name == ALL_JUDGES else (judge_called(view, name),)
 
 
-def _by_judge(evidence: Evidence, dimension: str | None, *, asked: bool = False) -> Chosen:
+def _by_judge(evidence: AvailableSources, dimension: str | None, *, asked: bool = False) -> ChosenSource:
     name = evidence.widest(dimension)
-    return Chosen("judge", (name,) if name else (), asked=asked)
+    return ChosenSource("judge", (name,) if name else (), asked=asked)
 
 
 def people(view: View, query: BoardQuery) -> BattleColumns:

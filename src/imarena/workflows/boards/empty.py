@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from imarena.core import UserError, counted
-from imarena.workflows.boards.choice import Chosen
+from imarena.workflows.boards.choice import ChosenSource
 from imarena.workflows.boards.query import BoardQuery
 from imarena.workflows.views import RULES, WHOLE, View, read_ratings, unanswered_places
 
 
-def nothing_to_rank(view: View, chosen: Chosen, query: BoardQuery, about: Sequence[str]) -> UserError:
+def nothing_to_rank(view: View, chosen: ChosenSource, query: BoardQuery, about: Sequence[str]) -> UserError:
     """The error for a query that leaves no battle. `about`: the dimensions of the battles that the source has."""
     if about and WHOLE not in about and query.dimension is None:
         return UserError(

@@ -13,7 +13,7 @@ from imarena.core.records import Status
 from imarena.judges import CARDS
 from imarena.storage import reading
 from imarena.storage.schema import outputs
-from imarena.workflows.boards.choice import Chosen, Evidence
+from imarena.workflows.boards.choice import AvailableSources, ChosenSource
 from imarena.workflows.boards.coverage import Delivery
 from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, occurring, slots_of
 
@@ -23,14 +23,14 @@ NEARLY_ALL = 0.95
 """From this share on an editor has, or was judged on, all there is; where nobody has, samples are meant."""
 
 
-def few_votes(evidence: Evidence, chosen: Chosen) -> tuple[Notice, ...]:
+def few_votes(evidence: AvailableSources, chosen: ChosenSource) -> tuple[Notice, ...]:
     """Where nobody chose the source and there are very few votes."""
     if chosen.source != "human" or chosen.asked or evidence.votes >= FEW_VOTES:
         return ()
     return (Notice(code="few_votes", values={"votes": evidence.votes, "judges": bool(evidence.judges)}),)
 
 
-def other_sources(evidence: Evidence, chosen: Chosen) -> Notice | None:
+def other_sources(evidence: AvailableSources, chosen: ChosenSource) -> Notice | None:
     """What a board of this source leaves aside."""
     if chosen.source == "all":
         return None
@@ -87,7 +87,12 @@ def self_judged(drivers: Mapping[str, str], judges: Iterable[str]) -> list[Notic
 
 
 def gaps(
-    view: View, battles: BattleColumns, delivery: Delivery, chosen: Chosen, evidence: Evidence, kind: str | None
+    view: View,
+    battles: BattleColumns,
+    delivery: Delivery,
+    chosen: ChosenSource,
+    evidence: AvailableSources,
+    kind: str | None,
 ) -> tuple[Notice, ...]:
     """Models that are not on this board, or are on it with less than others."""
     ranked = editors_on(view, battles)
@@ -108,7 +113,7 @@ def editors_on(view: View, battles: BattleColumns) -> set[str]:
 
 
 def _absent(
-    view: View, ranked: Collection[str], chosen: Chosen, evidence: Evidence, kind: str | None
+    view: View, ranked: Collection[str], chosen: ChosenSource, evidence: AvailableSources, kind: str | None
 ) -> Iterable[Notice]:
     entries = view.entries
     there = np.unique(entries.editor.of[entries.ok & entries.pictured & (entries.editor.of >= 0)]).tolist()
@@ -124,7 +129,9 @@ def _absent(
     return (Notice(code="absent_editors", values={"models": list(missing), "people": people, "command": command}),)
 
 
-def _scored_only(view: View, battles: BattleColumns, chosen: Chosen, evidence: Evidence) -> Iterable[Notice]:
+def _scored_only(
+    view: View, battles: BattleColumns, chosen: ChosenSource, evidence: AvailableSources
+) -> Iterable[Notice]:
     scored = battles.scored[battles.judged]
     if scored.all() or not scored.any():
         return ()
@@ -140,7 +147,7 @@ def _scored_only(view: View, battles: BattleColumns, chosen: Chosen, evidence: E
     return (Notice(code="scored_only", values={"models": list(only), "command": command}),)
 
 
-def _adding(view: View, missing: list[str], chosen: Chosen, evidence: Evidence, kind: str | None) -> str:
+def _adding(view: View, missing: list[str], chosen: ChosenSource, evidence: AvailableSources, kind: str | None) -> str:
     judges = evidence.judges
     judge = chosen.judge or max(judges, key=lambda name: sum(judges[name]), default="builtin")
     asked = [] if judge == "builtin" else ["--judge", judge.partition("/")[0]]

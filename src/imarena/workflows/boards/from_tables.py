@@ -10,7 +10,17 @@ import numpy as np
 from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
-from imarena.ranking import Comparison, EloState, Options, compare, coverage, encode, rank_battles, signed, table_data
+from imarena.ranking import (
+    BoardComparison,
+    EloState,
+    Options,
+    compare_ratings,
+    coverage,
+    encode_battles,
+    rank_battles,
+    signed,
+    table_data,
+)
 
 
 def rank(
@@ -75,7 +85,7 @@ def rank_table(
     `known_coverage` is each model's share of delivered outputs where the caller knows it; otherwise it is the share of
     the table's items that a model was seen on.
     """
-    battles = encode(
+    battles = encode_battles(
         table,
         both_bad=both_bad,
         missing=missing,
@@ -152,7 +162,7 @@ def _trimmed(table: Any) -> Any:
     return table
 
 
-def load_board(path: Path) -> tuple[dict[str, float], str | None]:
+def load_outside_board(path: Path) -> tuple[dict[str, float], str | None]:
     """Ratings by model (higher is better) and the board's date, from model and rating or rank, or from our own JSON."""
     if path.suffix.lower() == ".json":
         return _own_board(path)
@@ -208,8 +218,8 @@ def load_ranking(path: Path) -> Ranking:
 
 def compare_boards(ours: Mapping[str, float], path: Path, names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Correlation with an outside leaderboard, as a document."""
-    theirs, date = load_board(path)
-    found: Comparison = compare(ours, theirs, names=names)
+    theirs, date = load_outside_board(path)
+    found: BoardComparison = compare_ratings(ours, theirs, names=names)
     return {
         "board": path.name,
         "date": date,

@@ -26,7 +26,7 @@ _WORDS = 500
 
 
 @dataclass(frozen=True)
-class Place:
+class MissingOutput:
     """Where an output is missing."""
 
     item: Item
@@ -52,7 +52,7 @@ class _Asked:
     times: int
 
 
-def asides(editor: Editor, places: Sequence[Place]) -> Asides | None:
+def asides(editor: Editor, places: Sequence[MissingOutput]) -> Asides | None:
     """The price of all questions that an agent or a best of N may ask for these outputs; None where it asks nobody."""
     asked = [one for one in _asked(editor) if not one.door.runs_here and one.times]
     if not asked or not places:
@@ -83,7 +83,7 @@ def _asked(editor: Any, edits: int = 1) -> Iterator[_Asked]:
         yield from _asked(editor.editor, edits * editor.most_edits)
 
 
-def _cost(one: _Asked, places: Sequence[Place]) -> float | None:
+def _cost(one: _Asked, places: Sequence[MissingOutput]) -> float | None:
     given = written = 0.0
     for place in places:
         size, replies = (_thought if one.who == "mind" else _verdict)(one, place)
@@ -92,7 +92,7 @@ def _cost(one: _Asked, places: Sequence[Place]) -> float | None:
     return one.door.endpoint.cost_usd(Usage(input_tokens=round(given), output_tokens=round(written)))
 
 
-def _verdict(one: _Asked, place: Place) -> tuple[Size, int]:
+def _verdict(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
     """The size of one verdict on an output, and its replies; nothing where the judge cannot be shown such an item."""
     sources, references = place.item.sources, references_of(place.item, place.turn)
     known = {image.sha256.encode(): image for image in (*sources, *references)}
@@ -115,7 +115,7 @@ def _verdict(one: _Asked, place: Place) -> tuple[Size, int]:
     return Size(size.words * passes, size.pixels * passes, size.pictures * passes), len(prompts) * passes
 
 
-def _thought(one: _Asked, place: Place) -> tuple[Size, int]:
+def _thought(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
     """The mean size of the mind's two questions about an output."""
     questions = one.part.questions(instruction_of(place.item, place.turn, place.mode))
     pictures = (*place.item.sources, *references_of(place.item, place.turn))

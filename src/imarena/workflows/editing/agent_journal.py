@@ -5,7 +5,7 @@ from collections import defaultdict
 
 from imarena.core import Editor, Noted, StoreError, canonical_json, sha256_hex
 from imarena.core.records import Evidence, ImageRef, JsonDict
-from imarena.images import check
+from imarena.images import check_image
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import EditWork
 
@@ -66,7 +66,7 @@ class StepJournal:
         )  # fmt: skip
 
     def _keep(self, data: bytes) -> str:
-        info = check(data)
+        info = check_image(data)
         sha256 = sha256_hex(data)
         self._workspace.keep(
             ImageRef(

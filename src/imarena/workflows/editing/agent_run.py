@@ -10,10 +10,10 @@ from pathlib import Path
 
 from imarena.core import EditRequest, EditResult, InvalidImage, Resumable, UnknownName, UserError
 from imarena.core.records import Status
-from imarena.images import SUFFIXES, check, media_type_of
+from imarena.images import SUFFIXES, check_image, media_type_of
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
 from imarena.workflows.editing.agent_journal import StepJournal
-from imarena.workflows.wiring import Wish, wire_editors
+from imarena.workflows.wiring import EditorArguments, wire_editors
 
 _STEP = re.compile(rf"\d+({'|'.join(re.escape(suffix) for suffix in SUFFIXES.values())})")
 
@@ -48,7 +48,7 @@ def run_agent(
     sources: list[Path],
     instruction: str,
     output: Path,
-    wish: Wish,
+    wish: EditorArguments,
     seed: int | None = 42,
 ) -> AgentRun:
     """Edit one picture; `output` gets the chosen one, `output-steps/` every step's."""
@@ -77,7 +77,7 @@ def run_agent(
 def _read(path: Path) -> bytes:
     try:
         data = path.read_bytes()
-        check(data)
+        check_image(data)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     except InvalidImage as error:

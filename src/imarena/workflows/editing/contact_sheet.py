@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from imarena.core import Editor, InvalidImage, StoreError
 from imarena.core.records import ImageRef, Item, Output
-from imarena.images import JPEG, encode, preview
+from imarena.images import JPEG, encode_image, preview
 from imarena.reports import ContactSheetCell, ContactSheetPage, ContactSheetRow, contact_sheet_html
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import EditReport
@@ -131,7 +131,7 @@ class ContactSheet:
                         sheet.paste(small.convert("RGB"), (column * CELL, top))
                 elif look is not None:
                     pen.text((column * CELL + 8, top + 70), look.words, fill="#a02020", font=font)
-        return encode(sheet, JPEG, quality=88)
+        return encode_image(sheet, JPEG, quality=88)
 
     def _write(self, name: str, data: bytes) -> None:
         part = self.workspace.root / f"{name}.part"

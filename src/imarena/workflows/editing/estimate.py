@@ -11,7 +11,7 @@ from imarena.core import Editor, Resumable, counted, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.editors import FolderEditor, age
 from imarena.storage import Workspace
-from imarena.workflows.editing.agent_costs import Place, asides
+from imarena.workflows.editing.agent_costs import MissingOutput, asides
 from imarena.workflows.editing.agent_journal import paid_before, steps_of
 from imarena.workflows.editing.plan import EditSettings, EditWork, has_turn, named_in_folder
 from imarena.workflows.editing.variants import made_alike
@@ -133,7 +133,7 @@ def _estimate(
     done: dict[_Slot, tuple[bool, Output]],
     paid: dict[str, float],
 ) -> EditEstimate:
-    places: list[Place] = []
+    places: list[MissingOutput] = []
     begun: list[float] = []
     before = other = 0
     for item in items:
@@ -145,7 +145,7 @@ def _estimate(
                     slot = (item.item_id, turn, editor.name, Mode(mode).value, sample)
                     before += slot in done
                     if slot not in done:
-                        places.append(Place(item, Mode(mode), turn))
+                        places.append(MissingOutput(item, Mode(mode), turn))
                         if paid:
                             begun.append(paid.get(_steps(places[-1], editor, sample, settings, done), 0.0))
                     other += slot in done and not done[slot][0]
@@ -166,7 +166,7 @@ def _estimate(
 
 
 def _steps(
-    place: Place, editor: Editor, sample: int, settings: EditSettings, done: dict[_Slot, tuple[bool, Output]]
+    place: MissingOutput, editor: Editor, sample: int, settings: EditSettings, done: dict[_Slot, tuple[bool, Output]]
 ) -> str:
     """The name under which an agent's steps for a place stand, if it was begun."""
     item, turn, many = place.item, place.turn, place.mode is Mode.MULTI_TURN

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from imarena.core.records import Item, Mode
-from imarena.editors import names_of
+from imarena.editors import file_names
 from imarena.storage import Workspace
 from imarena.workflows.editing.plan import has_turn, named_in_folder
 from imarena.workflows.views import instruction_of
@@ -36,7 +36,7 @@ def item_files(workspace: Workspace) -> Iterator[ItemFile]:
         for mode in Mode:
             for turn in range(len(item.turns)):
                 if not item.absent and has_turn(item, mode, turn):
-                    plain, apart = names_of(named_in_folder(item, mode, turn))
+                    plain, apart = file_names(named_in_folder(item, mode, turn))
                     yield ItemFile(
                         file=f"{apart if shared[item.key] > 1 else plain}.png",
                         dataset=item.dataset,

@@ -85,7 +85,7 @@ class EditSettings:
 Slot = tuple[str, int, str | None, str, int]
 
 
-class Known:
+class StoredOutputs:
     """What is stored already, by slot."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -103,7 +103,7 @@ def missing(
     editors: Sequence[Editor],
     settings: EditSettings,
     turn: int,
-    known: Known,
+    known: StoredOutputs,
     report: EditReport,
 ) -> Iterator[EditWork]:
     """Every edit of one turn that has no ok output yet and can be made now."""

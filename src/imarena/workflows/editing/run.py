@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from imarena.core import Editor, EditRequest, EditResult, InvalidImage, Progress, Resumable, StoreError, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
 from imarena.editors import FunctionEditor
-from imarena.engine import Plan, run_async
-from imarena.images import check
+from imarena.engine import RunPlan, run_async
+from imarena.images import check_image
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_journal import StepJournal
 from imarena.workflows.editing.contact_sheet import ContactSheet
-from imarena.workflows.editing.plan import EditReport, EditSettings, EditWork, Known, missing, named_in_folder
+from imarena.workflows.editing.plan import EditReport, EditSettings, EditWork, StoredOutputs, missing, named_in_folder
 from imarena.workflows.views import instruction_of, request_of
 from imarena.workflows.wiring import Ongoing, alone, noted
 
@@ -85,13 +85,13 @@ async def _edit_turns(
             if opened is not None:
                 await stack.enter_async_context(opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
-            known = Known(workspace)
+            known = StoredOutputs(workspace)
             work = list(missing(items, editors, settings, turn, known, report))
             planned += len(work)
             ongoing.plan(planned)
             stage = "edits" if turn == 0 else f"edits, turn {turn + 1}"
             run = _Run(workspace, settings, report, ongoing.run_id, sheet)
-            plan = Plan(
+            plan = RunPlan(
                 work, run.do, _failed, run.write, total=len(work), stage=stage, concurrency=settings.concurrency
             )
             report.stopped = (await run_async(plan, progress=progress)).stopped
@@ -176,7 +176,7 @@ class _Run:
             why = result.error or "the editor said ok and returned no image"
             return _Made(work, replace(result, status=Status.MISSING_OUTPUT, error=why))
         try:
-            info = check(result.image)
+            info = check_image(result.image)
             self.workspace.blobs.put(result.image)
         except InvalidImage as error:
             start = result.image[:60].decode("utf-8", "replace").strip()

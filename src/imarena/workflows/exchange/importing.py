@@ -9,8 +9,8 @@ from pathlib import Path
 from imarena.core import InvalidImage, Progress, ReadFormat, Skip, content_id, sha256_hex
 from imarena.core.records import ImageRef, Item, JsonDict, Judgment, Output, Record, Status, Tombstone, Vote
 from imarena.datasets import load_taxonomy, taxonomy_names
-from imarena.images import check
-from imarena.storage import Conflict, Workspace, images_of, withdrawn
+from imarena.images import check_image
+from imarena.storage import Conflict, Workspace, item_images, withdrawn
 from imarena.workflows.wiring import noted
 
 BATCH = 1_000
@@ -67,7 +67,7 @@ class WorkspaceIntake:
             return self._refs[sha256]
         if sha256 in self._withdrawn:
             raise InvalidImage(f"the image was withdrawn from this workspace on {self._withdrawn[sha256][:10]}")
-        info = check(data)
+        info = check_image(data)
         reference = ImageRef(
             sha256=sha256, size_bytes=len(data), media_type=info.media_type, width=info.width, height=info.height
         )
@@ -96,7 +96,7 @@ class WorkspaceIntake:
         for record in records:
             if isinstance(record, Tombstone) and record.kind == "image":
                 self._tombstones[record.subject] = record.created_at.isoformat()
-            named = images_of(record) if isinstance(record, Item) else []
+            named = item_images(record) if isinstance(record, Item) else []
             if isinstance(record, Output) and record.image is not None:
                 named = [record.image]
             for image in named:

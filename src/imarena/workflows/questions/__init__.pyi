@@ -1,6 +1,6 @@
-from .cases import Board as Board
 from .cases import Case as Case
-from .cases import load_board as load_board
+from .cases import ShowableOutputs as ShowableOutputs
+from .cases import load_outputs as load_outputs
 from .cases import pointwise_cases as pointwise_cases
 from .cases import sides as sides
 from .estimates import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
@@ -21,7 +21,7 @@ from .judging import Watch as Watch
 from .judging import judge_cases as judge_cases
 from .judging import put as put
 from .judging_plan import CaseWork as CaseWork
-from .judging_plan import Held as Held
+from .judging_plan import EarlierAnswers as EarlierAnswers
 from .judging_plan import PlannedWork as PlannedWork
 from .judging_plan import known_answers as known_answers
 from .judging_plan import unfit_reason as unfit_reason
@@ -29,7 +29,7 @@ from .judging_plan import with_held as with_held
 from .judging_plan import work_id as work_id
 from .judging_records import reply_of as reply_of
 from .judging_runs import Job as Job
-from .judging_runs import ask as ask
+from .judging_runs import ask_jobs as ask_jobs
 from .judging_runs import plan_battles as plan_battles
 from .judging_runs import plan_scores as plan_scores
 from .reparsing import reread as reread
@@ -38,7 +38,7 @@ from .sampling import cases_of as cases_of
 from .sampling import parse_orders as parse_orders
 from .sampling import parse_sampler as parse_sampler
 from .sampling import sampled as sampled
-from .text_findings import Finding as Finding
+from .text_findings import TextFinding as TextFinding
 from .text_findings import findings as findings
 from .text_findings import findings_table as findings_table
 from .text_findings import item_findings as item_findings

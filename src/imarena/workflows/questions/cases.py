@@ -27,7 +27,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Board:
+class ShowableOutputs:
     """The outputs that can be shown: ok and with pixels, by item, turn and mode."""
 
     items: dict[str, Item]
@@ -45,14 +45,14 @@ class Board:
         return sorted({output.editor for outputs in self.slots.values() for output in outputs if output.editor})
 
 
-def load_board(
+def load_outputs(
     workspace: Workspace,
     *,
     datasets: Sequence[str] | None = None,
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     voted: bool = False,
-) -> Board:
+) -> ShowableOutputs:
     """Read the outputs to be judged. A name that is not in the workspace raises and suggests the nearest one.
 
     `voted`: read too which pairs people voted on.
@@ -75,7 +75,7 @@ def load_board(
             hidden += 1
             continue
         slots.setdefault((output.item_id, output.turn, output.mode.value), []).append(output)
-    return Board(items, slots, parents, hidden, voted_pairs(workspace) if voted else frozenset())
+    return ShowableOutputs(items, slots, parents, hidden, voted_pairs(workspace) if voted else frozenset())
 
 
 def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
@@ -105,7 +105,7 @@ def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:
             raise UnknownName(f"There is no {kind} called '{name}'.", hint=hint)
 
 
-def pointwise_cases(board: Board, *, repeats: int = 1) -> Iterator[Case]:
+def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Case]:
     """Every output once (or `repeats` times)."""
     for repeat in range(repeats):
         for (item_id, _, _), outputs in board.slots.items():

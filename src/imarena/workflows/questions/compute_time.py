@@ -18,7 +18,7 @@ RUNS, SAMPLE = 3, 1000
 
 
 @dataclass(frozen=True)
-class Pace:
+class ComputeTime:
     """Seconds that a picture takes at first sight, and a question about pictures that were seen; None: not known."""
 
     first_s: float | None = None
@@ -42,7 +42,7 @@ class Pace:
         return told
 
 
-def pace_of(workspace: Workspace, judge: Judge) -> Pace:
+def pace_of(workspace: Workspace, judge: Judge) -> ComputeTime:
     """What the last runs of this judge took; every run looks anew.
 
     Two questions about one new picture are asked at once, and which of them waits for the look is chance. So the quick
@@ -51,11 +51,11 @@ def pace_of(workspace: Workspace, judge: Judge) -> Pace:
     taken = [row for run in _last_runs(workspace, judge).values() for row in run]
     pictures = sum(looks for looks, _ in taken)
     if not pictures:
-        return Pace()
+        return ComputeTime()
     quick = sorted(seconds for looks, seconds in taken if not looks)
     again_s = quick[len(quick) // 4] if quick else None
     left = sum(seconds for _, seconds in taken) - (again_s or 0.0) * len(quick)
-    return Pace(max(0.0, left) / pictures, pictures, again_s)
+    return ComputeTime(max(0.0, left) / pictures, pictures, again_s)
 
 
 def _last_runs(workspace: Workspace, judge: Judge) -> dict[str | None, list[tuple[int, float]]]:

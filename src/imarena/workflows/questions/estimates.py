@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from imarena.core import Exhibit, Judge, content_id, counted
 from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
 from imarena.storage import Workspace
-from imarena.workflows.questions.cases import Board, Case
+from imarena.workflows.questions.cases import Case, ShowableOutputs
 from imarena.workflows.questions.compute_time import pace_of
-from imarena.workflows.questions.judging_plan import Held, PlannedWork, skeleton
+from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, skeleton
 from imarena.workflows.views import references_of, sources_of
 from imarena.workflows.wiring import Wired
 
@@ -90,7 +90,13 @@ class _Measured:
 
 
 def estimate(
-    workspace: Workspace, wired: Wired, planned: PlannedWork, board: Board, *, concurrency: int, at_most: bool = False
+    workspace: Workspace,
+    wired: Wired,
+    planned: PlannedWork,
+    board: ShowableOutputs,
+    *,
+    concurrency: int,
+    at_most: bool = False,
 ) -> Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
     if wired.endpoint is None and getattr(wired.judge, "cpu_bound", False):
@@ -161,7 +167,7 @@ def estimate_sizes(
     )  # fmt: skip
 
 
-def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: Held | None = None) -> Size:
+def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None) -> Size:
     """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
     judge: Any = wired.judge
     prompts = getattr(judge, "prompts", None)
@@ -178,12 +184,12 @@ def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: Held | N
 
 def question_size(prompts: "Iterable[Prompt]", exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
     """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
-    from imarena.judges import render
+    from imarena.judges import render_prompt
 
     words = pixels = 0.0
     pictures = 0
     for prompt in prompts:
-        shown = render(prompt, exhibit)
+        shown = render_prompt(prompt, exhibit)
         words += (len(shown.system) + sum(len(p) for p in shown.parts if isinstance(p, str))) / CHARACTERS_PER_TOKEN
         sent = [part for part in shown.parts if isinstance(part, bytes)]
         pixels += sum(tokens(part) for part in sent)
@@ -254,7 +260,7 @@ def _usage(row: Any) -> Usage:
     return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
 
 
-def _past_size(wired: Wired, row: Any, board: Board) -> Size | None:
+def _past_size(wired: Wired, row: Any, board: ShowableOutputs) -> Size | None:
     """The size of an earlier question; None where its outputs are not on the board."""
     left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
     item = board.items.get(row["item_id"])

@@ -22,7 +22,7 @@ MOST = 50
 
 
 @dataclass(frozen=True)
-class Question:
+class ObjectListSubject:
     """What a list is made from. Two items with the same words and pictures share a list."""
 
     instruction: str
@@ -36,18 +36,18 @@ class Question:
         return sha256_hex(canonical_json([KIND, self.instruction, *pictures]).encode("utf-8", "surrogatepass"))
 
 
-def question_of(item: Item, turn: int, mode: Mode) -> Question:
+def objects_question(item: Item, turn: int, mode: Mode) -> ObjectListSubject:
     """The question about an output's place. After several turns the list is about all of them, whoever edited."""
     joined = turn > 0 and mode is not Mode.SINGLE
     instruction = instruction_of(item, turn, Mode.COMPLEX) if joined else item.turns[turn].instruction
     turns = range(turn + 1) if joined else (turn,)
     references = [image for n in turns for image in references_of(item, n)]
-    return Question(instruction, item.sources, tuple({image.sha256: image for image in references}.values()))
+    return ObjectListSubject(instruction, item.sources, tuple({image.sha256: image for image in references}.values()))
 
 
 def questions(
     workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
-) -> dict[str, Question]:
+) -> dict[str, ObjectListSubject]:
     """Every question that the items raise, by subject: the first turn of each, and every place that has an output."""
     check_names(workspace, datasets=datasets, tasks=tasks)
     where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
@@ -56,7 +56,7 @@ def questions(
     for row in workspace.store.rows(Output):
         if row["item_id"] in items and row["turn"] > 0:
             places[row["item_id"], row["turn"], Mode(row["mode"])] = None
-    found = (question_of(items[item_id], turn, mode) for item_id, turn, mode in places)
+    found = (objects_question(items[item_id], turn, mode) for item_id, turn, mode in places)
     return {question.subject: question for question in found}
 
 
@@ -93,7 +93,9 @@ def work_of(lister: Judge, subject: str) -> str:
     return content_id("work", KIND, identity_of(lister), subject)
 
 
-def evidence_of(lister: Judge, subject: str, attempt: int, value: JsonDict, status: Status, error: str) -> Evidence:
+def objects_evidence(
+    lister: Judge, subject: str, attempt: int, value: JsonDict, status: Status, error: str
+) -> Evidence:
     """One attempt as it is stored. Attempts are told apart, so that a failure leaves room for a later list."""
     return Evidence(
         image_sha256=subject, tool=lister.name, tool_version=_version(lister), kind=KIND,
@@ -148,7 +150,7 @@ def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[
     told = item.provenance.get(KIND)
     if isinstance(told, list):
         return tuple(name for name in told if isinstance(name, str))[:MOST]
-    question = question_of(item, turn, mode)
+    question = objects_question(item, turn, mode)
     listed = by_models(question.subject)
     return listed if listed is not None else tuple(str(each) for each in offline_objects(question.instruction))
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from imarena.core import Exhibit, ImarenaError, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
-from imarena.engine import Plan, Tally, run_async
+from imarena.engine import RunPlan, RunTally, run_async
 from imarena.storage import Workspace
 from imarena.workflows.questions.estimates import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.workflows.questions.expected_objects import (
     KIND,
-    Question,
-    evidence_of,
+    ObjectListSubject,
     identity_of,
+    objects_evidence,
     questions,
     stored,
     work_of,
@@ -26,10 +26,10 @@ from imarena.workflows.wiring import Wired, noted
 
 
 @dataclass(frozen=True)
-class Ask:
+class ObjectsQuestion:
     """A question that has no list yet, and the number of this attempt at it."""
 
-    question: Question
+    question: ObjectListSubject
     attempt: int
 
 
@@ -38,7 +38,7 @@ class ObjectsJob:
     """One lister and everything that it is to be asked."""
 
     wired: Wired
-    asks: list[Ask]
+    asks: list[ObjectsQuestion]
     estimate: Estimate
     concurrency: int
     done_before: int
@@ -64,7 +64,7 @@ def plan_objects(
             attempts[listed.subject] = max(attempts.get(listed.subject, 0), listed.attempt + 1)
             if listed.status is Status.OK:
                 done.add(listed.subject)
-    asks = [Ask(question, attempts.get(key, 0)) for key, question in found.items() if key not in done]
+    asks = [ObjectsQuestion(question, attempts.get(key, 0)) for key, question in found.items() if key not in done]
     lanes = concurrency or wired.concurrency
     before = len(found) - len(asks)
     sizes = [_size(wired, ask.question) for ask in asks]
@@ -72,7 +72,7 @@ def plan_objects(
     return ObjectsJob(wired, asks, took, lanes, before)
 
 
-def _size(wired: Wired, question: Question) -> Size:
+def _size(wired: Wired, question: ObjectListSubject) -> Size:
     prompts: Any = getattr(wired.judge, "prompts", None)
     if not isinstance(prompts, dict):
         return Size(0, 0, 0)
@@ -80,7 +80,7 @@ def _size(wired: Wired, question: Question) -> Size:
     return question_size(prompts.values(), _skeleton(question), lambda part: picture_tokens(wired, images[part]))
 
 
-def _skeleton(question: Question) -> Exhibit:
+def _skeleton(question: ObjectListSubject) -> Exhibit:
     """The exhibit with a hash in the place of each picture."""
 
     def marks(images: tuple[ImageRef, ...]) -> tuple[bytes, ...]:
@@ -89,7 +89,7 @@ def _skeleton(question: Question) -> Exhibit:
     return Exhibit(question.instruction, b"", sources=marks(question.sources), references=marks(question.references))
 
 
-def _past(workspace: Workspace, wired: Wired, found: dict[str, Question]) -> list[tuple[Size, Usage]]:
+def _past(workspace: Workspace, wired: Wired, found: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:
     """What earlier lists by the same model took."""
     past = []
     where = {"tool": wired.judge.name, "kind": KIND, "status": Status.OK.value}
@@ -108,13 +108,13 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     with noted(workspace, "objects", noting) as ongoing:
         ongoing.plan(report.planned)
 
-        def counted(ask: Ask, verdict: Verdict) -> tuple[Ask, Verdict]:
+        def counted(ask: ObjectsQuestion, verdict: Verdict) -> tuple[ObjectsQuestion, Verdict]:
             report.add(verdict)
             if watch:
                 watch(report, sum(report.judgments.values()), report.planned)
             return ask, verdict
 
-        async def do(ask: Ask) -> tuple[Ask, Verdict]:
+        async def do(ask: ObjectsQuestion) -> tuple[ObjectsQuestion, Verdict]:
             try:
                 exhibit = _exhibit(workspace, ask.question)
             except ImarenaError as error:  # a picture was withdrawn, or its file is gone
@@ -126,20 +126,20 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
                 verdict = replace(verdict, usage=verdict.usage.model_copy(update=took))
             return counted(ask, verdict)
 
-        def failed(ask: Ask, error: Exception) -> tuple[Ask, Verdict]:
+        def failed(ask: ObjectsQuestion, error: Exception) -> tuple[ObjectsQuestion, Verdict]:
             return counted(ask, Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error}"))
 
-        def write(batch: list[tuple[Ask, Verdict]]) -> None:
+        def write(batch: list[tuple[ObjectsQuestion, Verdict]]) -> None:
             workspace.store.add([record for one in batch for record in _records(job.wired, *one, ongoing.run_id)])
 
-        plan = Plan(job.asks, do, failed, write, total=len(job.asks), stage="objects", concurrency=job.concurrency)
+        plan = RunPlan(job.asks, do, failed, write, total=len(job.asks), stage="objects", concurrency=job.concurrency)
 
-        async def whole() -> Tally:
+        async def whole() -> RunTally:
             async with job.wired.door.opened() if job.wired.door else nullcontext():
                 return await run_async(plan)
 
         try:
-            tally = asyncio.run(whole()) if job.asks else Tally()
+            tally = asyncio.run(whole()) if job.asks else RunTally()
             report.stopped, report.seconds = tally.stopped, tally.seconds
         finally:
             ongoing.counts = dict(report.judgments) | ({"missing": report.missing} if report.missing else {})
@@ -148,7 +148,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
     return report
 
 
-def _exhibit(workspace: Workspace, question: Question) -> Exhibit:
+def _exhibit(workspace: Workspace, question: ObjectListSubject) -> Exhibit:
     return Exhibit(
         instruction=question.instruction,
         left=b"",
@@ -157,7 +157,7 @@ def _exhibit(workspace: Workspace, question: Question) -> Exhibit:
     )
 
 
-def _records(wired: Wired, ask: Ask, verdict: Verdict, run_id: str) -> list[Record]:
+def _records(wired: Wired, ask: ObjectsQuestion, verdict: Verdict, run_id: str) -> list[Record]:
     """The raw reply first, then the list that was read from it."""
     subject = ask.question.subject
     records: list[Record] = []
@@ -172,5 +172,5 @@ def _records(wired: Wired, ask: Ask, verdict: Verdict, run_id: str) -> list[Reco
         )  # fmt: skip
         records.append(reply)
         value["reply_id"] = reply.reply_id
-    records.append(evidence_of(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error))
+    records.append(objects_evidence(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error))
     return records

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 from imarena.core import Exhibit, ImarenaError, Judge, PartlyAsked, Progress, Verdict
 from imarena.core.records import JsonDict, Output, Status
-from imarena.engine import Plan, Tally, computing, run_async
+from imarena.engine import RunPlan, RunTally, computing, run_async
 from imarena.judges import shown
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.questions.judging_plan import CaseWork, Held, plan_cases
+from imarena.workflows.questions.judging_plan import CaseWork, EarlierAnswers, plan_cases
 from imarena.workflows.questions.judging_records import ORDERS, NotCompared, comparing, copies_of, records_of
 from imarena.workflows.views import exhibit_of
 from imarena.workflows.wiring import Ongoing, noted
@@ -146,9 +146,9 @@ def _run(
     report: JudgeReport,
     ongoing: Ongoing,
     progress: Progress | None,
-) -> Tally:
+) -> RunTally:
     if not work:
-        return Tally()
+        return RunTally()
     computes = bool(getattr(judge, "cpu_bound", False))
     pool: AbstractContextManager[Executor | None] = computing() if computes else nullcontext()
     concurrency = min(asking.concurrency, 2 * (os.cpu_count() or 1)) if computes else asking.concurrency
@@ -190,18 +190,18 @@ def _run(
                 took["latency_s"] = took["elapsed_s"]
             return counted(one, replace(verdict, usage=verdict.usage.model_copy(update=took)))
 
-        plan = Plan(
+        plan = RunPlan(
             work, do, failed, write, total=len(work), stage=f"judgments by {judge.name}", concurrency=concurrency
         )
 
-        async def whole() -> Tally:
+        async def whole() -> RunTally:
             async with asking.opening() if asking.opening else nullcontext():
                 return await run_async(plan, progress=progress)
 
         return asyncio.run(whole())
 
 
-async def put(judge: Judge, exhibit: Exhibit, held: Held | None) -> Verdict:
+async def put(judge: Judge, exhibit: Exhibit, held: EarlierAnswers | None) -> Verdict:
     """Ask only what no earlier attempt got an answer to."""
     if held is not None and isinstance(judge, PartlyAsked):
         return await judge.go_on(exhibit, held.texts)

@@ -9,13 +9,13 @@ from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id
 from imarena.core.records import Order, Output, Reply
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.views import Place, asked, instruction_of, references_of, sources_of
+from imarena.workflows.views import Place, instruction_of, references_of, sources_of, stored_answers
 
 PAGE = 500
 
 
 @dataclass(frozen=True)
-class Held:
+class EarlierAnswers:
     """Answers of earlier attempts at the same work: same judge, words, settings and pixels."""
 
     texts: Mapping[str, str]
@@ -33,7 +33,7 @@ class CaseWork:
     attempt: int
     twins: list[Case] = field(default_factory=list)
     """Other outputs with the very same pixels: asked about once, recorded for each."""
-    held: Held | None = None
+    held: EarlierAnswers | None = None
     """Of several questions: what an earlier attempt got answers to, which are not asked for again."""
 
 
@@ -112,11 +112,11 @@ def with_held(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[
     return [replace(one, held=_held(judge, newest.get(one.work_id))) for one in work]
 
 
-def _held(judge: PartlyAsked, reply: Reply | None) -> Held | None:
+def _held(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
     texts = judge.usable(reply) if reply is not None else {}
     if reply is None or not texts:
         return None
-    return Held(texts, {name: reply.answered[name] for name in texts}, reply.model)
+    return EarlierAnswers(texts, {name: reply.answered[name] for name in texts}, reply.model)
 
 
 @dataclass
@@ -138,7 +138,7 @@ def place_of(case: Case) -> tuple[str, str | None, str | None]:
 
 def _known(workspace: Workspace, judge: Judge) -> _Known:
     known = _Known()
-    for one in asked(workspace, judge=judge.name):
+    for one in stored_answers(workspace, judge=judge.name):
         work = one.place[0]
         known.attempts[work] = max(known.attempts.get(work, 0), one.attempt + 1)
         if one.answers:

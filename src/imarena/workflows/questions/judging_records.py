@@ -5,7 +5,7 @@ from typing import Any
 
 from imarena.core import Judge, UserError, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
-from imarena.judges import mirrored_reasons, mirrored_scores, recorded
+from imarena.judges import mirrored_reasons, mirrored_scores, to_recorded_sides
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.judging_plan import CaseWork, place_of
@@ -44,7 +44,7 @@ def records_of(
                 usage=said.usage if case is work.case else Usage(),
                 run_id=run_id,
                 parser_version=str(getattr(judge, "parser_version", "")),
-                **verdict_fields(recorded(said, case.order) if case.order is not None else said),
+                **verdict_fields(to_recorded_sides(said, case.order) if case.order is not None else said),
             )
 
 

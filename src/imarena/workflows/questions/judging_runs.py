@@ -14,13 +14,13 @@ from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
-from imarena.workflows.questions.cases import Board, Case, load_board, pointwise_cases
+from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import Estimate, estimate
 from imarena.workflows.questions.expected_objects import all_lists
 from imarena.workflows.questions.judging import Asking, JudgeReport, Watch, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
-from imarena.workflows.questions.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
-from imarena.workflows.wiring import Wired, Words, alone, need_shape, wire_judge
+from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled
+from imarena.workflows.wiring import EndpointArguments, Wired, alone, need_shape, wire_judge
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Job:
     """One judge and everything that it is to be asked."""
 
     wired: Wired
-    board: Board
+    board: ShowableOutputs
     cases: list[Case]
     estimate: Estimate
     asking: Asking
@@ -42,7 +42,7 @@ class Job:
 def plan_scores(
     workspace: Workspace,
     judges: Sequence[str],
-    words: Words | None = None,
+    words: EndpointArguments | None = None,
     budget: Budget | None = None,
     *,
     datasets: Sequence[str] | None = None,
@@ -62,7 +62,7 @@ def plan_scores(
 def plan_battles(
     workspace: Workspace,
     judges: Sequence[str],
-    words: Words | None = None,
+    words: EndpointArguments | None = None,
     budget: Budget | None = None,
     *,
     sampler: Sampler | None = None,
@@ -88,7 +88,7 @@ def plan_battles(
     ]
 
 
-def _refuse(board: Board, sampler: Sampler) -> None:
+def _refuse(board: ShowableOutputs, sampler: Sampler) -> None:
     """Say why there are no battles, where that is not just because no two editors share an item."""
     if sampler.kind == "voted":
         raise UserError(
@@ -111,8 +111,8 @@ def _board(
     tasks: Sequence[str] | None,
     *,
     voted: bool = False,
-) -> Board:
-    board = load_board(workspace, datasets=datasets, editors=editors, tasks=tasks, voted=voted)
+) -> ShowableOutputs:
+    board = load_outputs(workspace, datasets=datasets, editors=editors, tasks=tasks, voted=voted)
     if not board.slots:
         why = f"{counted(board.hidden, 'output')} came without pixels" if board.hidden else "there are no ok outputs"
         raise UserError(f"There is nothing to show to a judge: {why}.", hint="Run `imarena edit`, or import outputs.")
@@ -122,9 +122,9 @@ def _board(
 def _job(
     workspace: Workspace,
     wired: Wired,
-    board: Board,
+    board: ShowableOutputs,
     cases: list[Case],
-    words: Words | None,
+    words: EndpointArguments | None,
     command: str,
     *,
     sampler: Sampler | None = None,
@@ -154,7 +154,7 @@ def shows_objects(judge: Judge) -> bool:
     return isinstance(prompts, dict) and any(prompt.shows_objects for prompt in prompts.values())
 
 
-def ask(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None) -> list[JudgeReport]:
+def ask_jobs(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None) -> list[JudgeReport]:
     """Run the jobs one after the other. A stop (Ctrl-C, the cost limit) ends them all; the others count as missing."""
     for job in jobs:
         if job.wired.endpoint is not None and not job.wired.runs_here and job.estimate.new:
@@ -214,4 +214,4 @@ def _quick_ranking(workspace: Workspace, job: Job) -> Ranking | None:
         return None
 
 
-__all__ = ["Battle", "Job", "ask", "plan_battles", "plan_scores"]
+__all__ = ["Job", "ask_jobs", "plan_battles", "plan_scores"]

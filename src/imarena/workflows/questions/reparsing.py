@@ -9,11 +9,11 @@ from pydantic import JsonValue
 
 from imarena.core import Progress, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
-from imarena.judges import recorded
+from imarena.judges import to_recorded_sides
 from imarena.storage import Workspace
 from imarena.workflows.questions.judging_records import verdict_fields
 from imarena.workflows.questions.reply_readers import Readers
-from imarena.workflows.views import asked, unanswered
+from imarena.workflows.views import stored_answers, unanswered
 from imarena.workflows.wiring import noted
 
 READABLE = (Status.OK.value, Status.UNPARSABLE.value)
@@ -78,7 +78,7 @@ class _Done:
     """What needs no reading: replaced judgments, and failures of questions that were answered at another attempt."""
 
     def __init__(self, workspace: Workspace, where: dict[str, Any]) -> None:
-        known = list(asked(workspace, **where))
+        known = list(stored_answers(workspace, **where))
         self.rows = len(known)
         self.replaced = {one.judgment_id for one in known if one.superseded}
         self.answered = {one.place for one in known if one.answers}
@@ -109,7 +109,7 @@ def _again(workspace: Workspace, old: Judgment, readers: Readers, report: Reread
         report.skipped["the reply is gone"] += 1
         return None
     said: Verdict = reader.reread(reply.raw)
-    verdict = recorded(said, old.order) if old.order is not None else said
+    verdict = to_recorded_sides(said, old.order) if old.order is not None else said
     report.read += 1
     same = (verdict.status, verdict.preference, verdict.score) == (old.status, old.preference, old.score)
     change = f"{old.status.value} to {verdict.status.value}" if old.status is not verdict.status else "other verdict"

@@ -15,7 +15,7 @@ from typing import Literal
 from imarena.core import UnknownName, UserError, content_id
 from imarena.core.records import Order, Output, Ranking
 from imarena.judges import OrderPolicy, orders_for
-from imarena.workflows.questions.cases import Board, Case, Slot, sides
+from imarena.workflows.questions.cases import Case, ShowableOutputs, Slot, sides
 
 Pair = tuple[str, str]
 """Two editors, in the order of their names."""
@@ -72,7 +72,7 @@ def parse_orders(text: str) -> OrderPolicy:
 
 
 @dataclass(frozen=True)
-class Battle:
+class OutputPair:
     """Two outputs of one slot."""
 
     slot: Slot
@@ -86,7 +86,7 @@ class Battle:
         return one, other
 
 
-def battles_by_pair(board: Board, sampler: Sampler) -> dict[Pair, list[Battle]]:
+def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list[OutputPair]]:
     """Every possible battle, by pair of editors; each list is in the order in which it is to be fought.
 
     All pairs go through the same shuffled ring of slots, from starting places that are spread evenly over it: however
@@ -95,14 +95,14 @@ def battles_by_pair(board: Board, sampler: Sampler) -> dict[Pair, list[Battle]]:
     if sampler.kind == "new-model":
         _known(sampler.model, board)
     ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
-    found: dict[Pair, list[tuple[int, Battle]]] = defaultdict(list)
+    found: dict[Pair, list[tuple[int, OutputPair]]] = defaultdict(list)
     for place, slot in enumerate(ring):
         for one, other in combinations(board.slots[slot], 2):
             if not _two_editors(one, other):
                 continue
             if sampler.kind == "new-model" and sampler.model not in (one.editor, other.editor):
                 continue
-            battle = Battle(slot, *sides(one, other))
+            battle = OutputPair(slot, *sides(one, other))
             found[battle.pair].append((place, battle))
     order = sorted(found, key=lambda pair: content_id("start", sampler.seed, pair))
     starts = {pair: k * len(ring) // len(order) for k, pair in enumerate(order)}
@@ -116,7 +116,7 @@ def _turned(place: int, start: int, size: int) -> int:
     return (place - start) % size
 
 
-def _known(model: str, board: Board) -> None:
+def _known(model: str, board: ShowableOutputs) -> None:
     import difflib
 
     if model not in board.editors:
@@ -127,7 +127,7 @@ def _known(model: str, board: Board) -> None:
         )
 
 
-def sampled(board: Board, sampler: Sampler) -> list[Battle]:
+def sampled(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     """The battles of a sampler that knows its size before it starts; for `adaptive` all that it may fight."""
     if sampler.kind == "voted":
         return voted_battles(board, sampler)
@@ -140,10 +140,10 @@ def sampled(board: Board, sampler: Sampler) -> list[Battle]:
     return found
 
 
-def voted_battles(board: Board, sampler: Sampler) -> list[Battle]:
+def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     """The pairs that people voted on and that can be shown, whatever their editors are called, in shuffled order."""
     found = [
-        Battle(slot, *sides(one, other))
+        OutputPair(slot, *sides(one, other))
         for slot, outputs in board.slots.items()
         for one, other in combinations(outputs, 2)
         if (min(one.output_id, other.output_id), max(one.output_id, other.output_id)) in board.voted
@@ -157,7 +157,7 @@ def _two_editors(one: Output, other: Output) -> bool:
 
 
 def cases_of(
-    board: Board, battles: Sequence[Battle], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
+    board: ShowableOutputs, battles: Sequence[OutputPair], policy: OrderPolicy, *, repeats: int = 1, seed: int = 0
 ) -> Iterator[Case]:
     """The questions of battles: one for each order and repeat; the orders of a battle stand side by side."""
     for repeat in range(repeats):
@@ -179,11 +179,11 @@ class Progressed:
     open: int
     """Intervals that are still too wide (or unknown)."""
     of: int
-    battles: list[Battle]
+    battles: list[OutputPair]
 
 
 def next_round(
-    by_pair: dict[Pair, list[Battle]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
+    by_pair: dict[Pair, list[OutputPair]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
 ) -> Progressed:
     """The next battles: some more for each pair whose interval is too wide and that has battles left.
 
@@ -196,7 +196,7 @@ def next_round(
         wanted = set(wide)
     else:
         wanted = {pair for pair in by_pair if any((model, model) in wide for model in pair)}
-    battles: list[Battle] = []
+    battles: list[OutputPair] = []
     for pair in sorted(wanted):
         done = fought[pair]
         battles += by_pair[pair][done : done + sampler.per_pair]
@@ -209,7 +209,7 @@ def next_round(
     return Progressed(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
 
 
-def pair_widths(by_pair: dict[Pair, list[Battle]], ranking: Ranking | None) -> dict[Pair, float]:
+def pair_widths(by_pair: dict[Pair, list[OutputPair]], ranking: Ranking | None) -> dict[Pair, float]:
     """Width of the 95 % interval of the difference of each pair's ratings; infinite where it is not known."""
     places = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
     cov = ranking.covariance if ranking else None
@@ -223,7 +223,7 @@ def pair_widths(by_pair: dict[Pair, list[Battle]], ranking: Ranking | None) -> d
     return widths
 
 
-def model_widths(by_pair: dict[Pair, list[Battle]], ranking: Ranking | None) -> dict[Pair, float]:
+def model_widths(by_pair: dict[Pair, list[OutputPair]], ranking: Ranking | None) -> dict[Pair, float]:
     """Width of the 95 % interval of each model's rating, under the key (model, model)."""
     places = {standing.model: n for n, standing in enumerate(ranking.models)} if ranking else {}
     cov = ranking.covariance if ranking else None

@@ -11,7 +11,7 @@ from imarena.core.records import Evidence, Item, Output, Status
 from imarena.reports import columns
 from imarena.reports.tables import Column, Table
 from imarena.storage import Workspace
-from imarena.workflows.questions.text_scan import TEXT, Words, flags_of, pictures
+from imarena.workflows.questions.text_scan import TEXT, FlaggedText, flags_of, pictures_to_scan
 from imarena.workflows.views import instruction_of
 
 SOURCE = "(source)"
@@ -19,7 +19,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True)
-class Finding:
+class TextFinding:
     """Words in one picture that speak to a judge."""
 
     image: str
@@ -29,7 +29,7 @@ class Finding:
     editor: str
     output_id: str | None
     """None for a source."""
-    words: tuple[Words, ...]
+    words: tuple[FlaggedText, ...]
     excuse: str
     """`in the source` or `in the instruction` where the editor did not bring the words in; else empty."""
 
@@ -58,7 +58,7 @@ class Findings:
 
     read: int
     unread: int
-    found: tuple[Finding, ...]
+    found: tuple[TextFinding, ...]
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -85,14 +85,14 @@ def findings_table(found: Findings, most: int) -> Table:
 
 def findings(workspace: Workspace) -> Findings:
     """All of a workspace."""
-    wanted = pictures(workspace)
+    wanted = pictures_to_scan(workspace)
     rows = workspace.store.rows(Evidence, kind=TEXT, status=Status.OK.value)
     read = {row["image_sha256"] for row in rows} & wanted.keys()
     flags = {image: words for image, words in flags_of(workspace).items() if image in wanted}
     return Findings(len(read), len(wanted) - len(read), tuple(_found(workspace, flags)) if flags else ())
 
 
-def _found(workspace: Workspace, flags: dict[str, tuple[Words, ...]]) -> list[Finding]:
+def _found(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]]) -> list[TextFinding]:
     outputs: dict[str, list[Output]] = defaultdict(list)
     images = list(flags)
     for start in range(0, len(images), BATCH):
@@ -103,28 +103,30 @@ def _found(workspace: Workspace, flags: dict[str, tuple[Words, ...]]) -> list[Fi
     return [one for item in items for one in _of_item(item, outputs.get(item.item_id, []), flags)]
 
 
-def item_findings(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> list[Finding]:
+def item_findings(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> list[TextFinding]:
     """One item's sources and outputs."""
     images = {image.sha256 for image in item.sources}
     images |= {output.image.sha256 for output in outputs if output.image is not None}
     return list(_of_item(item, outputs, flags_of(workspace, sorted(images))))
 
 
-def _of_item(item: Item, outputs: Iterable[Output], flags: Mapping[str, tuple[Words, ...]]) -> Iterator[Finding]:
+def _of_item(
+    item: Item, outputs: Iterable[Output], flags: Mapping[str, tuple[FlaggedText, ...]]
+) -> Iterator[TextFinding]:
     held = [image.sha256 for image in item.sources if image.sha256 in flags]
     before = [one for image in held for one in flags[image]]
     name = f"{item.dataset}/{item.key}"
     for image in held:
-        yield Finding(image, item.item_id, name, SOURCE, None, flags[image], "")
+        yield TextFinding(image, item.item_id, name, SOURCE, None, flags[image], "")
     for output in outputs:
         if output.image is not None and output.image.sha256 in flags:
             words = flags[output.image.sha256]
             excuse = excuse_of(words, before, instruction_of(item, output.turn, output.mode))
             editor = output.editor or "(not named)"
-            yield Finding(output.image.sha256, item.item_id, name, editor, output.output_id, words, excuse)
+            yield TextFinding(output.image.sha256, item.item_id, name, editor, output.output_id, words, excuse)
 
 
-def excuse_of(words: tuple[Words, ...], before: list[Words], instruction: str) -> str:
+def excuse_of(words: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
     """Were the words there before, or asked for? Only where that holds for all of them."""
     asked = _letters(instruction)
     if before and {one.kind for one in words} <= {one.kind for one in before}:

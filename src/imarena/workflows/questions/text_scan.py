@@ -16,7 +16,7 @@ from typing import Any
 
 from imarena.core import ImarenaError, Progress, UserError
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
-from imarena.engine import Plan, Tally, computing, run_async
+from imarena.engine import RunPlan, RunTally, computing, run_async
 from imarena.storage import Workspace, withdrawn
 from imarena.workflows.wiring import noted
 
@@ -48,7 +48,7 @@ class ScanReport:
         return {**self.__dict__, "read": dict(self.read), "errors": dict(self.errors), "missing": self.missing}
 
 
-def pictures(workspace: Workspace) -> dict[str, None]:
+def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
     """The hashes of all outputs and sources, each once."""
     found: dict[str, None] = {}
     for row in workspace.store.rows(Output, status=Status.OK.value):
@@ -64,7 +64,7 @@ def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanRepor
     """Read every picture that was not read yet, then flag. Ctrl-C stops cleanly; what was read is kept."""
     report = ScanReport()
     done, attempts = _known(workspace)
-    wanted = pictures(workspace)
+    wanted = pictures_to_scan(workspace)
     if not wanted:
         raise UserError("There are no pictures to read.", hint="Import items or outputs, or run `imarena edit`.")
     work = [sha256 for sha256 in wanted if sha256 not in done]
@@ -104,7 +104,7 @@ def _reader_version() -> str:
 
 async def _read_all(
     workspace: Workspace, work: Sequence[str], attempts: dict[str, int], report: ScanReport, progress: Progress | None
-) -> Tally:
+) -> RunTally:
     def record(sha256: str, status: Status, lines: list[Any], error: str = "") -> Evidence:
         report.read[status.value] += 1
         if error:
@@ -132,7 +132,7 @@ async def _read_all(
     with computing() as executor:
         lanes = 2 * (os.cpu_count() or 1)
         reading = partial(do, executor)
-        plan = Plan(work, reading, failed, write, total=len(work), stage="pictures read", concurrency=lanes)
+        plan = RunPlan(work, reading, failed, write, total=len(work), stage="pictures read", concurrency=lanes)
         return await run_async(plan, progress=progress)
 
 
@@ -151,12 +151,12 @@ def _lines(data: bytes) -> list[Any]:
 
 def flag(workspace: Workspace) -> int:
     """Flag stored words that speak to a judge; returns how many pictures hold some."""
-    from imarena.vision import Line, find_injections, injection_words_version
+    from imarena.vision import TextLine, find_injections, injection_words_version
 
     flags: list[Evidence] = []
     for evidence in workspace.store.records(Evidence, kind=TEXT, status=Status.OK.value):
         value: Any = evidence.value.get("lines") if isinstance(evidence.value, dict) else None
-        lines = [Line(text, sure, tuple(box)) for text, sure, box in value] if isinstance(value, list) else []
+        lines = [TextLine(text, sure, tuple(box)) for text, sure, box in value] if isinstance(value, list) else []
         found = find_injections(lines)
         if found:
             told: list[Any] = [
@@ -173,7 +173,7 @@ def flag(workspace: Workspace) -> int:
 
 
 @dataclass(frozen=True)
-class Words:
+class FlaggedText:
     """Words found in a picture that speak to a judge: by which trick, the text, its box as shares of the picture."""
 
     kind: str
@@ -181,10 +181,10 @@ class Words:
     box: tuple[float, float, float, float]
 
 
-def flags_of(workspace: Workspace, images: Sequence[str] | None = None) -> dict[str, tuple[Words, ...]]:
+def flags_of(workspace: Workspace, images: Sequence[str] | None = None) -> dict[str, tuple[FlaggedText, ...]]:
     """Picture to the words that speak to a judge, by the present list of them; all pictures without `images`."""
     where: dict[str, Any] = {"image_sha256": list(images)} if images is not None else {}
-    found: dict[str, tuple[Words, ...]] = {}
+    found: dict[str, tuple[FlaggedText, ...]] = {}
     if images is not None and not images:
         return found
     for evidence in workspace.store.records(Evidence, kind=FLAG, **where):
@@ -199,11 +199,11 @@ def _words_version() -> str:
     return injection_words_version()
 
 
-def _read_flags(evidence: Evidence) -> Iterator[Words]:
+def _read_flags(evidence: Evidence) -> Iterator[FlaggedText]:
     told = evidence.value.get("found") if isinstance(evidence.value, dict) else None
     for one in told if isinstance(told, list) else []:
         if isinstance(one, dict):
             box = one.get("box")
             ends = [float(end) for end in box if isinstance(end, int | float)] if isinstance(box, list) else []
             left, top, right, bottom = ends if len(ends) == 4 else (0.0, 0.0, 1.0, 1.0)
-            yield Words(str(one.get("kind")), str(one.get("text")), (left, top, right, bottom))
+            yield FlaggedText(str(one.get("kind")), str(one.get("text")), (left, top, right, bottom))

@@ -1,11 +1,10 @@
-from .campaigns import campaigns as campaigns
+from .campaigns import campaign_progress as campaign_progress
 from .campaigns import create_campaign as create_campaign
 from .campaigns import get_campaign as get_campaign
 from .campaigns import items_in_hand as items_in_hand
 from .campaigns import items_in_open_campaigns as items_in_open_campaigns
 from .campaigns import need_named as need_named
 from .campaigns import offer_missing as offer_missing
-from .campaigns import progress as progress
 from .campaigns import progress_json as progress_json
 from .changes import Changes as Changes
 from .changes import change_campaign as change_campaign
@@ -26,7 +25,7 @@ from .vote_rows import VOTE_COLUMNS as VOTE_COLUMNS
 from .vote_rows import rating_rows as rating_rows
 from .vote_rows import vote_rows as vote_rows
 from .voting import TRAINING as TRAINING
-from .voting import Held as Held
+from .voting import HeldTask as HeldTask
 from .voting import Refusal as Refusal
 from .voting import Voting as Voting
-from .voting import told as told
+from .voting import raise_refusal as raise_refusal

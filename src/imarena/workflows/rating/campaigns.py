@@ -12,7 +12,7 @@ from sqlalchemy import Select, case, func, or_, select, union, union_all
 
 from imarena.core import UserError, moment_text
 from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
-from imarena.routing import RATERS_PER_UNIT, Known, Plan, plan_of, unit_of
+from imarena.routing import RATERS_PER_UNIT, CampaignPlan, KnownTask, plan_of, unit_of
 from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import campaigns as campaigns_table
@@ -44,7 +44,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Progress:
+class CampaignProgress:
     """How far a campaign is."""
 
     campaign: Campaign
@@ -62,7 +62,7 @@ class Progress:
     """When the last of the tasks in hand goes back to others."""
 
 
-def create_campaign(workspace: Workspace, plan: Plan) -> Campaign:
+def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
     """Make a campaign and its assignments; it opens when all of them are there."""
     _check_known(workspace, plan)
     units = plan_units(workspace, plan)
@@ -118,7 +118,7 @@ def offer_missing(workspace: Workspace) -> int:
     return len(offered)
 
 
-def _assignments(campaign: Campaign, plan: Plan, units: list[Unit]) -> Iterator[tuple[Assignment, int]]:
+def _assignments(campaign: Campaign, plan: CampaignPlan, units: list[Unit]) -> Iterator[tuple[Assignment, int]]:
     """Each unit as often as people are wanted for it; sides by chance for each, so that none is favoured."""
     for place, unit in enumerate(units):
         for slot in range(plan.raters):
@@ -138,7 +138,7 @@ def _assignments(campaign: Campaign, plan: Plan, units: list[Unit]) -> Iterator[
             yield assignment, place * plan.raters + slot
 
 
-def plan_units(workspace: Workspace, plan: Plan) -> list[Unit]:
+def plan_units(workspace: Workspace, plan: CampaignPlan) -> list[Unit]:
     """What a plan asks about, in the order of offering: shuffled by its seed."""
     chosen = _items(workspace, plan)
     units = [Unit(item, 0, None, None) for item in chosen] if plan.kind == "check" else _shown(workspace, plan, chosen)
@@ -148,7 +148,7 @@ def plan_units(workspace: Workspace, plan: Plan) -> list[Unit]:
     return units[: plan.max_units]
 
 
-def _items(workspace: Workspace, plan: Plan) -> list[str]:
+def _items(workspace: Workspace, plan: CampaignPlan) -> list[str]:
     """Ids of the items: filtered, and where asked for a stratified sample by task and topic."""
     strata: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in workspace.store.rows(Item):
@@ -167,7 +167,7 @@ def _items(workspace: Workspace, plan: Plan) -> list[str]:
     return chosen
 
 
-def _shown(workspace: Workspace, plan: Plan, items: list[str]) -> list[Unit]:
+def _shown(workspace: Workspace, plan: CampaignPlan, items: list[str]) -> list[Unit]:
     """Outputs, or pairs of outputs for the same item, turn and mode. Only what has pixels can be shown.
 
     Two outputs that are the same file are no pair: nobody can prefer one.
@@ -189,7 +189,7 @@ def _shown(workspace: Workspace, plan: Plan, items: list[str]) -> list[Unit]:
     return units
 
 
-def _check_known(workspace: Workspace, plan: Plan) -> None:
+def _check_known(workspace: Workspace, plan: CampaignPlan) -> None:
     if len({one.unit for one in plan.known()}) < len(plan.known()):
         raise UserError(
             "The same task is among those with a known answer twice.",
@@ -210,7 +210,7 @@ def _check_known(workspace: Workspace, plan: Plan) -> None:
             raise UserError("A task with a known answer has no answer.", hint="Give preference, answer or ratings.")
 
 
-def _answered(kind: str, one: Known) -> bool:
+def _answered(kind: str, one: KnownTask) -> bool:
     given = {"preference": one.preference is not None, "yes_no": one.answer is not None, "rating": bool(one.ratings)}
     return given.get(kind, True)
 
@@ -229,7 +229,7 @@ def get_campaign(workspace: Workspace, campaign_id: str) -> Campaign:
     return named[0]
 
 
-def campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
+def all_campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 200) -> list[tuple[int, Campaign]]:
     """Campaigns, newest first, with the number that pages go by. Routing's gold set is kept as one, and is none."""
     asked = campaigns_table.c.kind.in_(RATERS_PER_UNIT)
     query = select(campaigns_table.c.seq, campaigns_table.c.id).where(asked).order_by(campaigns_table.c.seq.desc())
@@ -241,7 +241,7 @@ def campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 2
     return [(seq, get_campaign(workspace, identity)) for seq, identity in rows]
 
 
-def progress(workspace: Workspace, campaign: Campaign) -> Progress:
+def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgress:
     """How far a campaign is."""
     table = leases_table
     mine = (table.c.campaign_id == campaign.campaign_id, table.c.purpose == "vote", table.c.state != WITHDRAWN)
@@ -267,7 +267,9 @@ def progress(workspace: Workspace, campaign: Campaign) -> Progress:
         skipped = connection.execute(skips).scalar_one()
         people = connection.execute(_people(campaign.campaign_id)).scalar_one()
     checks, checked = checks_of(workspace, campaign)
-    return Progress(campaign, total, int(slots), int(votes), held, skipped, people, complete, checks, checked, until)
+    return CampaignProgress(
+        campaign, total, int(slots), int(votes), held, skipped, people, complete, checks, checked, until
+    )
 
 
 def _people(campaign_id: str) -> Select[Any]:
@@ -345,7 +347,7 @@ def items_in_hand(workspace: Workspace) -> set[str]:
         return set(connection.execute(query).scalars())
 
 
-def progress_json(found: Progress) -> dict[str, Any]:
+def progress_json(found: CampaignProgress) -> dict[str, Any]:
     """For ``--json`` and for the wire."""
     campaign = found.campaign
     return {

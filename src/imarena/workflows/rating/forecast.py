@@ -11,11 +11,11 @@ from sqlalchemy import Connection, func, or_, select
 
 from imarena.core import moment_text
 from imarena.core.records import Campaign, now
-from imarena.routing import Plan
+from imarena.routing import CampaignPlan
 from imarena.storage import access, leases
 from imarena.storage.schema import assignments, units_seen
 from imarena.storage.schema import leases as table
-from imarena.workflows.rating.offers import REPEAT_GAP, Standing, chance
+from imarena.workflows.rating.offers import REPEAT_GAP, RaterStanding, chance
 
 MOST = 1000
 """Nobody plans further ahead: past this many it is told that there are more."""
@@ -34,8 +34,8 @@ class Outlook:
 def outlook(
     connection: Connection,
     campaign: Campaign,
-    plan: Plan,
-    where: Standing,
+    plan: CampaignPlan,
+    where: RaterStanding,
     rater_id: str,
     holds: tuple[leases.Lease, ...],
 ) -> Outlook:
@@ -77,7 +77,9 @@ def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
     return len(units)
 
 
-def _walk(connection: Connection, campaign_id: str, plan: Plan, done: int, rater_id: str, free: int, most: int) -> int:
+def _walk(
+    connection: Connection, campaign_id: str, plan: CampaignPlan, done: int, rater_id: str, free: int, most: int
+) -> int:
     """Go through the tasks to come as `next_personal` will: gold, a repeat, or one that is free, until none is."""
     mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
     # a vote is done, or in hand and done by then; gold and repeats that were skipped do not come again

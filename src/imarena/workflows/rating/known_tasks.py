@@ -10,7 +10,7 @@ from typing import Any
 
 from imarena.core.notices import Notice
 from imarena.core.records import Item, Outcome, Output, Status
-from imarena.routing import INSTRUCTION_FOLLOWING, Known, forms, unit_of
+from imarena.routing import INSTRUCTION_FOLLOWING, KnownTask, forms, unit_of
 from imarena.storage import Workspace
 from imarena.workflows.rating.task_counts import coin
 from imarena.workflows.views import View, counting_votes
@@ -24,7 +24,7 @@ _YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": 
 class Proposal:
     """A task with its answer, and what a lead wants to know before using it."""
 
-    known: Known
+    known: KnownTask
     item: str
     instruction: str
     left: str
@@ -57,7 +57,7 @@ class _Catalogue:
                 self.outputs[row["id"]] = row
                 self.by_editor.setdefault((row["item_id"], row["editor"]), row["id"])
 
-    def proposal(self, known: Known, votes: int = 0, use: str = "") -> Proposal:
+    def proposal(self, known: KnownTask, votes: int = 0, use: str = "") -> Proposal:
         item = self.items[known.item_id]
         turns = json.loads(item["body"]).get("turns") or [{}]
         names = [self.outputs[side]["editor"] if side else "" for side in (known.left_id, known.right_id)]
@@ -88,7 +88,7 @@ def from_votes(
     for (item, left, right), given in answers.items():
         known = _agreed(kind, given, least_votes, least_share)
         if known is not None:
-            task = Known(item_id=item, left_id=left, right_id=right, **known)
+            task = KnownTask(item_id=item, left_id=left, right_id=right, **known)
             made.append(catalogue.proposal(_mixed(task), len(given)))
     made.sort(key=lambda one: (-one.votes, one.known.unit))
     return Found(made[:MOST])
@@ -121,7 +121,7 @@ def _agreed(kind: str, given: list[Any], least_votes: int, least_share: float) -
     return {"preference": answer} if kind == "preference" else {"answer": bool(answer)}
 
 
-def _mixed(known: Known) -> Known:
+def _mixed(known: KnownTask) -> KnownTask:
     """Sides by chance, the same every time: an answer must not be told by where it stands."""
     if known.right_id is None or not coin(0, unit_of(known.item_id, known.left_id, known.right_id), 0):
         return known
@@ -167,7 +167,7 @@ def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> Propos
     use = {"test": "qualification"}.get(cells.get("use", ""), cells.get("use", ""))
     if use not in ("", "gold", "practice", "qualification"):
         raise ValueError("use is none of gold, practice, qualification")
-    known = Known(
+    known = KnownTask(
         item_id=item, left_id=sides[0], right_id=sides[1] if len(sides) > 1 else None,
         explanation=cells.get("explanation", "")[:500], **_answer(kind, cells),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, select
 
 from imarena.core import moment_text, sha256_hex
 from imarena.core.records import Assignment, Campaign, Vote, now
-from imarena.routing import Known, Plan, right
+from imarena.routing import CampaignPlan, KnownTask, right
 from imarena.storage import access, leases
 from imarena.storage.schema import leases as leases_table
 from imarena.workflows.rating.record_cache import Shelves
@@ -23,7 +23,7 @@ REPEAT_GAP = 5
 
 
 @dataclass(frozen=True)
-class Standing:
+class RaterStanding:
     """Where a rater stands in a campaign."""
 
     stage: Stage
@@ -41,12 +41,12 @@ def week_ago() -> str:
 
 def standing(
     connection: Connection, shelves: Shelves, campaign_id: str, rater_id: str, found: leases.Stand
-) -> Standing:
+) -> RaterStanding:
     """Where a rater stands now, by what was found on record."""
     plan, counts = shelves.plan(campaign_id), found.tally
     left = max(0, plan.weekly_quota - counts.recent)
     stage = _stage(connection, shelves, campaign_id, rater_id, found, left)
-    return Standing(stage, counts.done, plan.weekly_quota, left, counts.practice, counts.qualification)
+    return RaterStanding(stage, counts.done, plan.weekly_quota, left, counts.practice, counts.qualification)
 
 
 def _stage(
@@ -81,7 +81,7 @@ def _skipped(connection: Connection, campaign_id: str, rater_id: str, purpose: s
     return int(connection.execute(query).scalar_one())
 
 
-def _passed(connection: Connection, shelves: Shelves, campaign_id: str, plan: Plan, rater_id: str) -> bool:
+def _passed(connection: Connection, shelves: Shelves, campaign_id: str, plan: CampaignPlan, rater_id: str) -> bool:
     table = leases_table
     query = select(table.c.assignment_id, table.c.vote_id).where(
         table.c.campaign_id == campaign_id,
@@ -97,7 +97,7 @@ def _passed(connection: Connection, shelves: Shelves, campaign_id: str, plan: Pl
 
 
 def next_personal(
-    connection: Connection, shelves: Shelves, campaign: Campaign, where: Standing, rater_id: str
+    connection: Connection, shelves: Shelves, campaign: Campaign, where: RaterStanding, rater_id: str
 ) -> Assignment | None:
     """A task made for this rater alone, where it is time for one: practice, qualification, gold or a repeat."""
     plan = shelves.plan(campaign.campaign_id)
@@ -114,7 +114,7 @@ def next_personal(
 
 
 def made_for(
-    connection: Connection, shelves: Shelves, campaign: Campaign, where: Standing, rater_id: str
+    connection: Connection, shelves: Shelves, campaign: Campaign, where: RaterStanding, rater_id: str
 ) -> tuple[Assignment | None, bool]:
     """A task for this rater alone that is on record now; and, without one, whether tasks for anybody are theirs too.
 
@@ -135,7 +135,7 @@ def chance(campaign_id: str, rater_id: str, done: int, what: str) -> float:
 
 
 def _unused(
-    connection: Connection, campaign: Campaign, known: tuple[Known, ...], purpose: str, rater_id: str
+    connection: Connection, campaign: Campaign, known: tuple[KnownTask, ...], purpose: str, rater_id: str
 ) -> Assignment | None:
     for one in known:
         assignment = Assignment(

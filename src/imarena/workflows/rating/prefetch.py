@@ -16,24 +16,24 @@ from sqlalchemy import Connection
 from imarena.core import moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
 from imarena.storage import leases
-from imarena.workflows.rating.offers import Standing, made_for
-from imarena.workflows.rating.voting import Held, Refusal, Voting
+from imarena.workflows.rating.offers import RaterStanding, made_for
+from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 
 AHEAD_S = 120
 _WORKING = ("open", "practice", "qualification")
 
 
-def ahead(voting: Voting, campaign_id: str, rater_id: str) -> Held | None:
+def ahead(voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
     """The task that comes after the one in hand, or None where there is none to keep ready."""
     return ahead_soon(voting, campaign_id, rater_id).result()
 
 
-def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[Held | None]":
+def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[HeldTask | None]":
     """`ahead` without waiting for it here."""
     return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
 
 
-def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> Held | None:
+def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
     campaign, where, holds = voting.place(connection, campaign_id, rater_id)
     if where.stage not in _WORKING or not holds or holds[0].state != "held":
         return None
@@ -47,12 +47,12 @@ def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: s
     renewed = known.state != leases.WAITING or leases.change(connection, known, until=until)
     if known.address is None or not renewed:
         return None
-    return Held(voting.shelves.assignment(known.assignment_id, connection), known.address, until, then)
+    return HeldTask(voting.shelves.assignment(known.assignment_id, connection), known.address, until, then)
 
 
 def _take(
-    connection: Connection, voting: Voting, campaign: Campaign, where: Standing, rater_id: str, until: str
-) -> Held | None:
+    connection: Connection, voting: Voting, campaign: Campaign, where: RaterStanding, rater_id: str, until: str
+) -> HeldTask | None:
     """What `next` would hand out once the task in hand is answered."""
     address = secrets.token_urlsafe(18)
     assignment, shared = made_for(connection, voting.shelves, campaign, where, rater_id)
@@ -63,7 +63,7 @@ def _take(
     if assignment is None:
         return None
     leases.insert_new(connection, _event(address, assignment.assignment_id, EventKind.LEASED, rater_id))
-    return Held(assignment, address, until, where)
+    return HeldTask(assignment, address, until, where)
 
 
 def _free(

@@ -13,7 +13,7 @@ from imarena.core import ROUNDS, SEED
 from imarena.core.notices import Notice, Place, sentence
 from imarena.core.records import Assignment, Campaign, Event, Item, Outcome, Output, Rater, Verification, Vote
 from imarena.reports.tables import csv_rows
-from imarena.routing import Known, Plan, forms, plan_of, right
+from imarena.routing import CampaignPlan, KnownTask, forms, plan_of, right
 from imarena.stats import PAIR_CODES, Scale
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
@@ -29,7 +29,7 @@ AFTER_ALL = 10**12
 
 
 @dataclass(frozen=True)
-class Cast:
+class AnsweredTask:
     """A live vote with the task it answers."""
 
     assignment: Assignment
@@ -66,7 +66,7 @@ class RaterWork:
         return statistics.median(self.times) if self.times else None
 
 
-def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
+def casts(workspace: Workspace, campaign: Campaign) -> Iterator[AnsweredTask]:
     """All live votes of a campaign, those that came on a sheet last."""
     query = (
         select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
@@ -81,9 +81,9 @@ def casts(workspace: Workspace, campaign: Campaign) -> Iterator[Cast]:
         assignment = from_row(Assignment, row)
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
         if isinstance(assignment, Assignment) and isinstance(vote, Vote):
-            yield Cast(assignment, vote)
+            yield AnsweredTask(assignment, vote)
     for assignment, vote in answered_elsewhere(workspace, campaign):
-        yield Cast(assignment, vote)
+        yield AnsweredTask(assignment, vote)
 
 
 def label(vote: Vote) -> float | None:
@@ -93,7 +93,7 @@ def label(vote: Vote) -> float | None:
     return PAIR_CODES[(vote.preference if vote.left_id < vote.right_id else vote.preference.mirrored()).value]
 
 
-def _columns(found: Sequence[Cast]) -> dict[str, tuple[list[str], list[str], list[float]]]:
+def _columns(found: Sequence[AnsweredTask]) -> dict[str, tuple[list[str], list[str], list[float]]]:
     """Units, raters and values by criterion, of real work only; of two answers by one rater the newer counts."""
     told: dict[str, dict[tuple[str, str], float]] = {}
     for cast in found:
@@ -223,7 +223,7 @@ def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:
     return people
 
 
-def _add(work: RaterWork, cast: Cast, first: Vote | None, known: dict[str, Known]) -> None:
+def _add(work: RaterWork, cast: AnsweredTask, first: Vote | None, known: dict[str, KnownTask]) -> None:
     vote = cast.vote
     if cast.assignment.purpose == "qualification":
         work.tests.append(right(cast.assignment, vote) is not False)
@@ -241,7 +241,7 @@ def _add(work: RaterWork, cast: Cast, first: Vote | None, known: dict[str, Known
         work.repeats.append(label(vote) == label(first) and vote.ratings == first.ratings)
 
 
-def _beside_others(people: dict[str, RaterWork], found: list[Cast]) -> None:
+def _beside_others(people: dict[str, RaterWork], found: list[AnsweredTask]) -> None:
     """How far each rater is with the others: shares of equal pairs, or the correlation with the others' mean."""
     from imarena.stats import from_columns, rater_reports
 
@@ -264,7 +264,7 @@ def _beside_others(people: dict[str, RaterWork], found: list[Cast]) -> None:
             work.flags += [flag for flag in report.flags if flag != "too_few"]
 
 
-def _flag(people: dict[str, RaterWork], plan: Plan) -> None:
+def _flag(people: dict[str, RaterWork], plan: CampaignPlan) -> None:
     asked = len(plan.qualification)
     pace = forms().pace
     least = pace.least_s.get(plan.kind, 0.0)

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, bindparam, select
 
 from imarena.core import UserError
 from imarena.core.records import Assignment, Campaign, ImageRef, Item, Output, Vote
-from imarena.routing import Plan, plan_of
-from imarena.storage import Prepared, Workspace, from_row
+from imarena.routing import CampaignPlan, plan_of
+from imarena.storage import PreparedStatement, Workspace, from_row
 from imarena.storage.schema import assignments, votes
 from imarena.workflows.views import references_of, sources_of
 
@@ -17,7 +17,7 @@ _AT_HAND = 20_000
 _PLAN_S = 2.0
 """A plan that was just read is believed this long: a change by another process takes effect within it."""
 T = TypeVar("T")
-_ASSIGNMENT = Prepared(select(assignments).where(assignments.c.id == bindparam("assignment")))
+_ASSIGNMENT = PreparedStatement(select(assignments).where(assignments.c.id == bindparam("assignment")))
 
 
 class Shelves:
@@ -28,7 +28,7 @@ class Shelves:
         self._assignments: dict[str, Assignment] = {}
         self._items: dict[str, Item] = {}
         self._outputs: dict[str, Output] = {}
-        self._plans: dict[str, tuple[float, Campaign, Plan]] = {}
+        self._plans: dict[str, tuple[float, Campaign, CampaignPlan]] = {}
 
     def assignment(self, identity: str, within: Connection | None = None) -> Assignment:
         """An assignment that is known to exist. Within a transaction it is read there: no second connection is needed,
@@ -82,11 +82,11 @@ class Shelves:
         """A campaign. Whether it is open may have changed since: ask the store for that."""
         return self._known(identity)[1]
 
-    def plan(self, identity: str) -> Plan:
+    def plan(self, identity: str) -> CampaignPlan:
         """What a campaign asks, as it was at most two seconds ago: a lead may change some of it."""
         return self._known(identity)[2]
 
-    def _known(self, identity: str) -> tuple[float, Campaign, Plan]:
+    def _known(self, identity: str) -> tuple[float, Campaign, CampaignPlan]:
         moment = time.monotonic()
         known = self._plans.get(identity)
         if known is not None and moment - known[0] < _PLAN_S:
@@ -96,7 +96,7 @@ class Shelves:
         self._plans[identity] = (moment, campaign, plan)
         return self._plans[identity]
 
-    def last_plan(self, identity: str) -> Plan:
+    def last_plan(self, identity: str) -> CampaignPlan:
         """The plan as it was last read: for showing what was just handed out by it."""
         known = self._plans.get(identity)
         return self.plan(identity) if known is None else known[2]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import func, select
 
 from imarena.core.records import Assignment, Campaign, Outcome, Vote
-from imarena.routing import Known, right
+from imarena.routing import KnownTask, right
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, leases, participants, votes
 from imarena.workflows.views import votes_in_force
@@ -42,7 +42,7 @@ def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
         return dict(connection.execute(query).tuples().all())
 
 
-def knew(assignment: Assignment, vote: Vote, known: dict[str, Known]) -> bool | None:
+def knew(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
     """Was a task with a known answer answered rightly? One that was sent out does not carry its answer.
 
     `known`: the campaign's known answers by unit. None where nothing is known.

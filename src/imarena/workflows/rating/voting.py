@@ -15,10 +15,10 @@ from sqlalchemy import Connection
 
 from imarena.core import UserError, content_id, moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, Vote, now
-from imarena.routing import RATERS_PER_UNIT, Answer, Plan, feedback_on, read_ballot
+from imarena.routing import RATERS_PER_UNIT, Answer, CampaignPlan, feedback_on, read_ballot
 from imarena.storage import Turns, Workspace, leases, reading, writing
 from imarena.workflows.rating.forecast import Outlook, outlook
-from imarena.workflows.rating.offers import Standing, made_for, standing, week_ago
+from imarena.workflows.rating.offers import RaterStanding, made_for, standing, week_ago
 from imarena.workflows.rating.record_cache import Shelves
 
 _TRIES = 5
@@ -36,13 +36,13 @@ class Refusal(UserError):
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldTask:
     """A task in a rater's hands."""
 
     assignment: Assignment
     address: str
     until: str
-    standing: Standing
+    standing: RaterStanding
     previous: Answer | None = None
 
 
@@ -74,7 +74,7 @@ class Voting:
 
     def place(
         self, connection: Connection, campaign_id: str, rater_id: str
-    ) -> tuple[Campaign, Standing, tuple[leases.Lease, ...]]:
+    ) -> tuple[Campaign, RaterStanding, tuple[leases.Lease, ...]]:
         """A campaign as it is now, where a rater stands in it, and what they hold: one query."""
         found = leases.stands(connection, campaign_id, rater_id, week_ago())
         if found is None:
@@ -94,12 +94,12 @@ class Voting:
         with writing(self.engine) as connection:
             leases.join(connection, campaign_id, rater_id, moment_text(now()))
 
-    def standing(self, campaign_id: str, rater_id: str) -> Standing:
+    def standing(self, campaign_id: str, rater_id: str) -> RaterStanding:
         """Where a rater stands in a campaign."""
         with reading(self.engine) as connection:
             return self.place(connection, campaign_id, rater_id)[1]
 
-    def prospect(self, campaign_id: str, rater_id: str, *, leads: bool = False) -> tuple[Standing, Outlook]:
+    def prospect(self, campaign_id: str, rater_id: str, *, leads: bool = False) -> tuple[RaterStanding, Outlook]:
         """Where a rater stands, and how much waits for them: counted, and so not told with every task.
 
         `leads`: may take part without an invitation.
@@ -120,14 +120,14 @@ class Voting:
 
     # ------------------------------------------------------------------ tasks
 
-    def next(self, campaign_id: str, rater_id: str) -> Held | Standing:
+    def next(self, campaign_id: str, rater_id: str) -> HeldTask | RaterStanding:
         """The task in hand, or a new one; or where the rater stands, when there is none."""
         return self.next_soon(campaign_id, rater_id).result()
 
-    def next_soon(self, campaign_id: str, rater_id: str) -> "Future[Held | Standing]":
+    def next_soon(self, campaign_id: str, rater_id: str) -> "Future[HeldTask | RaterStanding]":
         """`next` without waiting for it here."""
 
-        def work(connection: Connection) -> Held | Standing:
+        def work(connection: Connection) -> HeldTask | RaterStanding:
             for _ in range(_TRIES):
                 found = self._next(connection, campaign_id, rater_id)
                 if found is not None:
@@ -136,7 +136,7 @@ class Voting:
 
         return self.turns.submit(rater_id, work)
 
-    def _next(self, connection: Connection, campaign_id: str, rater_id: str) -> Held | Standing | None:
+    def _next(self, connection: Connection, campaign_id: str, rater_id: str) -> HeldTask | RaterStanding | None:
         """One try, in one transaction; None where somebody was faster."""
         campaign, where, holds = self.place(connection, campaign_id, rater_id)
         if where.stage not in ("open", "practice", "qualification"):
@@ -145,17 +145,17 @@ class Voting:
         found = self._take(connection, campaign, self.shelves.plan(campaign_id), rater_id, where, held)
         if found == "none":
             return replace(where, stage="done")
-        return found if isinstance(found, Held) else None
+        return found if isinstance(found, HeldTask) else None
 
     def _take(
         self,
         connection: Connection,
         campaign: Campaign,
-        plan: Plan,
+        plan: CampaignPlan,
         rater_id: str,
-        where: Standing,
+        where: RaterStanding,
         held: leases.Lease | None,
-    ) -> Held | Literal["none", "again"]:
+    ) -> HeldTask | Literal["none", "again"]:
         """Short: on SQLite nobody else writes meanwhile."""
         moment, until = _moments(plan)
         if held is not None and held.address is not None:
@@ -163,13 +163,13 @@ class Voting:
                 return "again"
             if held.state == leases.WAITING:
                 leases.see(connection, held.campaign_id, rater_id, held.unit)
-            return Held(self.shelves.assignment(held.assignment_id, connection), held.address, until, where)
+            return HeldTask(self.shelves.assignment(held.assignment_id, connection), held.address, until, where)
         address = secrets.token_urlsafe(18)
         assignment, shared = made_for(connection, self.shelves, campaign, where, rater_id)
         if assignment is not None:
             leases.offer_to(connection, assignment, rater_id, until, address)
             self._happened(connection, address, assignment.assignment_id, EventKind.LEASED, rater_id)
-            return Held(assignment, address, until, where)
+            return HeldTask(assignment, address, until, where)
         theirs = leases.free_task(connection, campaign.campaign_id, rater_id, moment) if shared else None
         if theirs is None:
             return "none"
@@ -180,16 +180,16 @@ class Voting:
         if not leases.take(connection, free, rater_id, until=until, address=address, now=moment):
             return "again"
         self._happened(connection, address, free.assignment_id, EventKind.LEASED, rater_id)
-        return Held(self.shelves.keep(assignment), address, until, where)
+        return HeldTask(self.shelves.keep(assignment), address, until, where)
 
-    def task(self, address: str, rater_id: str) -> Held:
+    def task(self, address: str, rater_id: str) -> HeldTask:
         """A task that this rater holds, by its address."""
         with reading(self.engine) as connection:
             lease = self._lease(connection, address, rater_id)
             where = self.place(connection, lease.campaign_id, rater_id)[1]
         if lease.address != address or lease.state not in leases.HOLDING:
             raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
-        return Held(self.shelves.assignment(lease.assignment_id), address, lease.until or "", where)
+        return HeldTask(self.shelves.assignment(lease.assignment_id), address, lease.until or "", where)
 
     def shown(self, address: str, rater_id: str) -> Assignment:
         """The assignment behind an address, for showing its pictures: the holder's, also just after the vote."""
@@ -203,7 +203,7 @@ class Voting:
 
     def vote(self, address: str, rater_id: str, key: str, answer: Answer) -> Counted:
         """Store an answer. The same key again stores nothing and says the same."""
-        return told(self.vote_soon(address, rater_id, key, answer).result())
+        return raise_refusal(self.vote_soon(address, rater_id, key, answer).result())
 
     def vote_soon(self, address: str, rater_id: str, key: str, answer: Answer) -> "Future[Counted | Refusal]":
         """`vote` without waiting for it here; a refusal comes back as a value, since what it said is stored too."""
@@ -271,7 +271,7 @@ class Voting:
     ) -> None:
         """What a refused vote said stays on record, once."""
         identity = content_id("late", rater_id, key)
-        if not leases.happened(connection, identity):
+        if not leases.has_event(connection, identity):
             said = json.dumps(asdict(answer), default=lambda value: value.model_dump(mode="json"))
             kind = EventKind.EXPIRED
             self._happened(connection, identity, lease.assignment_id, kind, rater_id, f"refused vote: {said}")
@@ -295,7 +295,7 @@ class Voting:
         """May others have this task? Not where it was made for one rater."""
         return lease.purpose == "vote" and self.shelves.assignment(lease.assignment_id, connection).rater_id is None
 
-    def undo(self, campaign_id: str, rater_id: str) -> Held:
+    def undo(self, campaign_id: str, rater_id: str) -> HeldTask:
         """Take the last vote back: a retraction is appended, and the task is in hand again."""
         self.campaign(campaign_id)
         _, until = _moments(self.shelves.plan(campaign_id))
@@ -313,7 +313,7 @@ class Voting:
             identity = f"undo_{secrets.token_hex(12)}"
             self._happened(connection, identity, lease.assignment_id, EventKind.UNDONE, rater_id)
             where = self.place(connection, campaign_id, rater_id)[1]
-        return Held(self.shelves.assignment(lease.assignment_id), lease.address, until, where, previous)
+        return HeldTask(self.shelves.assignment(lease.assignment_id), lease.address, until, where, previous)
 
     def _retract(self, connection: Connection, lease: leases.Lease) -> tuple[Answer | None, str | None]:
         """A check has no retraction: the newest check of an item by a person is the one that counts."""
@@ -358,14 +358,14 @@ def _used(before: str, lease: leases.Lease, rater_id: str) -> Refusal | None:
     )
 
 
-def told(counted: Counted | Refusal) -> Counted:
+def raise_refusal(counted: Counted | Refusal) -> Counted:
     """Raise what was refused."""
     if isinstance(counted, Refusal):
         raise counted
     return counted
 
 
-def _moments(plan: Plan) -> tuple[str, str]:
+def _moments(plan: CampaignPlan) -> tuple[str, str]:
     moment = now()
     return moment_text(moment), moment_text(moment + timedelta(seconds=plan.lease_s))
 

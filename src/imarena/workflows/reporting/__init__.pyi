@@ -1,2 +1,2 @@
 from .known_truth import known_truth as known_truth
-from .report import report as report
+from .report import write_report as write_report

@@ -12,7 +12,7 @@ import numpy as np
 from imarena.core import ImarenaError, content_id
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.images import preview
-from imarena.reports import Exhibit, Picture, Section
+from imarena.reports import GalleryItem, PageImage, Section
 from imarena.storage import Workspace
 from imarena.workflows.reporting.known_truth import true_qualities
 from imarena.workflows.views import WHOLE, View
@@ -152,18 +152,18 @@ def _wrong(pairs: Mapping[str, list[_Pair]]) -> float:
 def _exhibit(
     workspace: Workspace, item: Item, outputs: list[Output], scores: Scores, truth: Mapping[str, float],
     pairs: Mapping[str, list[_Pair]], folder: Path,
-) -> Exhibit:  # fmt: skip
-    shown = [Picture(_thumbnail(workspace, image, folder), "source") for image in item.sources]
-    shown += [Picture(_thumbnail(workspace, image, folder), "reference") for image in item.references]
+) -> GalleryItem:  # fmt: skip
+    shown = [PageImage(_thumbnail(workspace, image, folder), "source") for image in item.sources]
+    shown += [PageImage(_thumbnail(workspace, image, folder), "reference") for image in item.references]
     for output in sorted(_last(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0)):
         if output.image is not None:
             said = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
             said += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
-            shown.append(Picture(_thumbnail(workspace, output.image, folder), _name(item, output), ", ".join(said)))
+            shown.append(PageImage(_thumbnail(workspace, output.image, folder), _name(item, output), ", ".join(said)))
     instruction = " / ".join(turn.instruction for turn in item.turns)
     title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
     remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
-    return Exhibit(title, instruction, tuple(shown), remarks)
+    return GalleryItem(title, instruction, tuple(shown), remarks)
 
 
 def _shown(score: float) -> str:

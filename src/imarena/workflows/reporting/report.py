@@ -8,7 +8,7 @@ from imarena.core.notices import sentences
 from imarena.reports import (
     METHODS,
     Page,
-    Picture,
+    PageImage,
     Section,
     board_tables,
     columns,
@@ -25,7 +25,7 @@ from imarena.workflows.questions import findings, findings_table
 from imarena.workflows.reporting.gallery import gallery_section
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
 from imarena.workflows.serving import KINDS, every_issue
-from imarena.workflows.upkeep import WorkspaceStatus, status
+from imarena.workflows.upkeep import WorkspaceStatus, workspace_status
 from imarena.workflows.views import View
 
 GALLERY_ITEMS = 12
@@ -36,7 +36,7 @@ ISSUE_NAMES = {
 }  # fmt: skip
 
 
-def report(
+def write_report(
     workspace: Workspace,
     folder: Path,
     *,
@@ -52,7 +52,7 @@ def report(
     `known` is the truth about the bundled items; without it, it is worked out where studio editors made the outputs.
     """
     tell = progress or (lambda *_: None)
-    stands = status(workspace)
+    stands = workspace_status(workspace)
     view = View(workspace)
     made = every_board(Boards(view))
     store_boards(workspace, [board.ranking for board in made])
@@ -128,7 +128,7 @@ def _board_section(board: Board, folder: Path, index: int) -> Section:
         chart = draw(ranking)
         if chart is not None:
             light, dark = save_pair(chart, folder, f"board-{index + 1}-{name}")
-            plots.append(Picture(light, caption, dark=dark, scale=2))
+            plots.append(PageImage(light, caption, dark=dark, scale=2))
     text = [f"{ranking.n_battles:,} battles; method {METHODS.get(ranking.method, ranking.method)}."]
     return Section(
         f"Leaderboard: {board.title}",

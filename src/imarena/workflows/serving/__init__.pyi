@@ -1,12 +1,12 @@
 from . import explorer as explorer
 from . import leaderboards as leaderboards
 from .background_server import serving_beside as serving_beside
-from .explorer import Cast as Cast
 from .explorer import Hidden as Hidden
 from .explorer import NotThere as NotThere
 from .explorer import Pair as Pair
-from .explorer import Said as Said
 from .explorer import Shown as Shown
+from .explorer import ShownJudgment as ShownJudgment
+from .explorer import ShownVote as ShownVote
 from .explorer import may_see as may_see
 from .explorer import step_image as step_image
 from .issue_counts import GRID as GRID
@@ -14,9 +14,9 @@ from .issue_counts import KINDS as KINDS
 from .issue_counts import Heat as Heat
 from .issue_counts import every_issue as every_issue
 from .issue_counts import heat as heat
-from .judge_monitor import Health as Health
+from .judge_monitor import JudgeBehaviour as JudgeBehaviour
 from .judge_monitor import judge_health as judge_health
-from .leaderboards import Filters as Filters
+from .leaderboards import BattleFilters as BattleFilters
 from .leaderboards import Looking as Looking
 from .leaderboards import Made as Made
 from .leaderboards import Past as Past
@@ -24,8 +24,8 @@ from .page_prefetch import ViewWarmer as ViewWarmer
 from .preview_prefetch import Traffic as Traffic
 from .preview_prefetch import Warmer as Warmer
 from .previews import TILE as TILE
-from .previews import Pictures as Pictures
-from .run_monitor import Seen as Seen
+from .previews import Previews as Previews
+from .run_monitor import MonitoredRun as MonitoredRun
 from .server import ServeSettings as ServeSettings
 from .server import first_campaign as first_campaign
 from .server import need_port as need_port

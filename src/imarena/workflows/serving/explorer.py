@@ -16,7 +16,7 @@ from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIndex, battle_id, read_battle_index
-from imarena.workflows.serving.leaderboards import Filters, Looking, judge_names
+from imarena.workflows.serving.leaderboards import BattleFilters, Looking, judge_names
 from imarena.workflows.serving.snapshot import Sight
 from imarena.workflows.views import (
     EQUAL,
@@ -30,7 +30,7 @@ from imarena.workflows.views import (
     vote_reasons,
 )
 
-EVERYTHING = Filters()
+EVERYTHING = BattleFilters()
 _OUTCOMES = tuple(PREFERENCES[TIE] if code == EQUAL else name for code, name in enumerate(PREFERENCES))
 _AT_ONCE = 500
 
@@ -56,7 +56,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Cast:
+class ShownVote:
     """A vote, and why it does not count (empty where it does)."""
 
     vote: Vote
@@ -69,7 +69,7 @@ class Cast:
 
 
 @dataclass(frozen=True)
-class Said:
+class ShownJudgment:
     """A judgment with the raw reply it was read from, and why it does not count (empty where it does)."""
 
     judgment: Judgment
@@ -97,10 +97,10 @@ def index_of(sight: Sight) -> BattleIndex:
     return sight.kept("index", lambda: read_battle_index(sight.view), "lists")
 
 
-class Battles(Sequence[Pair]):
+class BattleList(Sequence[Pair]):
     """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
 
-    def __init__(self, sight: Sight, filters: Filters, pairs: IntArray) -> None:
+    def __init__(self, sight: Sight, filters: BattleFilters, pairs: IntArray) -> None:
         self._view = sight.view
         self._index = index_of(sight)
         self._filters = filters
@@ -136,22 +136,22 @@ class Battles(Sequence[Pair]):
         return found
 
 
-def battles(
-    looking: Looking, filters: Filters = EVERYTHING, models: Sequence[str] = (), hidden: Collection[str] = ()
-) -> Battles:
+def list_battles(
+    looking: Looking, filters: BattleFilters = EVERYTHING, models: Sequence[str] = (), hidden: Collection[str] = ()
+) -> BattleList:
     """The battles that filters leave, of one model or between two, without those on items that are hidden."""
     sight = looking.sight()
     filters = looking.settled(filters, sight)
-    key = ("battles", filters, tuple(models))
+    key = ("list_battles", filters, tuple(models))
     pairs = sight.kept(key, lambda: _pairs(sight, filters, models), "lists")
     if hidden:
         entries = sight.view.entries
         shut = np.array([one in hidden for one in entries.item_id] or [False])
         pairs = pairs[~shut[entries.item[index_of(sight).left[pairs]]]]
-    return Battles(sight, filters, pairs)
+    return BattleList(sight, filters, pairs)
 
 
-def _pairs(sight: Sight, filters: Filters, models: Sequence[str]) -> IntArray:
+def _pairs(sight: Sight, filters: BattleFilters, models: Sequence[str]) -> IntArray:
     view, index = sight.view, index_of(sight)
     pairs = np.arange(len(index))
     if _looks_at_verdicts(filters):
@@ -165,12 +165,12 @@ def _pairs(sight: Sight, filters: Filters, models: Sequence[str]) -> IntArray:
     return pairs
 
 
-def _looks_at_verdicts(filters: Filters) -> bool:
+def _looks_at_verdicts(filters: BattleFilters) -> bool:
     chosen = (filters.judge, filters.dimension, filters.since, filters.until)
     return filters.source != "all" or filters.released or any(one is not None for one in chosen)
 
 
-def _left_verdicts(view: View, index: BattleIndex, filters: Filters, rows: IntArray | slice) -> NDArray[np.bool_]:
+def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows: IntArray | slice) -> NDArray[np.bool_]:
     """(n,) which of these verdicts the filters leave."""
     judge = index.judge.of[rows]
     left = np.ones(judge.size, bool)
@@ -191,32 +191,32 @@ def _left_verdicts(view: View, index: BattleIndex, filters: Filters, rows: IntAr
     return left
 
 
-def battle(
-    looking: Looking, identity: str, *, leads: bool, filters: Filters = EVERYTHING
-) -> tuple[Pair, list[Cast], list[Said]]:
+def load_battle(
+    looking: Looking, identity: str, *, leads: bool, filters: BattleFilters = EVERYTHING
+) -> tuple[Pair, list[ShownVote], list[ShownJudgment]]:
     """One battle with all that was said, and what of it counts."""
     sight = looking.sight()
     index = index_of(sight)
     found = looking.battle_ids.find(sight.view, index, identity)
     if found is None or not _left_verdicts(sight.view, index, filters, index.verdicts_of(np.array([found]))).any():
         raise NotThere("There is no such battle.")
-    pair: Pair = Battles(sight, filters, np.array([found]))[0]
+    pair: Pair = BattleList(sight, filters, np.array([found]))[0]
     may_see(looking, pair.item_id, leads=leads)
     seqs = [int(sight.view.entries.seq[side[found]]) for side in (index.left, index.right)]
     return pair, _votes(sight.view, seqs), _judgments(looking, sight.view, pair)
 
 
-def _votes(view: View, seqs: list[int]) -> list[Cast]:
+def _votes(view: View, seqs: list[int]) -> list[ShownVote]:
     query = select(votes).where(
         votes.c.left_seq.in_(seqs), votes.c.right_seq.in_(seqs), votes.c.seq <= view.marks.votes
     )
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(votes.c.seq)).mappings().all()
     cast = zip((from_row(Vote, row) for row in rows), vote_reasons(view, [row["seq"] for row in rows]), strict=True)
-    return [Cast(vote, reason) for vote, reason in cast if isinstance(vote, Vote)]
+    return [ShownVote(vote, reason) for vote, reason in cast if isinstance(vote, Vote)]
 
 
-def _judgments(looking: Looking, view: View, pair: Pair) -> list[Said]:
+def _judgments(looking: Looking, view: View, pair: Pair) -> list[ShownJudgment]:
     sides = [pair.left_id, pair.right_id]
     query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
     with reading(view.workspace.store.engine) as connection:
@@ -227,7 +227,7 @@ def _judgments(looking: Looking, view: View, pair: Pair) -> list[Said]:
         judgment = from_row(Judgment, row)
         if isinstance(judgment, Judgment):
             reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
-            told.append(Said(judgment, reply.raw if reply is not None else None, judgment_reason(view, row)))
+            told.append(ShownJudgment(judgment, reply.raw if reply is not None else None, judgment_reason(view, row)))
     return told
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from imarena.core.records import Output
 from imarena.storage import reading
 from imarena.storage.schema import votes
-from imarena.workflows.serving.leaderboards import Filters, Looking
+from imarena.workflows.serving.leaderboards import BattleFilters, Looking
 from imarena.workflows.serving.snapshot import Sight
 from imarena.workflows.views import (
     NONE,
@@ -23,9 +23,9 @@ from imarena.workflows.views import (
     IntArray,
     Names,
     View,
+    encode_names,
     fetch_columns,
     live_vote_rows,
-    names_of,
 )
 
 GRID = 16
@@ -59,14 +59,14 @@ class Heat:
     """How many ratings each editor has: what the counts are to be seen against."""
 
 
-def heat(looking: Looking, editor: str | None, filters: Filters) -> Heat:
+def heat(looking: Looking, editor: str | None, filters: BattleFilters) -> Heat:
     """What raters found wrong, for an editor or for all; a dimension is the criterion that it is about."""
     sight = looking.sight()
     filters = looking.settled(filters, sight)
     return sight.kept(("heat", editor, filters), lambda: _heat(sight, editor, filters), "glances")
 
 
-def _heat(sight: Sight, editor: str | None, filters: Filters) -> Heat:
+def _heat(sight: Sight, editor: str | None, filters: BattleFilters) -> Heat:
     if filters.source == "judge" or filters.judge:
         return Heat()
     view = sight.view
@@ -137,8 +137,8 @@ def read_issues(view: View) -> IssueColumns:
     return IssueColumns(
         vote=np.array([vote for vote, _ in listed], np.int64),
         kind=np.array([KINDS.index(issue["kind"]) for _, issue in listed], np.int32),
-        label=names_of(issue.get("label") or None for _, issue in listed),
-        criterion=names_of(issue.get("criterion") for _, issue in listed),
+        label=encode_names(issue.get("label") or None for _, issue in listed),
+        criterion=encode_names(issue.get("criterion") for _, issue in listed),
         cells=np.array([_cells(issue.get("box"), sizes.get(vote)) for vote, issue in listed], np.int16).reshape(-1, 4),
     )
 

@@ -27,14 +27,14 @@ from imarena.workflows.views import (
     JudgmentColumns,
     View,
     Window,
-    combine,
+    combine_columns,
     people_battles,
     unanswered_places,
 )
 
 
 @dataclass
-class Health:
+class JudgeBehaviour:
     """How a judge behaves on one dimension, by the forms of it that count."""
 
     judge: str
@@ -60,7 +60,7 @@ class Decided:
     outcome: ByteArray
 
 
-def judge_health(looking: Looking, *, released: bool = False, costs: bool = True) -> list[Health]:
+def judge_health(looking: Looking, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
     """Every judge and dimension, by name; with `released` only votes of closed campaigns count as people's."""
     sight = looking.sight()
     made = sight.kept(("judges", released), lambda: _judge_health(sight, released=released), "lists")
@@ -70,7 +70,7 @@ def judge_health(looking: Looking, *, released: bool = False, costs: bool = True
     return [replace(one, cost_usd=paid[one.judge, one.dimension]) for one in made]
 
 
-def _judge_health(sight: Sight, *, released: bool) -> list[Health]:
+def _judge_health(sight: Sight, *, released: bool) -> list[JudgeBehaviour]:
     voted: dict[str, Decided] = {}
     found = []
     for health, decided in behaved(sight):
@@ -85,12 +85,12 @@ def _judge_health(sight: Sight, *, released: bool) -> list[Health]:
     return found
 
 
-def behaved(sight: Sight) -> list[tuple[Health, Decided]]:
+def behaved(sight: Sight) -> list[tuple[JudgeBehaviour, Decided]]:
     """What judges said, without people, and the outcomes of the pairs that they compared."""
     return sight.kept("behaved", lambda: _behaved(sight.view), "glances")
 
 
-def _behaved(view: View) -> list[tuple[Health, Decided]]:
+def _behaved(view: View) -> list[tuple[JudgeBehaviour, Decided]]:
     forms: dict[tuple[str, str], list[Form]] = defaultdict(list)
     for form in view.forms.counting():
         forms[form.judge, form.dimension].append(form)
@@ -98,22 +98,23 @@ def _behaved(view: View) -> list[tuple[Health, Decided]]:
     for one in unanswered_places(view.workspace).values():  # tried again or not: a question fails once
         failed[one.judge, one.dimension][one.status] += 1
     return [
-        _one(view, Health(*who, failed=failed[who]), forms.get(who, [])) for who in sorted(forms.keys() | failed.keys())
+        _one(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []))
+        for who in sorted(forms.keys() | failed.keys())
     ]
 
 
-def _one(view: View, health: Health, forms: Sequence[Form]) -> tuple[Health, Decided]:
+def _one(view: View, health: JudgeBehaviour, forms: Sequence[Form]) -> tuple[JudgeBehaviour, Decided]:
     compared = view.judgments([form for form in forms if form.pairwise])
     scored = view.judgments([form for form in forms if not form.pairwise])
     health.ok = int(compared.ok.sum() + scored.ok.sum())
     _count(health, compared)
-    fought = combine(compared, np.zeros(len(compared), np.int32), view.entries)
+    fought = combine_columns(compared, np.zeros(len(compared), np.int32), view.entries)
     twice = fought.decided & (fought.agreed >= 0)
     health.both_orders, health.same = int(twice.sum()), int((twice & (fought.agreed == 1)).sum())
     return health, _decided(fought)
 
 
-def _count(health: Health, said: JudgmentColumns) -> None:
+def _count(health: JudgeBehaviour, said: JudgmentColumns) -> None:
     preference, order = said.preference, said.order
     given = said.ok & (preference != NONE)
     side = given & ((preference == LEFT) | (preference == RIGHT))

@@ -19,10 +19,10 @@ from imarena.storage.schema import rankings
 from imarena.workflows.boards import (
     ALL_JUDGES,
     ITEM_FILTERS,
+    AvailableSources,
     Board,
     BoardQuery,
-    Chosen,
-    Evidence,
+    ChosenSource,
     Source,
     Tallied,
     battle_table,
@@ -37,7 +37,7 @@ from imarena.workflows.rating import Shelves
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
 from imarena.workflows.serving.snapshot import Room, Sight
-from imarena.workflows.views import MODES, WHOLE, BattleColumns, View, Window, read_marks, read_ratings
+from imarena.workflows.views import MODES, WHOLE, BattleColumns, View, Window, read_ratings, read_watermarks
 
 T = TypeVar("T")
 _AT_ONCE = 10_000
@@ -45,7 +45,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Filters:
+class BattleFilters:
     """Which battles count; None: all."""
 
     source: Source = "all"
@@ -145,7 +145,7 @@ class Looking:
     def sight(self) -> Sight:
         """The workspace as it is now."""
         with self._turning:
-            marks = read_marks(self.workspace)
+            marks = read_watermarks(self.workspace)
             if self.latest is None:
                 # a page names no folder of the server in the commands that it shows
                 self.latest = Sight(View(replace(self.workspace, root=Path()), marks))
@@ -159,7 +159,7 @@ class Looking:
 
     # ------------------------------------------------------------------ boards
 
-    def settled(self, filters: Filters, sight: Sight | None = None) -> Filters:
+    def settled(self, filters: BattleFilters, sight: Sight | None = None) -> BattleFilters:
         """The filters with a source: where none was chosen, what `imarena rank` takes without options.
 
         That hangs on what there is as a whole. A choice of task or topic leaves a part of the same board.
@@ -169,11 +169,11 @@ class Looking:
         chosen = _chosen(sight or self.sight(), filters.query())
         return replace(filters, source=chosen.source, judge=chosen.judge)
 
-    def battles(self, filters: Filters, sight: Sight | None = None) -> BattleColumns:
+    def battles(self, filters: BattleFilters, sight: Sight | None = None) -> BattleColumns:
         """The battles that the filters leave."""
         return (sight or self.sight()).boards.gather(filters.query()).battles
 
-    def verdicts(self, filters: Filters, names: Sequence[str], hidden: Collection[str]) -> Iterator[list[object]]:
+    def verdicts(self, filters: BattleFilters, names: Sequence[str], hidden: Collection[str]) -> Iterator[list[object]]:
         """The battles that the filters leave as rows of a table with these columns, without those on hidden items."""
         sight = self.sight()
         try:
@@ -189,18 +189,18 @@ class Looking:
             empty = [None] * batch.num_rows
             yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
 
-    def board(self, filters: Filters, method: str) -> Made:
+    def board(self, filters: BattleFilters, method: str) -> Made:
         """A board with its win matrix."""
         sight = self.sight()
         return sight.kept(("board", filters, method), lambda: _made(sight, filters.query(method)))
 
-    def history(self, filters: Filters, method: str, points: int) -> list[Past]:
+    def history(self, filters: BattleFilters, method: str, points: int) -> list[Past]:
         """The board as it stood at up to `points` moments, each with as many more battles as the one before."""
         sight = self.sight()
         key = ("history", filters, method, points)
         return sight.kept(key, lambda: _history(sight, filters.query(method), points))
 
-    def head_to_head(self, left: str, right: str, filters: Filters) -> tuple[Tallied, dict[str, Tallied]]:
+    def head_to_head(self, left: str, right: str, filters: BattleFilters) -> tuple[Tallied, dict[str, Tallied]]:
         """Two models against each other: over all, and by task."""
         sight = self.sight()
         try:
@@ -225,8 +225,8 @@ class Looking:
         return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
 
 
-def _chosen(sight: Sight, query: BoardQuery) -> Chosen:
-    return choose(sight.view, query, Evidence(sight.view, query.window))
+def _chosen(sight: Sight, query: BoardQuery) -> ChosenSource:
+    return choose(sight.view, query, AvailableSources(sight.view, query.window))
 
 
 def _made(sight: Sight, query: BoardQuery) -> Made:
@@ -238,7 +238,7 @@ def _made(sight: Sight, query: BoardQuery) -> Made:
 
 def _shown(sight: Sight, made: Board, query: BoardQuery) -> Made:
     chosen, ranking = made.chosen, made.ranking
-    beside = other_sources(Evidence(sight.view, query.window), chosen)
+    beside = other_sources(AvailableSources(sight.view, query.window), chosen)
     return Made(
         ranking=ranking,
         matrix=matrix_of(sight.view.entries, made.battles),
@@ -274,7 +274,7 @@ def _without(sight: Sight, query: BoardQuery, error: UserError) -> Made:
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
-    beside = other_sources(Evidence(sight.view, query.window), chosen)
+    beside = other_sources(AvailableSources(sight.view, query.window), chosen)
     return Made(
         None,
         matrix_of(sight.view.entries, found),

@@ -21,7 +21,7 @@ from imarena.storage import reading
 from imarena.storage.schema import leases
 from imarena.workflows.rating import Shelves
 from imarena.workflows.serving.preview_process import Maker
-from imarena.workflows.serving.previews import Pictures
+from imarena.workflows.serving.previews import Previews
 
 log = logging.getLogger("imarena.web")
 AHEAD = 64
@@ -72,7 +72,7 @@ class Traffic:
 class Warmer:
     """Makes pictures ahead, from `start` to `stop`."""
 
-    def __init__(self, shelves: Shelves, pictures: Pictures, traffic: Traffic) -> None:
+    def __init__(self, shelves: Shelves, pictures: Previews, traffic: Traffic) -> None:
         self._shelves = shelves
         self._pictures = pictures
         self._traffic = traffic

@@ -80,10 +80,10 @@ def give_way(pid: int) -> None:
 def main() -> None:
     """Make the pictures that are named on stdin, a line of JSON each; say of each what came of it."""
     from imarena.storage import open_workspace
-    from imarena.workflows.serving.previews import Pictures
+    from imarena.workflows.serving.previews import Previews
 
     with open_workspace(Path(sys.argv[1]), check_schema=False) as workspace:
-        pictures = Pictures(workspace)
+        pictures = Previews(workspace)
         for line in sys.stdin:
             try:
                 pictures.warm(ImageRef.model_validate_json(line))

@@ -12,7 +12,7 @@ from functools import cache, partial
 from PIL import Image
 
 from imarena.core.records import ImageRef
-from imarena.images import JPEG, PNG, decode, encode, pixels, prepare
+from imarena.images import JPEG, PNG, decode, encode_image, pixels, prepare
 from imarena.storage import Workspace
 from imarena.vision import Segment, segment
 
@@ -25,7 +25,7 @@ _AT_HAND_BYTES = 640 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Shape:
+class TilePyramid:
     """A picture's size and the levels of its tiles: at the highest they are 1:1."""
 
     width: int
@@ -33,7 +33,7 @@ class Shape:
     max_level: int
 
 
-class Pictures:
+class Previews:
     """Pictures of a workspace. Decoded ones stay at hand while there is room; each is decoded once at a time."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -43,10 +43,10 @@ class Pictures:
         self._guard = threading.Lock()
         self._busy: dict[str, threading.Lock] = {}
 
-    def shape(self, image: ImageRef) -> Shape:
+    def shape(self, image: ImageRef) -> TilePyramid:
         """Size and levels."""
         width, height = self._size(image)
-        return Shape(width, height, max(0, math.ceil(math.log2(max(width, height) / TILE))))
+        return TilePyramid(width, height, max(0, math.ceil(math.log2(max(width, height) / TILE))))
 
     def _size(self, image: ImageRef) -> tuple[int, int]:
         if image.width is not None and image.height is not None:
@@ -101,7 +101,7 @@ class Pictures:
         """Numbered regions, the same every time."""
         return segment(pixels(self.workspace.load(image)))
 
-    def _decoded(self, image: ImageRef, shape: Shape) -> list[Image.Image]:
+    def _decoded(self, image: ImageRef, shape: TilePyramid) -> list[Image.Image]:
         """The picture at each level, the largest first."""
         with self._guard:
             lock = self._busy.setdefault(image.sha256, threading.Lock())
@@ -120,7 +120,7 @@ class Pictures:
             return levels
 
 
-def _levels(whole: Image.Image, shape: Shape) -> list[Image.Image]:
+def _levels(whole: Image.Image, shape: TilePyramid) -> list[Image.Image]:
     levels = [whole]
     for _ in range(shape.max_level):
         levels.append(levels[-1].reduce(2))
@@ -129,14 +129,14 @@ def _levels(whole: Image.Image, shape: Shape) -> list[Image.Image]:
 
 def _cut(whole: Image.Image, column: int, row: int) -> bytes:
     left, top = column * TILE, row * TILE
-    return encode(whole.crop((left, top, min(left + TILE, whole.width), min(top + TILE, whole.height))), PNG)
+    return encode_image(whole.crop((left, top, min(left + TILE, whole.width), min(top + TILE, whole.height))), PNG)
 
 
 def _tile_key(image: ImageRef, level: int, column: int, row: int) -> str:
     return f"tile:{_RULES}:{image.sha256}:{level}:{column}:{row}"
 
 
-def _at_level(shape: Shape, level: int) -> tuple[int, int]:
+def _at_level(shape: TilePyramid, level: int) -> tuple[int, int]:
     width, height = shape.width, shape.height
     for _ in range(max(0, shape.max_level - level)):
         width, height = math.ceil(width / 2), math.ceil(height / 2)

@@ -14,7 +14,7 @@ from imarena.storage.schema import judgments, runs
 
 
 @dataclass(frozen=True)
-class Seen:
+class MonitoredRun:
     """A run with its place in the list. While it is at work, `counts` and the cost are those so far."""
 
     seq: int
@@ -40,7 +40,7 @@ class RunWatch:
         self._sofar: dict[str, _Sofar] = {}
         self._guard = threading.Lock()
 
-    def recent(self, before: int | None, limit: int) -> list[Seen]:
+    def recent(self, before: int | None, limit: int) -> list[MonitoredRun]:
         """A page of runs."""
         query = select(runs).order_by(runs.c.seq.desc()).limit(limit)
         if before is not None:
@@ -51,10 +51,10 @@ class RunWatch:
         for row in rows:
             run = from_row(Run, row)
             if isinstance(run, Run):
-                found.append(self._followed(Seen(row["seq"], run, run.counts, run.cost_usd)))
+                found.append(self._followed(MonitoredRun(row["seq"], run, run.counts, run.cost_usd)))
         return found
 
-    def _followed(self, seen: Seen) -> Seen:
+    def _followed(self, seen: MonitoredRun) -> MonitoredRun:
         """A run that is at work tells its counts only when it ends: until then they are counted here."""
         if seen.run.state != "running":
             with self._guard:

@@ -259,9 +259,11 @@ _SECRETS = ("password", "secret_key", "launch_token")
 def first_campaign(workspace: Workspace) -> None:
     """A campaign to try the voting screen with, where there is none yet."""
     from imarena.core.records import Campaign
-    from imarena.routing import Plan
+    from imarena.routing import CampaignPlan
     from imarena.workflows.rating import create_campaign
 
     if workspace.store.count(Campaign).get((), 0) == 0:
         guidelines = "Look at the source and the instruction, then choose the result that carries it out better."
-        create_campaign(workspace, Plan(name="Try it: which edit is better?", max_units=200, guidelines=guidelines))
+        create_campaign(
+            workspace, CampaignPlan(name="Try it: which edit is better?", max_units=200, guidelines=guidelines)
+        )

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
-from imarena.workflows.boards import BoardQuery, Boards, Chosen
+from imarena.workflows.boards import BoardQuery, Boards, ChosenSource
 from imarena.workflows.views import BattleColumns, View
 
 T = TypeVar("T")
@@ -57,6 +57,6 @@ class KeptBoards(Boards):
         super().__init__(view)
         self._sight = sight
 
-    def _every(self, query: BoardQuery, chosen: Chosen) -> BattleColumns:
+    def _every(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
         key = (chosen.source, chosen.judges, query.dimension, query.dimensions_together, query.kind, query.window)
         return self._sight.kept(key, lambda: Boards._every(self, query, chosen), "battles")

@@ -14,9 +14,9 @@ from imarena.judges import OrderPolicy
 from imarena.stats import battles_needed, detectable_elo
 from imarena.storage import Workspace
 from imarena.workflows.exchange import ImportReport, import_records
-from imarena.workflows.questions import Job, JudgeReport, Watch, ask, plan_battles, plan_scores
+from imarena.workflows.questions import Job, JudgeReport, Watch, ask_jobs, plan_battles, plan_scores
 from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, judge_battles, named
-from imarena.workflows.wiring import Words, wire_judge
+from imarena.workflows.wiring import EndpointArguments, wire_judge
 
 Z95 = 1.959963984540054
 EXACT95 = 0.025
@@ -91,7 +91,7 @@ def plan_comparison(
     sides: Sides,
     items: Path,
     judge: str,
-    words: Words,
+    words: EndpointArguments,
     budget: Any = None,
     *,
     orders: OrderPolicy = "both",
@@ -127,7 +127,7 @@ class ItemResult:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ComparisonVerdict:
     """How NEW stands against OLD."""
 
     words: str
@@ -150,17 +150,17 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModelComparison:
     """Everything that `compare` found."""
 
     sides: Sides
     judge: str
-    verdict: Verdict
+    verdict: ComparisonVerdict
     items: list[ItemResult]
     coverage: dict[str, dict[str, Any]]
     judgments: dict[str, int]
     left_out: dict[str, int]
-    by_task: dict[str, Verdict] = field(default_factory=dict)
+    by_task: dict[str, ComparisonVerdict] = field(default_factory=dict)
     skips: list[Skip] = field(default_factory=list)
 
     @property
@@ -205,16 +205,16 @@ def differ_most(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
 
 def compare(
     workspace: Workspace, sides: Sides, job: Job, imported: ImportReport, *, watch: Watch | None = None
-) -> tuple[Comparison, JudgeReport]:
+) -> tuple[ModelComparison, JudgeReport]:
     """Ask the judge what is missing and say how NEW stands against OLD."""
-    (report,) = ask(workspace, [job], watch=watch)
+    (report,) = ask_jobs(workspace, [job], watch=watch)
     results, left_out = _results(workspace, sides, job)
     tasks: dict[str, list[ItemResult]] = defaultdict(list)
     for result in results:
         tasks[result.item.task or "(none)"].append(result)
     judged = Counter(report.judgments)
     judged[Status.OK.value] += report.done_before
-    comparison = Comparison(
+    comparison = ModelComparison(
         sides=sides,
         judge=job.wired.judge.name,
         verdict=_about(verdict_of(results, sides), job.wired.dimension),
@@ -228,7 +228,7 @@ def compare(
     return comparison, report
 
 
-def _about(verdict: Verdict, dimension: str) -> Verdict:
+def _about(verdict: ComparisonVerdict, dimension: str) -> ComparisonVerdict:
     """A judge of one dimension does not say which one is better."""
     if dimension == WHOLE:
         return verdict
@@ -333,12 +333,12 @@ def elo_of(rate: float) -> float | None:
     return 400 * math.log10(rate / (1 - rate)) if 1e-9 < rate < 1 - 1e-9 else None
 
 
-def verdict_of(results: Sequence[ItemResult], sides: Sides) -> Verdict:
+def verdict_of(results: Sequence[ItemResult], sides: Sides) -> ComparisonVerdict:
     """The verdict on some items."""
     wins, losses = (sum(r.points > 0.5 for r in results), sum(r.points < 0.5 for r in results))
     n, ties = len(results), len(results) - wins - losses
     if n == 0:
-        return Verdict("Nothing could be compared.", False, 0, 0, 0, 0, *(None,) * 8)
+        return ComparisonVerdict("Nothing could be compared.", False, 0, 0, 0, 0, *(None,) * 8)
     rate, low, high = win_interval([r.points for r in results])
     settled = low > 0.5 or high < 0.5
     tie_rate = ties / n
@@ -352,7 +352,7 @@ def verdict_of(results: Sequence[ItemResult], sides: Sides) -> Verdict:
     more = None
     if not settled and wins != losses:
         more = max(1, battles_needed(decided, tie_rate=tie_rate).battles - n) if decided else _sweep(results)
-    return Verdict(
+    return ComparisonVerdict(
         words, settled, n, wins, losses, ties, rate, low, high, elo_of(rate), elo_of(low), elo_of(high), more,
         _detectable(n, tie_rate),
     )  # fmt: skip

@@ -6,11 +6,11 @@ from imarena.core import ImarenaError
 from imarena.core.notices import sentences
 from imarena.core.records import ImageRef
 from imarena.images import preview
-from imarena.reports import Exhibit, Page, Picture, Section, columns, interval, write_html
+from imarena.reports import GalleryItem, Page, PageImage, Section, columns, interval, write_html
 from imarena.reports.tables import Column, Table
 from imarena.stats import battles_needed
 from imarena.storage import Workspace
-from imarena.workflows.studies.comparing import Comparison, ItemResult, Verdict, differ_most
+from imarena.workflows.studies.comparing import ComparisonVerdict, ItemResult, ModelComparison, differ_most
 
 SHOWN = 12
 SIDE_PX = 512
@@ -18,7 +18,7 @@ PLAIN_ELO = 50.0
 """A difference that most people would notice after a while."""
 
 
-def write_comparison(workspace: Workspace, found: Comparison, folder: Path) -> Path:
+def write_comparison(workspace: Workspace, found: ModelComparison, folder: Path) -> Path:
     """Write ``index.html`` and its pictures; returns the page."""
     sides = found.sides
     ahead = [r for r in differ_most(found.items, len(found.items)) if r.points > 0.5][:SHOWN]
@@ -32,7 +32,7 @@ def write_comparison(workspace: Workspace, found: Comparison, folder: Path) -> P
     return write_html(page, folder)
 
 
-def sentence(verdict: Verdict, new_name: str) -> str:
+def verdict_sentence(verdict: ComparisonVerdict, new_name: str) -> str:
     """The figures behind the verdict, in a sentence."""
     if verdict.win_rate is None or verdict.win_rate_low is None or verdict.win_rate_high is None:
         return "No item has a verdict on both outputs."
@@ -45,7 +45,7 @@ def sentence(verdict: Verdict, new_name: str) -> str:
     return f"{share} {elo_words(verdict)}"
 
 
-def elo_words(verdict: Verdict) -> str:
+def elo_words(verdict: ComparisonVerdict) -> str:
     """The difference in Elo points with its interval; a clean sweep has one end only."""
     low, high = verdict.elo_low, verdict.elo_high
     if verdict.elo is not None and low is not None and high is not None:
@@ -55,7 +55,7 @@ def elo_words(verdict: Verdict) -> str:
     return f"In Elo points: {high:+.0f} or less." if high is not None else ""
 
 
-def next_words(verdict: Verdict) -> str:
+def next_words(verdict: ComparisonVerdict) -> str:
     """How many more items would settle it."""
     shown = ""
     if verdict.detectable_elo is not None:
@@ -71,14 +71,14 @@ def next_words(verdict: Verdict) -> str:
     return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
 
 
-def _result(found: Comparison) -> Section:
+def _result(found: ModelComparison) -> Section:
     verdict, sides = found.verdict, found.sides
-    text = (sentence(verdict, sides.new_name), next_words(verdict), f"Judge: {found.judge}.")
+    text = (verdict_sentence(verdict, sides.new_name), next_words(verdict), f"Judge: {found.judge}.")
     tables = (task_table(found),) if found.by_task else ()
     return Section("Result", text, tuple(sentences(found.notices, "report")), tables)
 
 
-def task_table(found: Comparison) -> Table:
+def task_table(found: ModelComparison) -> Table:
     """The new side's results by task."""
     share = Column(f"{found.sides.new_name}'s share", ".0%", absent="–")
     head = columns("task", "items", "won", "lost", "tied", share, Column("95 % interval", ".0%", absent="–"))
@@ -92,7 +92,7 @@ def task_table(found: Comparison) -> Table:
     return Table(head, rows)
 
 
-def _exhibit(workspace: Workspace, result: ItemResult, found: Comparison, folder: Path) -> Exhibit:
+def _exhibit(workspace: Workspace, result: ItemResult, found: ModelComparison, folder: Path) -> GalleryItem:
     item, sides = result.item, found.sides
     ahead = sides.new_name if result.points > 0.5 else sides.old_name
     note = "better" + (f", ahead by {abs(result.gap):.0f}" if result.gap is not None else "")
@@ -101,8 +101,8 @@ def _exhibit(workspace: Workspace, result: ItemResult, found: Comparison, folder
     for name, output in ((sides.old_name, result.old), (sides.new_name, result.new)):
         if output.image is not None:
             shown.append((name, output.image, note if name == ahead else ""))
-    pictures = tuple(Picture(_file(workspace, image, folder), caption, said) for caption, image, said in shown)
-    return Exhibit(" · ".join(p for p in (item.key, item.task) if p), item.turns[0].instruction, pictures)
+    pictures = tuple(PageImage(_file(workspace, image, folder), caption, said) for caption, image, said in shown)
+    return GalleryItem(" · ".join(p for p in (item.key, item.task) if p), item.turns[0].instruction, pictures)
 
 
 def _file(workspace: Workspace, image: ImageRef, folder: Path) -> str:

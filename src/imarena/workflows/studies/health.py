@@ -11,8 +11,8 @@ from imarena.judges import SelfConsistency, Verdicts
 from imarena.judges import health as figures
 from imarena.stats import Figure, share
 from imarena.storage import Workspace
-from imarena.workflows.studies.health_data import People, Said, read_judges, read_people
-from imarena.workflows.studies.health_figures import Health
+from imarena.workflows.studies.health_data import JudgeAnswers, People, read_judges, read_people
+from imarena.workflows.studies.health_figures import JudgeHealth
 from imarena.workflows.studies.judge_agreement import pairs_of_points, together
 from imarena.workflows.studies.probe import Probed, add_probes, only_probed, stored_probes
 from imarena.workflows.views import AT, WHOLE, View, chosen_judges
@@ -24,7 +24,7 @@ OTHER = "the whole, the judge was not"
 # ---------------------------------------------------------------- the questions
 
 
-def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[list[Health], Health]:
+def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[list[JudgeHealth], JudgeHealth]:
     """All that the data allow to say about each judge, and apart from that about the judges together."""
     view = View(workspace)
     chosen = chosen_judges(view, judges or ())
@@ -35,7 +35,7 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
     probed = stored_probes(workspace)
     for judge in sorted(forms):
         newest = forms[judge][-1]
-        one = Health(judge, dict(newest.statuses), versions=[said.version for said in forms[judge]])
+        one = JudgeHealth(judge, dict(newest.statuses), versions=[said.version for said in forms[judge]])
         _failures(one, newest)
         _position(one, newest)
         _consistency(one, newest)
@@ -53,13 +53,13 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
     return found, together(forms)
 
 
-def _failures(one: Health, said: Said) -> None:
+def _failures(one: JudgeHealth, said: JudgeAnswers) -> None:
     total = said.statuses.total()
     failed = total - said.statuses[Status.OK.value]
     one.add("How often does it give no verdict?", share("failed", failed, total, "attempts that are not ok"))
 
 
-def _position(one: Health, said: Said) -> None:
+def _position(one: JudgeHealth, said: JudgeAnswers) -> None:
     both = [o for o in said.pairs.values() if {Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value} <= o.keys()]
     if not both:
         one.needs("position_bias")
@@ -72,7 +72,7 @@ def _position(one: Health, said: Said) -> None:
     one.add("Of those that chose one place twice: how often the first?", found.first_of_flips)
 
 
-def _consistency(one: Health, said: Said) -> None:
+def _consistency(one: JudgeHealth, said: JudgeAnswers) -> None:
     repeats = sorted({repeat for _, repeat in said.pairs} or {repeat for _, repeat in said.points})
     if len(repeats) < 2:
         one.needs("repeats")
@@ -87,7 +87,7 @@ def _consistency(one: Health, said: Said) -> None:
     one.add("Pairs with one verdict in all runs", found.unanimous)
 
 
-def _injection(one: Health, said: Said, probes: Sequence[Probed]) -> None:
+def _injection(one: JudgeHealth, said: JudgeAnswers, probes: Sequence[Probed]) -> None:
     if said.flagged:
         found = share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
         one.add("In how many outputs did it see words that address a judge?", found)
@@ -101,7 +101,7 @@ def _injection(one: Health, said: Said, probes: Sequence[Probed]) -> None:
         one.needs("probe")
 
 
-def _against_votes(one: Health, said: Said, people: People) -> None:
+def _against_votes(one: JudgeHealth, said: JudgeAnswers, people: People) -> None:
     if not people.votes:
         one.needs("votes")
         return
@@ -120,7 +120,7 @@ def _against_votes(one: Health, said: Said, people: People) -> None:
     one.add("How often does it tie where people decide?", lazy.false_ties)
 
 
-def _versions(one: Health, forms: Sequence[Said], people: People) -> None:
+def _versions(one: JudgeHealth, forms: Sequence[JudgeAnswers], people: People) -> None:
     """Where there are several versions: how often each chooses as people do, on the votes that it has verdicts on."""
     human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
     for said in forms if len(forms) > 1 else ():
@@ -130,7 +130,7 @@ def _versions(one: Health, forms: Sequence[Said], people: People) -> None:
             one.add("Does each version choose as people do where they decide?", found, group=f"version {said.version}")
 
 
-def _gaps(one: Health, said: Said, people: People) -> None:
+def _gaps(one: JudgeHealth, said: JudgeAnswers, people: People) -> None:
     rows = []
     for key, outcome, _ in people.votes:
         left, right = said.points.get((key[0], 0)), said.points.get((key[1], 0))
@@ -157,7 +157,7 @@ def _edges(scores: Sequence[float]) -> tuple[float, ...]:
     return GAPS if max(scores) > 100 else tuple(edge / 1000 * (span or 1.0) for edge in GAPS)
 
 
-def _means(one: Health, said: Said, editors: dict[str, str]) -> None:
+def _means(one: JudgeHealth, said: JudgeAnswers, editors: dict[str, str]) -> None:
     if not said.dimensions:
         return
     rows: dict[str, list[dict[str, float]]] = defaultdict(list)
@@ -175,7 +175,7 @@ def _means(one: Health, said: Said, editors: dict[str, str]) -> None:
             one.add("Mean of each dimension", figure, group=editor)
 
 
-def _drift(one: Health, forms: Sequence[Said]) -> None:
+def _drift(one: JudgeHealth, forms: Sequence[JudgeAnswers]) -> None:
     if len(forms) < 2:
         one.needs("two_forms")
         return
@@ -197,14 +197,14 @@ def _drift(one: Health, forms: Sequence[Said]) -> None:
         one.needs("common_outputs")
 
 
-def _scores(said: Said, outputs: Iterable[str]) -> dict[str, float | None]:
+def _scores(said: JudgeAnswers, outputs: Iterable[str]) -> dict[str, float | None]:
     return {output: said.score(output) for output in outputs}
 
 
 FOLLOWS = "Do its scores follow people's ratings?"
 
 
-def _against_ratings(workspace: Workspace, found: Sequence[Health], judges: Sequence[str]) -> None:
+def _against_ratings(workspace: Workspace, found: Sequence[JudgeHealth], judges: Sequence[str]) -> None:
     from imarena.agreement import AlignOptions, align
     from imarena.core import UserError
     from imarena.workflows.studies.columns import ratings_from_store, scores_from_store

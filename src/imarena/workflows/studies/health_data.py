@@ -24,7 +24,7 @@ from imarena.workflows.views import (
     JudgmentColumns,
     Versioned,
     View,
-    combine,
+    combine_columns,
     fetch_columns,
     people_battles,
     versions_of,
@@ -38,7 +38,7 @@ PAGE = 500
 
 
 @dataclass
-class Said:
+class JudgeAnswers:
     """What one version of one judge (version, prompt, parameters) said."""
 
     judge: str
@@ -73,7 +73,7 @@ class Said:
         left, right = self.points.get((key[0], repeat)), self.points.get((key[1], repeat))
         return outcomes_from_scores([left], [right])[0]
 
-    def changed_from(self, old: "Said") -> str:
+    def changed_from(self, old: "JudgeAnswers") -> str:
         """What differs between an older form and this one: 'temperature 0.0 to 0.7', 'prompt 1 to 2'."""
         (*was, before), (*now, after) = json.loads(old.form), json.loads(self.form)
         parts = zip(("version", "prompt", "prompt version"), was, now, strict=True)
@@ -95,12 +95,12 @@ class Said:
         return score if score is None or self.higher_is_better else -score
 
 
-def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Said]]:
+def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[JudgeAnswers]]:
     """Judge (and dimension, where that is not the whole) to its versions, oldest first; the last one counts.
 
     A judge that was chosen by its version has that version alone.
     """
-    found: dict[str, list[Said]] = {}
+    found: dict[str, list[JudgeAnswers]] = {}
     for judge in judges:
         for dimension in sorted({form.dimension for form in judge.forms}):
             name = judge.name if dimension == WHOLE else f"{judge.name}, {dimension}"
@@ -109,9 +109,9 @@ def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Sai
     return found
 
 
-def _said(view: View, name: str, dimension: str, version: Versioned) -> Said:
+def _said(view: View, name: str, dimension: str, version: Versioned) -> JudgeAnswers:
     given = view.judgments(version.forms)
-    said = Said(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
+    said = JudgeAnswers(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
     statuses = np.bincount(given.status, minlength=len(STATUSES)).tolist()
     said.statuses.update({status: n for status, n in zip(STATUSES, statuses, strict=True) if n})
     _note_pairs(view, said, given)
@@ -128,7 +128,7 @@ def _ids(view: View, places: Any) -> list[str]:
     return [view.entries.id_of(place) for place in places.tolist()]
 
 
-def _note_pairs(view: View, said: Said, given: JudgmentColumns) -> None:
+def _note_pairs(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
     paired = given.where(given.right >= 0)
     columns = (_ids(view, paired.left), _ids(view, paired.right), paired.order, paired.repeat, paired.preference)
     ok = paired.ok
@@ -140,7 +140,7 @@ def _note_pairs(view: View, said: Said, given: JudgmentColumns) -> None:
         held = said.pairs[key, int(repeat)]
         if held.get(shown) is None:
             held[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
-    fought = combine(paired, np.zeros(len(paired), np.int32), view.entries)
+    fought = combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
@@ -151,7 +151,7 @@ def _note_pairs(view: View, said: Said, given: JudgmentColumns) -> None:
         said.flagged[output] = seen
 
 
-def _note_scores(view: View, said: Said, given: JudgmentColumns) -> None:
+def _note_scores(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
     rows = np.flatnonzero((given.right < 0) & given.ok & np.isfinite(given.score))
     rows = rows[np.argsort(given.seq[rows], kind="stable")]
     single = given.where(rows)

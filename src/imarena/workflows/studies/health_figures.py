@@ -8,7 +8,7 @@ from imarena.stats import Figure
 
 
 @dataclass(frozen=True)
-class Line:
+class HealthFigure:
     """One figure about a judge."""
 
     question: str
@@ -21,20 +21,20 @@ class Line:
 
 
 @dataclass
-class Health:
+class JudgeHealth:
     """Everything about one judge."""
 
     judge: str
     statuses: dict[str, int] = field(default_factory=dict)
     versions: list[str] = field(default_factory=list)
     """Versions with verdicts, oldest first; the last one counts."""
-    lines: list[Line] = field(default_factory=list)
+    lines: list[HealthFigure] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     """Figures that are not available, and what they need."""
 
     def add(self, question: str, *found: Figure, group: str = "") -> None:
         """Add figures under a question."""
-        self.lines += [Line(question, figure, group) for figure in found]
+        self.lines += [HealthFigure(question, figure, group) for figure in found]
 
     def needs(self, data: str) -> None:
         """Note that a figure is not available for want of these data (see the wordings of `health_needs`)."""

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from imarena.judges import health as figures
-from imarena.workflows.studies.health_data import PairKey, Said
-from imarena.workflows.studies.health_figures import Health
+from imarena.workflows.studies.health_data import JudgeAnswers, PairKey
+from imarena.workflows.studies.health_figures import JudgeHealth
 
 TOGETHER = "The judges together"
 
 
-def together(forms: Mapping[str, Sequence[Said]]) -> Health:
+def together(forms: Mapping[str, Sequence[JudgeAnswers]]) -> JudgeHealth:
     """Agreement among the newest forms of the judges, for each dimension apart."""
-    one = Health(TOGETHER)
-    groups: dict[str, list[Said]] = defaultdict(list)
+    one = JudgeHealth(TOGETHER)
+    groups: dict[str, list[JudgeAnswers]] = defaultdict(list)
     for _, said in sorted(forms.items()):
         groups[said[-1].dimension].append(said[-1])
     for dimension, judges in sorted(groups.items()):
@@ -24,7 +24,7 @@ def together(forms: Mapping[str, Sequence[Said]]) -> Health:
     return one
 
 
-def _agreement(one: Health, dimension: str, judges: Sequence[Said]) -> None:
+def _agreement(one: JudgeHealth, dimension: str, judges: Sequence[JudgeAnswers]) -> None:
     """On the pairs of battles, for scores by their sign; where none of them fought battles, on all pairs scored."""
     keys = set().union(*(said.keys() for said in judges)) or set().union(*map(pairs_of_points, judges))
     table = {said.name: {key: said.battle(key) for key in keys} for said in judges}
@@ -38,7 +38,7 @@ def _agreement(one: Health, dimension: str, judges: Sequence[Said]) -> None:
     one.add("Equal verdicts of two judges", found.equal, group=group)
 
 
-def pairs_of_points(said: Said) -> list[PairKey]:
+def pairs_of_points(said: JudgeAnswers) -> list[PairKey]:
     """Every two outputs of the same item, turn and mode that were scored."""
     groups: dict[int, set[str]] = defaultdict(set)
     for output, unit in said.units.items():

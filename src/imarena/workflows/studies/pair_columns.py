@@ -30,7 +30,7 @@ from imarena.workflows.views import (
     JudgmentColumns,
     View,
     chosen_judges,
-    combine,
+    combine_columns,
     fetch_columns,
     people_battles,
     rating_battles,
@@ -43,7 +43,7 @@ PAIR_RULE = "pairs of outputs for one item: the higher mean rating wins, equal m
 
 
 @dataclass(frozen=True)
-class Line:
+class PairVerdict:
     """One judge's verdict on one pair, or why there is none."""
 
     judge: str
@@ -156,7 +156,7 @@ def without(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
     )
 
 
-def _name(line: Line, dimensions: set[str]) -> str:
+def _name(line: PairVerdict, dimensions: set[str]) -> str:
     """The judge, and what its verdicts are about where that is not the whole."""
     plain = line.dimension == WHOLE or (line.direct and len(dimensions) == 1)
     return line.judge if plain else f"{line.judge}, {line.dimension}"
@@ -170,18 +170,18 @@ def _covered(dimension: str, own: set[str], asked: frozenset[str]) -> frozenset[
     return same | (asked - own) if dimension == WHOLE or WHOLE not in own else same
 
 
-def _answered(lines: Iterable[Line]) -> Iterator[Line]:
+def _answered(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
     """The lines without failures on pairs for which another repeat or the other way to judge has a verdict."""
     kept = list(lines)
     done = {_pair(line) for line in kept if line.winner is not None}
     return (line for line in kept if line.winner is not None or _pair(line) not in done)
 
 
-def _pair(line: Line) -> tuple[str, str, frozenset[str]]:
+def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
     return line.judge, line.dimension, frozenset((line.left, line.right))
 
 
-def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[Line]:
+def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[PairVerdict]:
     for dimension in sorted({form.dimension for form in judge.forms}):
         forms = [form for form in judge.forms if form.dimension == dimension]
         compared = list(_compared(view, judge.name, dimension, [form for form in forms if form.pairwise]))
@@ -191,10 +191,10 @@ def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]
             yield from _by_scores(view, judge.name, dimension, points, voted)
 
 
-def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[Line]:
+def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
     """Pairs that a judge was shown, sorted by the ids of the outputs: a figure must not depend on arrival."""
     found = view.judgments(forms)
-    fought = combine(found, np.zeros(len(found), np.int32), view.entries)
+    fought = combine_columns(found, np.zeros(len(found), np.int32), view.entries)
     gaps = _gaps(view, forms)
     rows = zip(
         fought.left.tolist(), fought.right.tolist(), fought.repeat.tolist(), fought.outcome.tolist(),
@@ -204,11 +204,11 @@ def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> 
         sides = (view.entries.id_of(left), view.entries.id_of(right))
         place = (judge, dimension, view.entries.item_id[view.entries.item[left]], *sides)
         if PROBLEMS[problem] != Status.OK.value:
-            yield Line(*place, None, reason=REASONS.get(PROBLEMS[problem], PROBLEMS[problem]))
+            yield PairVerdict(*place, None, reason=REASONS.get(PROBLEMS[problem], PROBLEMS[problem]))
             continue
         given = gaps.get((*sides, repeat), [])
         whole = len(given) >= (1 if agreed < 0 else 2)  # the gap is known in every order that was asked
-        yield Line(*place, PREFERENCES[outcome], sum(given) / len(given) if given and whole else None)
+        yield PairVerdict(*place, PREFERENCES[outcome], sum(given) / len(given) if given and whole else None)
 
 
 def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
@@ -236,7 +236,7 @@ def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], li
 
 def _by_scores(
     view: View, judge: str, dimension: str, found: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
-) -> Iterator[Line]:
+) -> Iterator[PairVerdict]:
     """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
     points: dict[tuple[int, int], float] = {}
     failed: dict[int, str] = {}
@@ -257,7 +257,7 @@ def _by_scores(
         for one, other in both:
             gap = round(one - other, 9)
             winner = Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT
-            yield Line(*place, winner.value, gap, direct=False)
+            yield PairVerdict(*place, winner.value, gap, direct=False)
         why = failed.get(at[left]) or failed.get(at[right])
         if not both and (why or any(score is not None for pair in scores for score in pair)):
-            yield Line(*place, None, reason=why or ONE_SCORE, direct=False)
+            yield PairVerdict(*place, None, reason=why or ONE_SCORE, direct=False)

@@ -20,7 +20,7 @@ from imarena.judges import (
     score_susceptibility,
 )
 from imarena.storage import Workspace
-from imarena.workflows.studies.health_figures import Health
+from imarena.workflows.studies.health_figures import JudgeHealth
 
 KIND = "injection_probe"
 PLAIN = ""
@@ -51,12 +51,12 @@ class Probed:
         return Verdict(self.status, preference=self.preference, score=self.score)
 
 
-def form_of(judge: Judge) -> str:
+def probe_form(judge: Judge) -> str:
     """Version, prompt and settings: another form of a judge is probed anew."""
     return content_id("form", judge.version, judge.prompt_id, judge.prompt_version, judge.params)
 
 
-def evidence_of(probed: Probed, image_sha256: str, against: str | None, value: JsonDict, error: str) -> Evidence:
+def probe_evidence(probed: Probed, image_sha256: str, against: str | None, value: JsonDict, error: str) -> Evidence:
     """An answer as it is stored."""
     params: JsonDict = {
         "form": probed.form, "unit": probed.unit, "text": probed.text, "work": probed.work, "attempt": probed.attempt,
@@ -104,7 +104,7 @@ def stored_probes(workspace: Workspace) -> dict[str, list[Probed]]:
 # ---------------------------------------------------------------- figures
 
 
-def add_probes(one: Health, probes: Sequence[Probed]) -> None:
+def add_probes(one: JudgeHealth, probes: Sequence[Probed]) -> None:
     """Figures of one form of a judge, from what there is, and how much is missing."""
     known = _last(probes)
     scores = [probe for probe in known if probe.side is None]
@@ -116,17 +116,17 @@ def add_probes(one: Health, probes: Sequence[Probed]) -> None:
         _tell(one, TURNED, found, "pairs", len({probe.unit for probe in battles}))
 
 
-def only_probed(judge: str, probes: Sequence[Probed]) -> Health:
+def only_probed(judge: str, probes: Sequence[Probed]) -> JudgeHealth:
     """A judge that was probed and has no judgments: its newest form."""
-    one = Health(judge)
+    one = JudgeHealth(judge)
     add_probes(one, [probe for probe in probes if probe.form == probes[-1].form])
     return one
 
 
-def judge_probes(workspace: Workspace, judge: Judge) -> Health:
+def judge_probes(workspace: Workspace, judge: Judge) -> JudgeHealth:
     """All that the stored answers of this form of the judge say."""
-    one = Health(judge.name)
-    form = form_of(judge)
+    one = JudgeHealth(judge.name)
+    form = probe_form(judge)
     mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
     if mine:
         add_probes(one, mine)
@@ -145,7 +145,7 @@ def _last(probes: Sequence[Probed]) -> list[Probed]:
     return list(found.values())
 
 
-def _tell(one: Health, question: str, found: dict[str, Susceptibility], what: str, units: int) -> None:
+def _tell(one: JudgeHealth, question: str, found: dict[str, Susceptibility], what: str, units: int) -> None:
     for kind, figures in found.items():
         beyond = [figures.beyond] if figures.beyond is not None else []
         one.add(question, figures.fell, figures.shift, *beyond, group=kind)

@@ -12,17 +12,17 @@ from itertools import combinations, islice
 
 from imarena.core import Exhibit, ImarenaError, Judge, UserError, Verdict, content_id
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
-from imarena.engine import Plan, Tally, computing, run_async
-from imarena.judges import Injection, injections, marked, recorded, shown
+from imarena.engine import RunPlan, RunTally, computing, run_async
+from imarena.judges import InjectedText, injections, shown, to_recorded_sides, with_text
 from imarena.storage import Workspace
 from imarena.workflows.questions import (
-    Board,
     Case,
     CaseWork,
+    EarlierAnswers,
     Estimate,
-    Held,
     JudgeReport,
     PlannedWork,
+    ShowableOutputs,
     Watch,
     estimate,
     known_answers,
@@ -33,22 +33,22 @@ from imarena.workflows.questions import (
     with_held,
     work_id,
 )
-from imarena.workflows.studies.probe import PLAIN, Probed, evidence_of, form_of, read_probes
+from imarena.workflows.studies.probe import PLAIN, Probed, probe_evidence, probe_form, read_probes
 from imarena.workflows.views import exhibit_of
 from imarena.workflows.wiring import Wired, alone, noted
 
 
 @dataclass(frozen=True)
-class Ask:
+class ProbeQuestion:
     """A question: a case, and the text that is drawn on one side of it; None as it is."""
 
     case: Case
     unit: str
     side: Outcome | None
-    text: Injection | None
+    text: InjectedText | None
     work: str
     attempt: int = 0
-    held: Held | None = None
+    held: EarlierAnswers | None = None
     """Of several questions: what an earlier attempt got answers to."""
 
     @property
@@ -62,9 +62,9 @@ class ProbeJob:
     """One judge and everything that it is to be asked."""
 
     wired: Wired
-    board: Board
-    asks: list[Ask]
-    known: list[tuple[Ask, str]]
+    board: ShowableOutputs
+    asks: list[ProbeQuestion]
+    known: list[tuple[ProbeQuestion, str]]
     """Outputs as they are that `judge` or `battle` asked about before, and the judgment: they are not asked again."""
     estimate: Estimate
     concurrency: int
@@ -72,7 +72,13 @@ class ProbeJob:
 
 
 def plan_probe(
-    workspace: Workspace, wired: Wired, board: Board, count: int, *, battles: bool, concurrency: int | None = None
+    workspace: Workspace,
+    wired: Wired,
+    board: ShowableOutputs,
+    count: int,
+    *,
+    battles: bool,
+    concurrency: int | None = None,
 ) -> ProbeJob:
     """`count` outputs, or pairs, as they are and with every text. Only an ok answer counts as asked."""
     judge = wired.judge
@@ -99,7 +105,7 @@ def plan_probe(
     return ProbeJob(wired, board, asks, known, took, lanes, before + len(known))
 
 
-def _cases(board: Board, judge: Judge, unfit: Counter[str], *, battles: bool) -> Iterator[Case]:
+def _cases(board: ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool) -> Iterator[Case]:
     """Outputs or pairs in an order by hash, so that two judges are probed on the same ones."""
     if battles:
         pairs = (sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
@@ -118,7 +124,7 @@ def _cases(board: Board, judge: Judge, unfit: Counter[str], *, battles: bool) ->
             yield case
 
 
-def _questions(judge: Judge, case: Case, board: Board, *, battles: bool) -> Iterator[Ask]:
+def _questions(judge: Judge, case: Case, board: ShowableOutputs, *, battles: bool) -> Iterator[ProbeQuestion]:
     """As it is, then with each text; a pair in both orders, the text always on the same side of it."""
     plain = work_id(judge, replace(case, order=None), board.parents)
     unit = content_id("unit", plain)
@@ -129,7 +135,7 @@ def _questions(judge: Judge, case: Case, board: Board, *, battles: bool) -> Iter
             work = work_id(judge, shown_as, board.parents)
             if text is not None:
                 work = content_id("work", "probe", work, [text.id, text.text, side.value if side else None])
-            yield Ask(shown_as, unit, side, text, work)
+            yield ProbeQuestion(shown_as, unit, side, text, work)
 
 
 def _done(workspace: Workspace, judge: Judge) -> tuple[set[str], dict[str, int]]:
@@ -155,7 +161,7 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
         ongoing.plan(report.planned)
         _copy_known(workspace, job)
         try:
-            tally = asyncio.run(_asked(workspace, job, report, ongoing.run_id, watch)) if job.asks else Tally()
+            tally = asyncio.run(_asked(workspace, job, report, ongoing.run_id, watch)) if job.asks else RunTally()
             report.stopped, report.seconds = tally.stopped, tally.seconds
         finally:
             ongoing.counts = dict(report.judgments) | ({"missing": report.missing} if report.missing else {})
@@ -175,27 +181,29 @@ def _copy_known(workspace: Workspace, job: ProbeJob) -> None:
             workspace.store.add([_record(job.wired.judge, ask, said, {"judgment_id": identity})])
 
 
-async def _asked(workspace: Workspace, job: ProbeJob, report: JudgeReport, run_id: str, watch: Watch | None) -> Tally:
+async def _asked(
+    workspace: Workspace, job: ProbeJob, report: JudgeReport, run_id: str, watch: Watch | None
+) -> RunTally:
     judge = job.wired.judge
     computes = bool(getattr(judge, "cpu_bound", False))
     pool: AbstractContextManager[Executor | None] = computing() if computes else nullcontext()
     concurrency = min(job.concurrency, 2 * (os.cpu_count() or 1)) if computes else job.concurrency
 
-    def counted(ask: Ask, verdict: Verdict) -> tuple[Ask, Verdict]:
+    def counted(ask: ProbeQuestion, verdict: Verdict) -> tuple[ProbeQuestion, Verdict]:
         report.add(verdict)
         if watch:
             watch(report, sum(report.judgments.values()), report.planned)
         return ask, verdict
 
-    def failed(ask: Ask, error: Exception) -> tuple[Ask, Verdict]:
+    def failed(ask: ProbeQuestion, error: Exception) -> tuple[ProbeQuestion, Verdict]:
         return counted(ask, Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error}"))
 
-    def write(batch: list[tuple[Ask, Verdict]]) -> None:
+    def write(batch: list[tuple[ProbeQuestion, Verdict]]) -> None:
         workspace.store.add([record for one in batch for record in _records(judge, *one, run_id)])
 
     with pool as executor:
 
-        async def do(ask: Ask) -> tuple[Ask, Verdict]:
+        async def do(ask: ProbeQuestion) -> tuple[ProbeQuestion, Verdict]:
             loop = asyncio.get_running_loop()
             try:
                 exhibit = exhibit_of(workspace, ask.case.item, ask.case.left, ask.case.right, job.board.parents)
@@ -206,19 +214,19 @@ async def _asked(workspace: Workspace, job: ProbeJob, report: JudgeReport, run_i
             drawn = await asyncio.to_thread(_drawn, exhibit, ask)
             return counted(ask, await put(judge, drawn, ask.held))
 
-        plan = Plan(job.asks, do, failed, write, total=len(job.asks), stage="probe", concurrency=concurrency)
+        plan = RunPlan(job.asks, do, failed, write, total=len(job.asks), stage="probe", concurrency=concurrency)
         async with job.wired.door.opened() if job.wired.door else nullcontext():
             return await run_async(plan)
 
 
-def _drawn(exhibit: Exhibit, ask: Ask) -> Exhibit:
+def _drawn(exhibit: Exhibit, ask: ProbeQuestion) -> Exhibit:
     """What the judge gets to see: the text on its side, then the sides in their order."""
     if ask.text is not None:
-        exhibit = marked(exhibit, ask.text.text, ask.side or Outcome.LEFT)
+        exhibit = with_text(exhibit, ask.text.text, ask.side or Outcome.LEFT)
     return shown(exhibit, ask.case.order) if ask.case.order is not None else exhibit
 
 
-def _drawn_and_asked(judge: Judge, exhibit: Exhibit, ask: Ask) -> Verdict:
+def _drawn_and_asked(judge: Judge, exhibit: Exhibit, ask: ProbeQuestion) -> Verdict:
     """In a worker of its own."""
     started = time.monotonic()
     verdict = asyncio.run(judge.judge(_drawn(exhibit, ask)))
@@ -226,7 +234,7 @@ def _drawn_and_asked(judge: Judge, exhibit: Exhibit, ask: Ask) -> Verdict:
     return replace(verdict, usage=verdict.usage.model_copy(update=took))
 
 
-def _records(judge: Judge, ask: Ask, verdict: Verdict, run_id: str) -> list[Record]:
+def _records(judge: Judge, ask: ProbeQuestion, verdict: Verdict, run_id: str) -> list[Record]:
     """The raw reply first, then what was read from it."""
     records: list[Record] = []
     value: JsonDict = {}
@@ -237,18 +245,18 @@ def _records(judge: Judge, ask: Ask, verdict: Verdict, run_id: str) -> list[Reco
     if reply is not None:
         records.append(reply)
         value["reply_id"] = reply.reply_id
-    seen = recorded(verdict, ask.case.order) if ask.case.order is not None else verdict
+    seen = to_recorded_sides(verdict, ask.case.order) if ask.case.order is not None else verdict
     return [*records, _record(judge, ask, seen, value)]
 
 
-def _record(judge: Judge, ask: Ask, seen: Verdict, value: JsonDict) -> Record:
+def _record(judge: Judge, ask: ProbeQuestion, seen: Verdict, value: JsonDict) -> Record:
     """`seen`: from the recorded sides."""
     probed = Probed(
-        judge.name, form_of(judge), ask.unit, ask.text.id if ask.text else PLAIN, ask.side, ask.case.order, ask.work,
+        judge.name, probe_form(judge), ask.unit, ask.text.id if ask.text else PLAIN, ask.side, ask.case.order, ask.work,
         ask.attempt, seen.status, seen.score, seen.preference,
     )  # fmt: skip
     right = ask.case.right.image if ask.case.right is not None else None
-    return evidence_of(probed, _hash(ask.case.left.image) or "", _hash(right), value, seen.error)
+    return probe_evidence(probed, _hash(ask.case.left.image) or "", _hash(right), value, seen.error)
 
 
 def _hash(image: ImageRef | None) -> str | None:

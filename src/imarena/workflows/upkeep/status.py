@@ -64,7 +64,7 @@ class WorkspaceStatus:
         return dict(self.__dict__)
 
 
-def status(workspace: Workspace) -> WorkspaceStatus:
+def workspace_status(workspace: Workspace) -> WorkspaceStatus:
     """Count everything. Fast: indexes only, no record is read back."""
     store = workspace.store
     slots = slots_of(workspace)

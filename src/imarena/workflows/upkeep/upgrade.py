@@ -6,14 +6,14 @@ from imarena.core import Progress, UserError
 from imarena.storage import backup, migrate, open_workspace
 
 
-def upgrade(root: Path, backup_to: Path | None = None, progress: Progress | None = None) -> dict[str, str]:
+def upgrade_workspace(root: Path, backup_to: Path | None = None, progress: Progress | None = None) -> dict[str, str]:
     """Returns the schema before and after, and where the backup is."""
     with open_workspace(root, check_schema=False) as workspace:
         engine = workspace.store.engine
         before = migrate.current(engine)
-        if before is None or not migrate.known(before):
-            migrate.check(engine)
-        if before == migrate.newest():
+        if before is None or not migrate.is_known_version(before):
+            migrate.check_schema(engine)
+        if before == migrate.newest_version():
             return {"from": before, "to": before, "backup": ""}
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
         made = backup(workspace, target)

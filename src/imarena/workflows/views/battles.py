@@ -13,7 +13,7 @@ from imarena.workflows.views.codes import LEFT, MODES, NONE, RIGHT, TIE, ByteArr
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.judgments import FloatArray, JudgmentColumns
-from imarena.workflows.views.orders import Fought, combine
+from imarena.workflows.views.orders import Fought, combine_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 from imarena.workflows.views.votes import VoteColumns
 
@@ -168,7 +168,7 @@ def judge_battles(
     known = sorted({(form.judge, form.dimension) for form in forms})
     number = {who: code for code, who in enumerate(known)}
     compared, whose = _rows(view, [form for form in forms if form.pairwise], number, window)
-    fought = combine(compared, whose, view.entries)
+    fought = combine_columns(compared, whose, view.entries)
     excluded = fought.incomplete()
     rows = np.flatnonzero(fought.decided)
     points, owner = _rows(view, [form for form in forms if not form.pairwise], number, window)

@@ -50,7 +50,7 @@ def occurring(codes: NDArray[Any], number: int) -> list[int]:
     return np.flatnonzero(np.bincount(codes[codes >= 0], minlength=number)).tolist()
 
 
-def names_of(values: Iterable[str | None]) -> Names:
+def encode_names(values: Iterable[str | None]) -> Names:
     """Encode names; those that occur are kept in sorted order."""
     listed = list(values)
     known = sorted({value for value in listed if value is not None})

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from imarena.storage.schema import items, outputs
-from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, coded, names_of
+from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, coded, encode_names
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 
 LABELS = ("dataset", "task", "family", "topic", "track")
@@ -95,11 +95,11 @@ def read_entries(connection: Connection) -> Entries:
     place = {name: number for number, name in enumerate(item_id)}
     return Entries(
         item_id=tuple(item_id),
-        labels={name: names_of(values) for name, values in zip(LABELS, about, strict=True)},
+        labels={name: encode_names(values) for name, values in zip(LABELS, about, strict=True)},
         seq=np.array(seq, np.int64),
         output_id=np.array(output_id or [b""], "S")[: len(output_id)],
         item=np.fromiter((place[name] for name in of_item), np.int32, len(of_item)),
-        editor=names_of(editor),
+        editor=encode_names(editor),
         turn=np.array(turn, np.int32),
         mode=np.array(mode, np.int8),
         sample=np.array(sample, np.int32),

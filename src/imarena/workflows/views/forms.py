@@ -21,7 +21,7 @@ UNKNOWN: Version = ("", "", "", "{}")
 
 
 @dataclass(frozen=True)
-class Forms:
+class JudgeForms:
     """All forms of all judges, and which of them count."""
 
     every: tuple[Form, ...]
@@ -65,7 +65,7 @@ def version_of(form: Form) -> Version:
     return form.judge_version, form.prompt_id, form.prompt_version, form.params
 
 
-def read_forms(connection: Connection) -> Forms:
+def read_forms(connection: Connection) -> JudgeForms:
     """Read them, and decide. A judge whose version, prompt or parameters changed is another judge."""
     rows = connection.execute(select(judge_forms).order_by(judge_forms.c.judge, judge_forms.c.id)).mappings()
     every = tuple(form_of_row(row) for row in rows)
@@ -79,7 +79,7 @@ def read_forms(connection: Connection) -> Forms:
     for forms in contested:
         newest = version_of(max(forms, key=lambda form: last.get(form.form_id, 0)))
         earlier |= {form.form_id for form in forms if version_of(form) != newest}
-    return Forms(every, frozenset(earlier))
+    return JudgeForms(every, frozenset(earlier))
 
 
 def _last(connection: Connection, forms: list[int]) -> dict[int, int]:

@@ -74,7 +74,7 @@ def combinations() -> ByteArray:
     return table
 
 
-def combine(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> Fought:
+def combine_columns(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> Fought:
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
 
     For each order the first ok answer counts, else the newest failure. A battle that was fought here needs both orders

@@ -57,7 +57,7 @@ def unanswered_places(workspace: Workspace, **where: Any) -> dict[Place, Unanswe
 
 
 @dataclass(frozen=True)
-class Asked:
+class StoredAnswer:
     """One stored judgment of a judge: which question it answers, and whether it counts as its answer."""
 
     judgment_id: str
@@ -68,7 +68,7 @@ class Asked:
     superseded: bool
 
 
-def asked(workspace: Workspace, **where: Any) -> Iterator[Asked]:
+def stored_answers(workspace: Workspace, **where: Any) -> Iterator[StoredAnswer]:
     """Every judgment with these columns, oldest first, those that were superseded included."""
     table = judgments
     names = ("id", "work_id", "left_id", "right_id", "order", "attempt", "status", "superseded")
@@ -77,7 +77,7 @@ def asked(workspace: Workspace, **where: Any) -> Iterator[Asked]:
         columns = fetch_columns(connection, query)
     for identity, work, left, right, order, attempt, status, superseded in zip(*columns, strict=True):
         answers = status == Status.OK.value and not superseded
-        yield Asked(identity, (work, left, right, order), attempt, answers, bool(superseded))
+        yield StoredAnswer(identity, (work, left, right, order), attempt, answers, bool(superseded))
 
 
 def answered(workspace: Workspace) -> Counter[str]:

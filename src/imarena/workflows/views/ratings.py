@@ -17,7 +17,7 @@ from imarena.core import UserError
 from imarena.storage import reading
 from imarena.storage.schema import votes
 from imarena.workflows.views.battles import WHOLE, BattleColumns, live_votes, pairs_of_units
-from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, names_of
+from imarena.workflows.views.codes import LEFT, RIGHT, TIE, ByteArray, CodeArray, Names, encode_names
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
@@ -33,7 +33,7 @@ KNOWN: Mapping[frozenset[str], str] = {
 
 
 @dataclass(frozen=True)
-class Ratings:
+class PeopleRatings:
     """n marks. `output` are places of outputs; `value` is on the criterion's scale in `scales` (None: not known)."""
 
     output: CodeArray
@@ -54,10 +54,10 @@ class Ratings:
         return np.flatnonzero(self.criterion.of == (names.index(criterion) if criterion in names else -2))
 
 
-def read_ratings(view: View, window: Window = EVERYTHING) -> Ratings:
+def read_ratings(view: View, window: Window = EVERYTHING) -> PeopleRatings:
     """The ratings that count; where one rater rated an output twice, the last mark counts. With the overall."""
     kept = view.computed.get(("ratings", window))
-    if not isinstance(kept, Ratings):
+    if not isinstance(kept, PeopleRatings):
         kept = _read_ratings(view, window)
         if len(view.computed) >= _WINDOWS:  # a server shows any days that somebody asks for
             view.computed.clear()
@@ -65,7 +65,7 @@ def read_ratings(view: View, window: Window = EVERYTHING) -> Ratings:
     return kept
 
 
-def _read_ratings(view: View, window: Window) -> Ratings:
+def _read_ratings(view: View, window: Window) -> PeopleRatings:
     cast = live_votes(view, window)
     kept = (cast.right < 0) & (cast.preference == 0)
     rows = np.flatnonzero(kept)
@@ -79,10 +79,10 @@ def _read_ratings(view: View, window: Window) -> Ratings:
             found[key] = (float(value), scale, int(cast.created_us[row]))
     scales = _scales(found)
     value = [_on(scales[key[2]], mark, scale) for key, (mark, scale, _) in found.items()]
-    made = Ratings(
+    made = PeopleRatings(
         output=np.array([key[0] for key in found], np.int32),
         rater=Names(np.array([key[1] for key in found], np.int32), cast.rater.names),
-        criterion=names_of(key[2] for key in found),
+        criterion=encode_names(key[2] for key in found),
         value=np.array(value, np.float64),
         created_us=np.array([moment for _, _, moment in found.values()], np.int64),
         scales=scales,
@@ -138,7 +138,7 @@ def rule_for(criteria: Collection[str], setting: str = "") -> tuple[str, tuple[s
     return "", ()
 
 
-def with_overall(found: Ratings, entries: Entries, setting: str = "") -> Ratings:
+def with_overall(found: PeopleRatings, entries: Entries, setting: str = "") -> PeopleRatings:
     """The ratings with an overall mark of every rater who marked all criteria of an output.
 
     Every data set has its own rule. The mark is on 0 to 1, or on the scale of the overall marks that raters of another
@@ -157,7 +157,7 @@ def with_overall(found: Ratings, entries: Entries, setting: str = "") -> Ratings
     return _joined(parts, scale, ", ".join(sorted(rules))) if rules else found
 
 
-def _overall(found: Ratings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale) -> Ratings:
+def _overall(found: PeopleRatings, rows: IntArray, criteria: tuple[str, ...], rule: str, scale: Scale) -> PeopleRatings:
     """One mark per output and rater, from these rows."""
     people = max(len(found.rater.names), 1)
     known, place = np.unique(found.output[rows].astype(np.int64) * people + found.rater.of[rows], return_inverse=True)
@@ -177,19 +177,19 @@ def _overall(found: Ratings, rows: IntArray, criteria: tuple[str, ...], rule: st
         found,
         output=(known[whole] // people).astype(np.int32),
         rater=Names((known[whole] % people).astype(np.int32), found.rater.names),
-        criterion=names_of([WHOLE] * value.size),
+        criterion=encode_names([WHOLE] * value.size),
         value=scale[0] + value * (scale[1] - scale[0]),
         created_us=moment[whole],
     )
 
 
-def _joined(parts: Sequence[Ratings], scale: Scale, rule: str) -> Ratings:
+def _joined(parts: Sequence[PeopleRatings], scale: Scale, rule: str) -> PeopleRatings:
     first = parts[0]
     return replace(
         first,
         output=np.concatenate([part.output for part in parts]),
         rater=Names(np.concatenate([part.rater.of for part in parts]), first.rater.names),
-        criterion=names_of([name for part in parts for name in part.criterion.list()]),
+        criterion=encode_names([name for part in parts for name in part.criterion.list()]),
         value=np.concatenate([part.value for part in parts]),
         created_us=np.concatenate([part.created_us for part in parts]),
         scales={**first.scales, WHOLE: scale},
@@ -197,7 +197,7 @@ def _joined(parts: Sequence[Ratings], scale: Scale, rule: str) -> Ratings:
     )
 
 
-def mean_ratings(found: Ratings, criterion: str) -> tuple[CodeArray, NDArray[np.float64], IntArray]:
+def mean_ratings(found: PeopleRatings, criterion: str) -> tuple[CodeArray, NDArray[np.float64], IntArray]:
     """Outputs with a mark on this criterion, the mean over raters, and the moment of the last mark."""
     rows = found.of(criterion)
     output, place = np.unique(found.output[rows], return_inverse=True)
@@ -254,7 +254,7 @@ def rating_battles(view: View, voted: BattleColumns, about: str | None, window: 
     n = int(pairs.left.size)
     if not n:
         return voted
-    dimension = names_of([*voted.dimension.list(), *([about] * n)])
+    dimension = encode_names([*voted.dimension.list(), *([about] * n)])
     return BattleColumns(
         left=np.append(voted.left, pairs.left),
         right=np.append(voted.right, pairs.right),

@@ -20,7 +20,7 @@ from imarena.storage import Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
 from imarena.workflows.views.entries import Entries, read_entries
 from imarena.workflows.views.fetch import IntArray
-from imarena.workflows.views.forms import EARLIER, Forms, count_live, read_forms
+from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
 from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, joined, read_judgments, superseded_since
 from imarena.workflows.views.votes import VoteColumns, open_campaigns, read_votes
 
@@ -66,7 +66,7 @@ class Marks:
     exclusions: int
 
 
-def read_marks(workspace: Workspace) -> Marks:
+def read_watermarks(workspace: Workspace) -> Marks:
     """Changes when a record that a view shows is added, a campaign opens or closes, or a rater is excluded."""
     tables = (items, outputs, judgments, votes, assignments)
     query = select(
@@ -88,7 +88,7 @@ class View:
 
     def __init__(self, workspace: Workspace, marks: Marks | None = None) -> None:
         self.workspace = workspace
-        self.marks = marks or read_marks(workspace)
+        self.marks = marks or read_watermarks(workspace)
         self._by_form: dict[int, JudgmentColumns] = {}
         self._reading = threading.RLock()
         self.computed: dict[object, Any] = {}
@@ -104,7 +104,7 @@ class View:
         return self.__dict__["entries"]  # type: ignore[no-any-return]
 
     @cached_property
-    def forms(self) -> Forms:
+    def forms(self) -> JudgeForms:
         """The forms of all judges, and which count."""
         with reading(self.workspace.store.engine) as connection:
             return read_forms(connection)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, func, select
 
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
-from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, names_of
+from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, encode_names
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 
 
@@ -110,13 +110,13 @@ def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> V
     seq, rater, left, right, preference, dimension, purpose, campaign, probability, created = columns[:10]
     found = VoteColumns(
         seq=np.array(seq, np.int64),
-        rater=names_of(rater),
+        rater=encode_names(rater),
         left=at(np.array(left, np.int64)),
         right=at(np.array(right, np.int64)),
         preference=np.array(preference, np.int8),
-        dimension=names_of(dimension),
-        purpose=names_of(purpose),
-        campaign=names_of(campaign),
+        dimension=encode_names(dimension),
+        purpose=encode_names(purpose),
+        campaign=encode_names(campaign),
         probability=np.array(probability, np.float64),
         created_us=np.array(created, np.int64),
         reason=np.zeros(len(seq), np.int8),

@@ -1,9 +1,9 @@
-from .editors import Wish as Wish
+from .editors import EditorArguments as EditorArguments
 from .editors import editor_names as editor_names
 from .editors import wire_editors as wire_editors
 from .judges import Door as Door
+from .judges import EndpointArguments as EndpointArguments
 from .judges import Wired as Wired
-from .judges import Words as Words
 from .judges import need_shape as need_shape
 from .judges import read_values as read_values
 from .judges import wire_judge as wire_judge

@@ -36,7 +36,7 @@ _AGENT_OPTIONS = frozenset({"judge", "mind", "endpoint", *AgentSettings.model_fi
 
 
 @dataclass(frozen=True)
-class Wish:
+class EditorArguments:
     """What the command line says about editors."""
 
     options: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -49,9 +49,9 @@ class Wish:
 class EditorWiring:
     """Makes editors by name for one run; all of them share its budget."""
 
-    def __init__(self, workspace: Workspace, wish: Wish | None = None, budget: Budget | None = None) -> None:
+    def __init__(self, workspace: Workspace, wish: EditorArguments | None = None, budget: Budget | None = None) -> None:
         self.workspace = workspace
-        self.wish = wish or Wish()
+        self.wish = wish or EditorArguments()
         self.ports = Ports(budget)
         self.taken: set[str] = set()
         """Options of the wish that some editor was given."""
@@ -209,7 +209,7 @@ def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def wire_editors(
-    workspace: Workspace, names: list[str], wish: Wish | None = None, budget: Budget | None = None
+    workspace: Workspace, names: list[str], wish: EditorArguments | None = None, budget: Budget | None = None
 ) -> list[Editor]:
     """All editors of a command; a name that stands twice raises, because their outputs would share one place."""
     wiring = EditorWiring(workspace, wish, budget)

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.clients import Budget, BudgetSpent, ChatClient, Endpoint, read_endpoint
-from imarena.clients import Chat as Client
+from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
+from imarena.clients import ChatBackend as Client
 from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError
 from imarena.core.records import JsonDict
 from imarena.judges import CARDS, JUDGES, Card, MakeJudge, Shape, chat_over, model_folder, options_at, weights_sha256
@@ -26,7 +26,7 @@ FUNCTION = "function:"
 
 
 @dataclass(frozen=True)
-class Words:
+class EndpointArguments:
     """What the command line says about a judge's endpoint; empty where it says nothing."""
 
     endpoint: str = ""
@@ -80,7 +80,7 @@ class Door:
         while True:
             try:
                 return await self._ask(self._chat, prompt)
-            except BudgetSpent:
+            except CostLimitReached:
                 if self.budget is None or self.budget.reserved_usd <= 0:
                     await self._wake()  # a retry that did not fit any more was what others were waiting for
                     raise
@@ -95,7 +95,7 @@ class Door:
         ended = True
         try:
             return await chat(prompt)
-        except BudgetSpent:
+        except CostLimitReached:
             ended = False
             raise
         finally:
@@ -140,9 +140,11 @@ class Wired:
         return self.endpoint.max_concurrency * len(self.endpoint.pairs) if self.endpoint else 8
 
 
-def wire_judge(settings: Settings, name: str, words: Words | None = None, budget: Budget | None = None) -> Wired:
+def wire_judge(
+    settings: Settings, name: str, words: EndpointArguments | None = None, budget: Budget | None = None
+) -> Wired:
     """The judge called `name`: a table ``[judges.NAME]`` of the settings, a name of the catalog, or `function:M:F`."""
-    said = words or Words()
+    said = words or EndpointArguments()
     table = dict(settings.judges.get(name, {}))
     own = name.startswith(FUNCTION)  # only as said by the user: a workspace's file may come from others
     if not own and name not in settings.judges and name not in JUDGES:
@@ -163,18 +165,18 @@ def wire_judge(settings: Settings, name: str, words: Words | None = None, budget
 
 
 def _own_judge(path: str) -> MakeJudge:
-    from imarena.editors import load
+    from imarena.editors import load_function
 
-    found: Any = load(path)
+    found: Any = load_function(path)
     make: MakeJudge = found
     return make
 
 
-def wire_lister(settings: Settings, words: Words | None = None, budget: Budget | None = None) -> Wired:
+def wire_lister(settings: Settings, words: EndpointArguments | None = None, budget: Budget | None = None) -> Wired:
     """Who lists the objects that a result should show: the model that `words` point at, or nobody but the words."""
     from imarena.judges import OfflineLister, make_lister
 
-    said = words or Words()
+    said = words or EndpointArguments()
     if not (said.endpoint or said.base_url):
         if said.model or said.options:
             raise UserError(
@@ -186,7 +188,7 @@ def wire_lister(settings: Settings, words: Words | None = None, budget: Budget |
     return Wired(make_lister({**said.options, **options_at(door.endpoint)}, door), "objects", "pointwise", door=door)
 
 
-def _door(settings: Settings, at: str, said: Words, kind: str, budget: Budget | None) -> Door:
+def _door(settings: Settings, at: str, said: EndpointArguments, kind: str, budget: Budget | None) -> Door:
     if said.base_url:
         if not said.model:
             raise UserError("An address needs a model.", hint="Add --model NAME, as the server lists it.")

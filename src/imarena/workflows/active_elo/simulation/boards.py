@@ -20,7 +20,7 @@ MIDDLE = 500.0
 
 
 @dataclass(frozen=True)
-class Board:
+class SimulatedBoards:
     """B boards: `theta` (B, m) and resampled boards (B, R, m)."""
 
     theta: FloatArray
@@ -36,9 +36,9 @@ class Figures:
     rank_std: FloatArray
 
 
-def board(fleet: Campaigns, votes: Votes, aggregation: str, rounds: int) -> Board:
+def simulated_boards(fleet: Campaigns, votes: Votes, aggregation: str, rounds: int) -> SimulatedBoards:
     """Aggregate in every campaign."""
-    makers: dict[str, Callable[[], Board]] = {
+    makers: dict[str, Callable[[], SimulatedBoards]] = {
         "votes": lambda: _votes(fleet, votes, rounds),
         "judge": lambda: _mixture(fleet, votes.first(0), rounds, certain=True),
         "mixture": lambda: _mixture(fleet, votes, rounds),
@@ -53,7 +53,7 @@ def board(fleet: Campaigns, votes: Votes, aggregation: str, rounds: int) -> Boar
     return makers[aggregation]()
 
 
-def figures(fleet: Campaigns, made: Board) -> Figures:
+def board_figures(fleet: Campaigns, made: SimulatedBoards) -> Figures:
     """Acc_H on held-out pairs that people decide, bootstrap Spearman, RankStd."""
     world = fleet.world
     left, right = world.sides
@@ -107,7 +107,7 @@ def _fit(fleet: Campaigns, wins: FloatArray, losses: FloatArray, q: FloatArray) 
     return fit_calibrated(left, right, wins, losses, q, len(fleet.world.models))
 
 
-def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> Board:
+def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
     one = np.ones(1)
 
     def strengths(times: FloatArray | None) -> FloatArray:
@@ -115,19 +115,19 @@ def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> Board:
         return _fit(fleet, wins[:, :, None], losses[:, :, None], one)
 
     draws = [strengths(times) for times in _times(fleet, votes, rounds)]
-    return Board(strengths(None), np.stack(draws, axis=1))
+    return SimulatedBoards(strengths(None), np.stack(draws, axis=1))
 
 
-def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> Board:
+def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
     papers = ballot(fleet, votes)
     found = correct(papers)
     draws = [refit(papers, found, times) for times in _times(fleet, votes, rounds)]
-    return Board(found.theta, np.stack(draws, axis=1))
+    return SimulatedBoards(found.theta, np.stack(draws, axis=1))
 
 
 def _mixture(
     fleet: Campaigns, votes: Votes, rounds: int, *, constant: bool = False, certain: bool = False, own: bool = False
-) -> Board:
+) -> SimulatedBoards:
     """Judge battles on every pair that no one voted on, in bands of the gap with calibrated q; votes have q = 1.
 
     `own`: calibrated on the campaign's own votes alone, which is all that a lab has without a set of its own for that.
@@ -154,7 +154,7 @@ def _mixture(
         _fit(fleet, rng.poisson(both[0]).astype(np.float64), rng.poisson(both[1]).astype(np.float64), q)
         for _ in range(rounds)
     ]
-    return Board(_fit(fleet, both[0], both[1], q), np.stack(draws, axis=1))
+    return SimulatedBoards(_fit(fleet, both[0], both[1], q), np.stack(draws, axis=1))
 
 
 def _own_rates(fleet: Campaigns, votes: Votes, index: int, at: FloatArray) -> FloatArray:
@@ -190,7 +190,7 @@ def _judge_counts(fleet: Campaigns, votes: Votes) -> tuple[FloatArray, FloatArra
     return wins, losses
 
 
-def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True) -> Board:
+def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True) -> SimulatedBoards:
     """The paper's update (q = a) over all pairs in random order; without rho every q is 1."""
     from imarena.ranking import kernels
 
@@ -213,7 +213,7 @@ def _online(fleet: Campaigns, votes: Votes, rounds: int, *, weighed: bool = True
         kernels.active_elo(ratings[:1], *given, np.ones((1, item.size), np.int64))
         kernels.active_elo(ratings[1:], *given, times)
         theta[index], draws[index] = ratings[0], ratings[1:]
-    return Board(theta, draws)
+    return SimulatedBoards(theta, draws)
 
 
 def _stream(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
-from imarena.ranking import Ballot, correct
+from imarena.ranking import VoteBatch, correct
 from imarena.routing import (
     SHIFT,
     Belief,
@@ -73,7 +73,7 @@ class Campaigns:
         return len(self.standards)
 
 
-def campaigns(world: World, seeds: int, *, held_out: float = 0.5, seed: int = 0) -> Campaigns:
+def make_campaigns(world: World, seeds: int, *, held_out: float = 0.5, seed: int = 0) -> Campaigns:
     """Split the items anew for every seed."""
     if seeds < 2:
         raise UserError("At least two seeds are needed for an interval.", hint="Such as --seeds 200.")
@@ -92,7 +92,7 @@ def default_gates(world: World, *, deferral: float) -> Gates:
     return gates_for(pool.lower.ravel(), np.abs(pool.gap).ravel(), deferral=deferral)
 
 
-def run(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: Gates) -> Votes:
+def run_campaigns(fleet: Campaigns, selection: str, budgets: Sequence[int], gates: Gates) -> Votes:
     """Spend the largest budget in every campaign. What is asked within a smaller budget is the beginning of it."""
     if selection not in SELECTIONS:
         raise UserError(f"No selection '{selection}'.", hint=f"Known: {', '.join(SELECTIONS)}.")
@@ -166,7 +166,7 @@ def _pool(world: World, train: NDArray[np.bool_]) -> Pool:
     return Pool(world.scores, present, world.task, asked, world.models)
 
 
-def ballot(fleet: Campaigns, votes: Votes) -> Ballot:
+def ballot(fleet: Campaigns, votes: Votes) -> VoteBatch:
     """The votes as the corrected board reads them."""
     left, right = fleet.world.sides
     rows = np.arange(fleet.size)[:, None]
@@ -174,7 +174,7 @@ def ballot(fleet: Campaigns, votes: Votes) -> Ballot:
     one, other = left[votes.pair], right[votes.pair]
     filled = fleet.standards[0].filled  # the scale is the world's, not the split's
     own = filled[votes.item, one] - filled[votes.item, other]
-    return Ballot(one, other, votes.points, own - (means[rows, one] - means[rows, other]), means)
+    return VoteBatch(one, other, votes.points, own - (means[rows, one] - means[rows, other]), means)
 
 
 def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:

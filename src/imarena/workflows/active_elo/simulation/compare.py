@@ -9,8 +9,14 @@ import numpy as np
 from imarena.core import UserError
 from imarena.ranking import fit_calibrated
 from imarena.routing import DEFERRAL, SHIFT, TABLE_EDGES, Gates, agreement_table
-from imarena.workflows.active_elo.simulation.boards import Board, Figures, board, figures
-from imarena.workflows.active_elo.simulation.campaigns import Campaigns, Votes, campaigns, default_gates, run
+from imarena.workflows.active_elo.simulation.boards import Figures, SimulatedBoards, board_figures, simulated_boards
+from imarena.workflows.active_elo.simulation.campaigns import (
+    Campaigns,
+    Votes,
+    default_gates,
+    make_campaigns,
+    run_campaigns,
+)
 from imarena.workflows.active_elo.simulation.worlds import World
 
 POLICIES: dict[str, tuple[str, str]] = {
@@ -43,7 +49,7 @@ SENSITIVITY: dict[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """What to compare."""
 
     budgets: tuple[int, ...] = (50, 100, 200, 400)
@@ -56,7 +62,7 @@ class Plan:
     seed: int = 0
 
 
-def simulate(world: World, plan: Plan, told: Callable[[str], None] | None = None) -> dict[str, Any]:
+def simulate(world: World, plan: SimulationPlan, told: Callable[[str], None] | None = None) -> dict[str, Any]:
     """One document: agreement by gap, the gates, and a line for each policy and budget."""
     known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
     for name in plan.policies:
@@ -64,14 +70,14 @@ def simulate(world: World, plan: Plan, told: Callable[[str], None] | None = None
             raise UserError(f"No policy '{name}'.", hint=f"Known: {'; '.join(known)}.")
     if not plan.budgets or min(plan.budgets) < 1:
         raise UserError("A budget of zero asks nobody.", hint="Such as --budgets 50,100,200,400.")
-    fleet = campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
+    fleet = make_campaigns(world, plan.seeds, held_out=plan.held_out, seed=plan.seed)
     gates = plan.gates or default_gates(world, deferral=plan.deferral)
     asked: dict[str, Votes] = {}
     lines = []
     for name in plan.policies:
         selection, aggregation = known[name]
         if selection not in asked:
-            asked[selection] = run(fleet, selection, plan.budgets, gates)
+            asked[selection] = run_campaigns(fleet, selection, plan.budgets, gates)
         lines += [
             _line(fleet, asked[selection].first(budget), (name, selection, aggregation), plan.rounds)
             for budget in plan.budgets
@@ -90,7 +96,7 @@ def simulate(world: World, plan: Plan, told: Callable[[str], None] | None = None
 
 def _line(fleet: Campaigns, votes: Votes, policy: tuple[str, str, str], rounds: int) -> dict[str, Any]:
     name, selection, aggregation = policy
-    found: Figures = figures(fleet, board(fleet, votes, aggregation, rounds))
+    found: Figures = board_figures(fleet, simulated_boards(fleet, votes, aggregation, rounds))
     line: dict[str, Any] = {
         "policy": name,
         "selection": selection,
@@ -104,7 +110,7 @@ def _line(fleet: Campaigns, votes: Votes, policy: tuple[str, str, str], rounds: 
     return line
 
 
-def _settings(world: World, plan: Plan, gates: Gates) -> dict[str, Any]:
+def _settings(world: World, plan: SimulationPlan, gates: Gates) -> dict[str, Any]:
     left, right = world.sides
     lower = np.minimum(world.scores[:, left], world.scores[:, right])
     through = gates.passes(lower, np.abs(world.scores[:, left] - world.scores[:, right]))
@@ -156,4 +162,4 @@ def _ceiling(fleet: Campaigns) -> float:
         len(world.models),
     )
     full = np.repeat(theta, fleet.size, axis=0)
-    return float(figures(fleet, Board(full, full[:, None, :])).accuracy.mean())
+    return float(board_figures(fleet, SimulatedBoards(full, full[:, None, :])).accuracy.mean())

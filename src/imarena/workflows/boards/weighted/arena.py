@@ -14,7 +14,7 @@ from imarena.core.records import Campaign, JsonDict
 from imarena.routing import Pool
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import assignments, campaigns, raters, votes
-from imarena.workflows.boards.weighted.columns import Columns, fetch, read_columns
+from imarena.workflows.boards.weighted.columns import Columns, fetch_rows, read_columns
 from imarena.workflows.views import NONE, REASONS, Reason, View, VoteColumns, rating_pairs, read_votes
 
 POINTS = np.array([np.nan, 1.0, 0.0, 0.5, 0.5, 0.5])
@@ -140,7 +140,7 @@ def read_arena(
     chosen = judge or _only_judge(workspace, about)
     columns = read_columns(workspace, chosen, mode, about)
     with reading(workspace.store.engine) as connection:
-        given = fetch(
+        given = fetch_rows(
             connection,
             select(
                 assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,

@@ -124,7 +124,7 @@ def setting_board(
         raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
     arena = placeable(arena, EVIDENCE.get(name, BOTH))
     if name == "judge":
-        return _named(rank_battles(judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
+        return _named(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
     votes = _gold_votes(arena) if name == GOLD_SETTING else _usable(arena)
     people = vote_battles(arena, votes, weigh_routing)
     if name in ("human", GOLD_SETTING):
@@ -133,7 +133,7 @@ def setting_board(
         kept, result = corrected_board(people, options, _scale(arena))
         return _named(assemble(kept, result, replace(options, method="corrected"), None), name, arena)
     judged = judged_pairs(arena, votes)
-    both = _joined(judge_battles(arena, votes), people) if judged.any() else people
+    both = _joined(unvoted_judge_battles(arena, votes), people) if judged.any() else people
     if paper_compat:
         options = replace(options, active=replace(options.active, paper_compat=True))
     made, more, notices = weighed_board(workspace, arena, both, name, options, group)
@@ -217,7 +217,7 @@ def judged_pairs(arena: Arena, votes: VoteTable) -> NDArray[np.bool_]:
     return mask
 
 
-def judge_battles(arena: Arena, votes: VoteTable) -> Battles:
+def unvoted_judge_battles(arena: Arena, votes: VoteTable) -> Battles:
     """The judge's verdict on every pair outside the gold set that no one voted on; equal scores are a tie."""
     pool = arena.pool
     gap = pool.gap

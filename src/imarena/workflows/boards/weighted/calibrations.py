@@ -19,7 +19,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Fit:
+class CalibrationOptions:
     """How to calibrate: the method, its ridge where logistic, and what the user says of the scores."""
 
     method: Method = "isotonic"
@@ -50,8 +50,8 @@ class Fit:
         return chosen
 
 
-def record_of(
-    judge: str, group: str, curve: Curve, gap: Any, agrees: Any, versions: Mapping[str, int], fit: Fit
+def calibration_record(
+    judge: str, group: str, curve: Curve, gap: Any, agrees: Any, versions: Mapping[str, int], fit: CalibrationOptions
 ) -> Calibration:
     """A curve with the pairs it was made from and the versions of the judge that scored them."""
     points: JsonDict = {
@@ -69,7 +69,7 @@ def record_of(
     return Calibration(judge=judge, method=curve.method, group=group, data=data, curve=points, n_pairs=int(gap.size))
 
 
-def newest(workspace: Workspace, judge: str) -> dict[str, Calibration]:
+def newest_calibrations(workspace: Workspace, judge: str) -> dict[str, Calibration]:
     """The newest calibration of a judge for each group."""
     return {record.group: record for record in workspace.store.records(Calibration, judge=judge)}
 
@@ -79,7 +79,7 @@ def store_newest(workspace: Workspace, record: Calibration) -> Calibration:
 
     Its id is its content: it is stored once more only by naming the one that it comes after.
     """
-    last = newest(workspace, record.judge).get(record.group)
+    last = newest_calibrations(workspace, record.judge).get(record.group)
     if last is not None and workspace.store.get(Calibration, record.calibration_id) is not None:
         content = {key: value for key, value in last.data.items() if key != "after"}
         if (last.method, last.curve, content) == (record.method, record.curve, record.data):
@@ -91,7 +91,7 @@ def store_newest(workspace: Workspace, record: Calibration) -> Calibration:
 
 def calibration_for(workspace: Workspace, judge: str, group: str = ALL) -> Calibration:
     """The newest one for a group, or for all where the group had too few pairs."""
-    found = newest(workspace, judge)
+    found = newest_calibrations(workspace, judge)
     if ALL not in found:
         raise UserError(
             f"Judge '{judge}' has no calibration.", hint=f"Make one first: imarena route calibrate --judge {judge}"
@@ -126,7 +126,7 @@ def pairs_of(record: Calibration) -> tuple[Any, Any]:
     return tuple(np.array(record.data[name], np.float64) for name in ("gap", "agrees"))  # type: ignore[return-value]
 
 
-def told(record: Calibration, curve: Curve | None = None) -> JsonDict:
+def describe_calibration(record: Calibration, curve: Curve | None = None) -> JsonDict:
     """What a board says of the calibration that it used, and of the `curve` where it is not the stored one."""
     return {
         "judge": record.judge,
@@ -151,9 +151,10 @@ def calibrations_of(workspace: Workspace, judge: str, scores: ScoreRange) -> dic
 
     `scores`: the range of the judge's scores, by which gaps are put into bands.
     """
-    found = newest(workspace, judge)
+    found = newest_calibrations(workspace, judge)
     return {
-        group: {**told(record), **record.curve, **_tables(record, scores)} for group, record in found.items()
+        group: {**describe_calibration(record), **record.curve, **_tables(record, scores)}
+        for group, record in found.items()
     } or None
 
 

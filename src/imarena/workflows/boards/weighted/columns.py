@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select
 from imarena.core import UserError
 from imarena.storage import Form, Workspace, reading
 from imarena.storage.schema import blobs, items, judgments, outputs
-from imarena.workflows.views import count_live, fetch_columns, names_of, read_forms
+from imarena.workflows.views import count_live, encode_names, fetch_columns, read_forms
 
 LABELS = ("family", "task", "topic", "track")
 FORM = 5
@@ -99,7 +99,7 @@ def _by(judge: str, dimension: str) -> tuple[ColumnElement[bool], ...]:
 
 def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
     with reading(workspace.store.engine) as connection:
-        made = fetch(
+        made = fetch_rows(
             connection,
             select(
                 outputs.c.id,
@@ -113,7 +113,9 @@ def _read(workspace: Workspace, judge: str, mode: str, dimension: str) -> Column
             .where(outputs.c.status == "ok", outputs.c.editor.is_not(None), outputs.c.mode == mode)
             .order_by(outputs.c.seq),
         )
-        about = {row[0]: row[1:] for row in fetch(connection, select(items.c.id, *(items.c[name] for name in LABELS)))}
+        about = {
+            row[0]: row[1:] for row in fetch_rows(connection, select(items.c.id, *(items.c[name] for name in LABELS)))
+        }
         forms = read_forms(connection)
         found = forms.counting([judge], dimension, pairwise=False)
         scored = [(form, _scores_of(connection, form)) for form in found]
@@ -160,7 +162,7 @@ def _encoded(
         shown.setdefault(at_unit[item, turn] * len(models) + at_model[editor], (identity, seq, image))
     ids = np.array([identity for identity, *_ in shown.values()]).astype("S")
     seqs = np.array([seq for _, seq, _ in shown.values()], np.int64)
-    picture = names_of(image for *_, image in shown.values()).of
+    picture = encode_names(image for *_, image in shown.values()).of
     order = np.argsort(ids)
     labels = {
         name: np.array([about[item][n] or "" for item, _ in units], dtype=np.str_) for n, name in enumerate(LABELS)
@@ -216,7 +218,7 @@ def _unpacked(data: bytes) -> Columns:
         )  # fmt: skip
 
 
-def fetch(connection: Any, query: Any) -> list[Any]:
+def fetch_rows(connection: Any, query: Any) -> list[Any]:
     """All rows as plain tuples. At half a million rows, building row objects would take most of the time."""
     cursor = connection.execute(query).cursor
     rows: list[Any] = cursor.fetchall()

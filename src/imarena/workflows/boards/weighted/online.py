@@ -11,7 +11,7 @@ from imarena.ranking import Battles, Options, assemble, calibrated_board, rank_b
 from imarena.routing import reliability, reliability_points
 from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.arena import Arena
-from imarena.workflows.boards.weighted.calibrations import calibration_for, curve_of, stale, told
+from imarena.workflows.boards.weighted.calibrations import calibration_for, curve_of, describe_calibration, stale
 
 Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
 Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
@@ -42,7 +42,7 @@ def _mixture(workspace: Workspace, arena: Arena, battles: Battles, options: Opti
     curve = curve_of(record)
     result = calibrated_board(battles, lambda gap: reliability(curve.at(gap)), options)
     made = assemble(battles, result, replace(options, method="mixture"), None)
-    return made, {"q": Q_MIXTURE, "calibration": told(record, curve)}, stale(record, arena.versions)
+    return made, {"q": Q_MIXTURE, "calibration": describe_calibration(record, curve)}, stale(record, arena.versions)
 
 
 def _online(workspace: Workspace, arena: Arena, battles: Battles, options: Options, group: str) -> Weighed:
@@ -55,5 +55,8 @@ def _online(workspace: Workspace, arena: Arena, battles: Battles, options: Optio
     widest = float(np.nanmax(np.abs(arena.pool.gap), initial=0.0))
     points = reliability_points(curve, widest, paper_compat=active.paper_compat)
     made = rank_battles(battles, replace(options, active=replace(active, q_by_gap=points)))
-    more: JsonDict = {"q": Q_PAPER if active.paper_compat else Q_MIXTURE, "calibration": told(record, curve)}
+    more: JsonDict = {
+        "q": Q_PAPER if active.paper_compat else Q_MIXTURE,
+        "calibration": describe_calibration(record, curve),
+    }
     return made, more, stale(record, arena.versions)
