@@ -2,16 +2,33 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import json.encoder
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 _LENGTH = 32  # 128 bits of SHA-256 in hex: collisions are out of reach at any scale we store
-_ENCODE = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
+
+def _encoder() -> Callable[[Any, int], Sequence[str]]:
+    """What `JSONEncoder.encode` makes anew at each call and then calls; made once, it takes half the time."""
+    plain = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # an interpreter without this C code
+        return lambda value, _: [plain.encode(value)]
+    escape: Any = vars(json.encoder)["encode_basestring"]
+    layout = (None, plain.key_separator, plain.item_separator)
+    encode: Callable[[Any, int], Sequence[str]] = make(
+        None, plain.default, escape, *layout, plain.sort_keys, plain.skipkeys, plain.allow_nan
+    )
+    return encode
+
+
+_ENCODE = _encoder()
 
 
 def canonical_json(value: Any) -> str:
     """The one spelling of a JSON value: keys sorted, no spaces, no NaN, integral floats kept as floats."""
-    return _ENCODE(value)
+    return "".join(_ENCODE(value, 0))
 
 
 def content_id(kind: str, *parts: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import Table
@@ -58,8 +58,13 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+_text_of = lru_cache(64)(moment_text)
+_number_of = lru_cache(64)(microseconds)
+"""The records of an import share the moment at which it began."""
+
+
 def _created_us(record: Record) -> int:
-    return microseconds(record.created_at)
+    return _number_of(record.created_at)
 
 
 def _driven_by(output: Output) -> str | None:
@@ -135,9 +140,9 @@ def _columns(kind: RecordKind) -> tuple[str, ...]:
 
 
 @cache
-def _outside_body(kind: RecordKind) -> set[str]:
-    """Fields that stand in a column, and so not in the body, and those that are computed."""
-    return {*_columns(kind), kind.identity, *kind.record.model_computed_fields}
+def _in_body(kind: RecordKind) -> set[str]:
+    """Fields that are in no column and are not computed."""
+    return kind.record.model_fields.keys() - {*_columns(kind), kind.identity}
 
 
 def to_row(record: Record) -> dict[str, Any]:
@@ -150,13 +155,13 @@ def to_row(record: Record) -> dict[str, Any]:
         if value.__class__ not in _PLAIN:  # the common case first: this runs for every column of every record
             value = value.value if isinstance(value, Enum) else int(value) if isinstance(value, bool) else value
         row[column] = value
-    row["created_at"] = moment_text(record.created_at)
+    row["created_at"] = _text_of(record.created_at)
     for column, derive in kind.derived.items():
         row[column] = derive(record)
     if row.get("idempotency_key") == "":
         row["idempotency_key"] = None
     serializer = type(record).__pydantic_serializer__
-    row["body"] = serializer.to_json(record, exclude=_outside_body(kind), exclude_defaults=True).decode()
+    row["body"] = serializer.to_json(record, include=_in_body(kind), exclude_defaults=True).decode()
     return row
 
 

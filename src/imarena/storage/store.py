@@ -16,9 +16,13 @@ from imarena.storage.database import reading, writing
 from imarena.storage.forms import form_of
 
 R = TypeVar("R", bound=Record)
+Pair = tuple[Record, dict[str, Any]]
+"""A record with its row."""
 
 PAGE = 1_000
 """Rows read at a time, and ids looked up at a time."""
+REMEMBERED = 50_000
+"""Ids of items and outputs that a store knows to be there without a look."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._there: dict[str, int] = {}
+        """Items and outputs that later records may name, each with its `seq`: a row of these never goes away."""
 
     # ------------------------------------------------------------------ writing
 
@@ -59,20 +65,21 @@ class Store:
 
         A record whose place is taken by another, or whose links lead nowhere, becomes a conflict; the others go in.
         """
-        groups: dict[type[Record], list[Record]] = {}
-        for record in records:
-            groups.setdefault(type(record), []).append(record)
-        outcome = Added()
+        pairs = [(record, to_row(record)) for record in records]  # before the transaction: it holds others up less
+        groups: dict[type[Record], dict[str, Pair]] = {}
+        for pair in pairs:
+            groups.setdefault(type(pair[0]), {}).setdefault(pair[1]["id"], pair)
+        outcome = Added(same=len(pairs) - sum(map(len, groups.values())))
         if not groups:
             return outcome
+        met: dict[str, int] = {}
         with writing(self.engine, durable=durable) as connection:
             for kind in KINDS:
                 if kind.record in groups:
-                    added = self._append(connection, kind, groups.pop(kind.record))
+                    added = self._append(connection, kind, groups[kind.record], met)
                     added.new_by_kind[kind.record.__name__] = added.new
                     outcome.merge(added)
-        if groups:
-            raise StoreError(f"{next(iter(groups)).__name__} is not stored")
+        self._remember(met)
         return outcome
 
     def put(self, record: Record) -> None:
@@ -98,17 +105,17 @@ class Store:
             with writing(self.engine) as connection:
                 self._insert_missing(connection, schema.blobs, rows)
 
-    def _append(self, connection: Connection, kind: RecordKind, records: list[Record]) -> Added:
-        outcome = Added()
-        by_id: dict[str, tuple[Record, dict[str, Any]]] = {}
-        for record in records:
-            row = to_row(record)
-            by_id.setdefault(row["id"], (record, row))
-        outcome.same = len(records) - len(by_id)
+    def _remember(self, met: dict[str, int]) -> None:
+        """Keep what a transaction found, now that it is committed: before, its own rows could still go away."""
+        if len(self._there) + len(met) > REMEMBERED:
+            self._there = {}
+        self._there.update(met)
+
+    def _append(self, connection: Connection, kind: RecordKind, by_id: dict[str, Pair], met: dict[str, int]) -> Added:
         known = existing_values(connection, kind.table.c.id, by_id)
-        outcome.same += len(known)
-        fresh = {key: pair for key, pair in by_id.items() if key not in known}
-        for key, reason in self._broken_links(connection, kind, fresh).items():
+        outcome = Added(same=len(known))
+        fresh = {key: pair for key, pair in by_id.items() if key not in known} if known else by_id
+        for key, reason in self._broken_links(connection, kind, fresh, met).items():
             outcome.conflicts.append(Conflict(fresh.pop(key)[0], reason))
         if not fresh:
             return outcome
@@ -145,7 +152,7 @@ class Store:
         return count
 
     def _broken_links(
-        self, connection: Connection, kind: RecordKind, fresh: dict[str, tuple[Record, dict[str, Any]]]
+        self, connection: Connection, kind: RecordKind, fresh: dict[str, Pair], met: dict[str, int]
     ) -> dict[str, str]:
         """Ids of rows that name a record which is not stored, with the reason. Rows get the `seq` of their outputs."""
         broken: dict[str, str] = {}
@@ -155,7 +162,7 @@ class Store:
                 wanted = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
                 if key.column.table is kind.table:
                     wanted -= fresh.keys()
-                there = existing_values(connection, key.column, wanted)
+                there = self._linked(connection, key.column, wanted, met)
                 missing = wanted - there.keys()
                 if column.name in linked:
                     for _, row in fresh.values():
@@ -166,6 +173,17 @@ class Store:
                         if row[column.name] in missing:
                             broken[identity] = f"the {what} {row[column.name]} that it names is not stored"
         return broken
+
+    def _linked(self, connection: Connection, column: Any, wanted: set[str], met: dict[str, int]) -> dict[str, int]:
+        """`existing_values`, which asks the database only for those that this store has not met."""
+        if column.table not in (schema.items, schema.outputs):
+            return existing_values(connection, column, wanted)
+        known = self._there
+        there = {key: known[key] for key in wanted if key in known}
+        found = existing_values(connection, column, wanted - there.keys())
+        met.update(found)
+        there.update(found)
+        return there
 
     # ------------------------------------------------------------------ reading
 
@@ -265,9 +283,15 @@ def existing_values(connection: Connection, column: Any, wanted: Iterable[str]) 
     seq = "seq" if "seq" in column.table.c else "0"
     if connection.dialect.name == "sqlite":
         query = f"SELECT {name}, {seq} FROM {table} WHERE {name} IN (SELECT value FROM json_each(?))"  # noqa: S608
-        return dict(connection.exec_driver_sql(query, (json.dumps(keys),)).tuples().all())
+        return dict(_fetched(connection, query, json.dumps(keys)))
     query = f"SELECT {name}, {seq} FROM {table} WHERE {name} = ANY(%s)"  # noqa: S608
-    return dict(connection.exec_driver_sql(query, (keys,)).tuples().all())
+    return dict(_fetched(connection, query, keys))
+
+
+def _fetched(connection: Connection, query: str, parameter: Any) -> Sequence[Any]:
+    """The rows of a query as the database's driver gives them: to wrap each costs as much again as to find it."""
+    cursor = connection.exec_driver_sql(query, (parameter,)).cursor
+    return [] if cursor is None else cursor.fetchall()
 
 
 def mark_superseded(connection: Connection, table: Table, replaced: Iterable[str | None]) -> None:

@@ -22,6 +22,7 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
+from imarena.storage import store as store_module
 from tests import samples
 
 
@@ -68,6 +69,44 @@ def test_a_link_to_nothing_is_a_conflict_and_the_rest_goes_in(any_workspace: Wor
     assert outcome.new == 2
     assert len(outcome.conflicts) == 1
     assert "is not stored" in outcome.conflicts[0].reason
+
+
+def test_a_record_that_comes_twice_at_once_is_stored_once(any_workspace: Workspace) -> None:
+    item = samples.item()
+    outcome = any_workspace.store.add([item, item, samples.item()])
+    assert (outcome.new, outcome.same, outcome.conflicts) == (1, 2, [])
+
+
+def test_what_was_rolled_back_is_not_remembered(any_workspace: Workspace) -> None:
+    """A store remembers which outputs it has met: only those of a transaction that was committed."""
+    item = samples.item()
+    left, right = samples.output(item, "a"), samples.output(item, "b")
+    judgment = samples.judgment(left, right, "w")
+    unwritable = Run(run_id="r", command="rank").model_copy(update={"command": "\ud800"})
+    with pytest.raises((StoreError, UnicodeEncodeError)):
+        any_workspace.store.add([item, left, right, judgment, unwritable])
+    assert any_workspace.store.count(Output) == {(): 0}
+    outcome = any_workspace.store.add([judgment])
+    assert (outcome.new, len(outcome.conflicts)) == (0, 1)
+    assert "is not stored" in outcome.conflicts[0].reason
+    assert any_workspace.store.add([item, right, left, judgment]).new == 4
+
+
+@pytest.mark.parametrize("remembered", [0, 3, 100])
+def test_sides_have_the_number_of_their_output(
+    any_workspace: Workspace, monkeypatch: pytest.MonkeyPatch, remembered: int
+) -> None:
+    monkeypatch.setattr(store_module, "REMEMBERED", remembered)
+    item = samples.item()
+    outputs = [samples.output(item, f"editor {n}") for n in range(5)]
+    any_workspace.store.add([item, *outputs])
+    number = {row["id"]: row["seq"] for row in any_workspace.store.rows(Output)}
+    for left in outputs:  # one at a time: the later ones find outputs that the store has met
+        any_workspace.store.add([samples.judgment(left, right, f"{left.editor}") for right in outputs if right != left])
+    rows = list(any_workspace.store.rows(Judgment))
+    assert len(rows) == 20
+    assert all(row["left_seq"] == number[row["left_id"]] for row in rows)
+    assert all(row["right_seq"] == number[row["right_id"]] for row in rows)
 
 
 def test_one_ok_output_a_slot_but_many_failures(any_workspace: Workspace) -> None:

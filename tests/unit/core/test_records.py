@@ -1,5 +1,6 @@
 """Records: frozen, JSON round-trip, identity by content, status apart from verdict."""
 
+import json
 from datetime import UTC
 
 import pytest
@@ -98,6 +99,25 @@ def test_without_pixels_the_origin_is_identity() -> None:
 def test_canonical_json_has_one_spelling(value: object) -> None:
     assert canonical_json(value) == canonical_json(value)
     assert content_id("x", value) == content_id("x", value)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    )
+)
+def test_canonical_json_is_what_the_json_module_writes(value: object) -> None:
+    assert canonical_json(value) == json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "error"), [(float("nan"), ValueError), ([float("inf")], ValueError), ({1}, TypeError)]
+)
+def test_canonical_json_refuses_what_json_cannot_say(value: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        canonical_json(value)
+    assert canonical_json([Outcome.TIE, "é"]) == '["tie","é"]', "a refusal leaves nothing behind"
 
 
 def test_key_order_does_not_matter_but_type_does() -> None:

@@ -1,3 +1,4 @@
+from .campaigns import all_campaigns as all_campaigns
 from .campaigns import campaign_progress as campaign_progress
 from .campaigns import create_campaign as create_campaign
 from .campaigns import get_campaign as get_campaign
