@@ -34,6 +34,7 @@ from imarena.workflows.views.codes import (
     names_of,
     occurring,
 )
+from imarena.workflows.views.dimensions import compared_dimensions
 from imarena.workflows.views.entries import LABELS, Entries
 from imarena.workflows.views.fetch import fetch_columns, fetch_integers
 from imarena.workflows.views.forms import EARLIER, Forms, version_of
@@ -90,6 +91,7 @@ __all__ = [
     "VoteColumns",
     "Window",
     "combine",
+    "compared_dimensions",
     "fetch_columns",
     "fetch_integers",
     "judge_battles",
