@@ -28,11 +28,25 @@ def table(rows: list[Row], items: list[int] | None = None) -> Battles:
 
 
 @st.composite
-def battles(draw: st.DrawFn) -> Battles:
-    models = draw(st.integers(2, 8))
-    side = st.integers(0, models - 1)
+def any_rows(draw: st.DrawFn) -> list[Row]:
+    side = st.integers(0, draw(st.integers(1, 7)))
     row = st.tuples(side, side, st.integers(0, 2)).filter(lambda one: one[0] != one[1])
-    rows = draw(st.lists(row, min_size=1, max_size=40))
+    return draw(st.lists(row, min_size=1, max_size=40))
+
+
+@st.composite
+def tournaments(draw: st.DrawFn) -> list[Row]:
+    """Some models meet all others once, and mostly the one with the lower number wins."""
+    models, champions = draw(st.integers(6, 20)), draw(st.integers(1, 4))
+    pairs = [(one, other) for one in range(champions) for other in range(one + 1, models)]
+    upsets = draw(st.sets(st.sampled_from(range(len(pairs))), max_size=3))
+    rows = [(one, other, 2 * (number in upsets)) for number, (one, other) in enumerate(pairs)]
+    return draw(st.permutations(rows))
+
+
+@st.composite
+def battles(draw: st.DrawFn) -> Battles:
+    rows = draw(any_rows() | tournaments())
     items = draw(st.none() | st.lists(st.integers(0, 9), min_size=len(rows), max_size=len(rows)))
     used = sorted({model for left, right, _ in rows for model in (left, right)})
     place = {model: number for number, model in enumerate(used)}
