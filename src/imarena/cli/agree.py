@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
+from imarena.cli.options import refuse_with_table
 from imarena.core.errors import UserError
 from imarena.core.resampling import ROUNDS, SEED
 from imarena.reports.tables import Cell, Column, Table, write_csv
@@ -51,6 +52,8 @@ def command(
         "order": tuple(word.strip() for word in order.split(",") if word.strip()), "recipe": recipe(average),
         "pairs": rater_pairs,
     }  # fmt: skip
+    if from_file is not None:
+        refuse_with_table({"--what": what != "all"})
     read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
     if only:
         read = only_fitting(read, only)

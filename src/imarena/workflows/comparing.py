@@ -312,8 +312,8 @@ def _coverage(workspace: Workspace, sides: Sides, job: Job) -> dict[str, dict[st
 def win_interval(points: Sequence[float]) -> tuple[float, float, float]:
     """Mean of the items' points and its 95 % interval: Wilson's, with as many items as the spread is worth.
 
-    `points`: one value in [0, 1] for each item. The end towards one half is the exact one (Clopper and Pearson, over the
-    items that are decided) where everything decided went one way, and where the exact interval holds one half and
+    `points`: one value in [0, 1] for each item. The end towards one half is the exact one (Clopper and Pearson, over
+    the decided items) where everything decided went one way, and where the exact interval holds one half and
     Wilson's does not: seven wins of eight come by chance in 7 % of comparisons of equal models.
     """
     n = len(points)

@@ -8,6 +8,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from imarena.core.records import Output
+from imarena.reports.rank_tables import COUNTS
+from imarena.reports.tables import count_cell
 from imarena.storage import Workspace
 from imarena.web import showing, showing_look
 from imarena.web.arena import arena_of
@@ -77,7 +79,12 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
     """The leaderboard."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
     names = list(Standing.model_fields)
-    rows = ([*(getattr(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
+
+    def cell(one: Standing, name: str) -> object:
+        value = getattr(one, name)
+        return count_cell(value) if name in COUNTS else value
+
+    rows = ([*(cell(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
     return table([*names, "signature"], rows, query.format, "board")
 
 
