@@ -164,7 +164,7 @@ def test_where_a_board_went_on_from_is_in_the_signature(imarena: Imarena, tmp_pa
 
 
 def test_coverage_and_missing_outputs_are_in_the_signature(imarena: Imarena, tmp_path: Path) -> None:
-    """The second workspace has one item more, for which b has no output; the battles are the same."""
+    """The second workspace has one item more, for which b has no output; the last one an item that nobody edited."""
     rows = pairs()
     records: list[Record] = [record for row in rows for record in row] + voted(rows)
     extra = samples.item("extra")
@@ -173,12 +173,14 @@ def test_coverage_and_missing_outputs_are_in_the_signature(imarena: Imarena, tmp
         fill(tmp_path / "one", records),
         fill(tmp_path / "two", [*records, extra, samples.output(extra, "a"), failed]),
         fill(tmp_path / "copy", records),
+        fill(tmp_path / "last", [*records, extra]),
     ]
-    one, two, copy = (board(imarena, root, "--source", "people") for root in roots)
+    one, two, copy, last = (board(imarena, root, "--source", "people") for root in roots)
     assert [one["n_battles"], two["n_battles"]] == [8, 8]
     assert signature(one) == signature(copy)
     assert one["models"] == copy["models"]
-    assert signature(one) != signature(two)
+    assert len({signature(found) for found in (one, two, last)}) == 3
+    assert [row["coverage"] for row in last["models"]] == [pytest.approx(8 / 9)] * 2
     assert [row["coverage"] for row in one["models"]] != [row["coverage"] for row in two["models"]]
     lost = board(imarena, roots[1], "--source", "people", "--missing", "loss")
     assert signature(lost) != signature(two)
