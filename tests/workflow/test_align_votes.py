@@ -97,7 +97,12 @@ def test_votes_about_a_dimension_meet_verdicts_about_it(workspace: Workspace) ->
         workspace.store.add([said((left, right), Outcome.RIGHT, f"w{number}")])
     before = align_workspace(workspace, ["test-judge"], {})
     (group,) = before["verdicts"]["groups"]
-    assert (group["n"], group["four_way_accuracy"]) == (4, 0.0)
+    assert (group["n"], group["four_way_accuracy"], group["n_votes_other_dimensions"]) == (2, 0.0, 2)
+    assert before["notices"] == []
+    before = align_workspace(workspace, ["test-judge"], {"by": ("dimension",)})
+    assert {one["group"]["dimension"]: one["n"] for one in before["verdicts"]["groups"]} == {
+        "consistency": 2, "overall": 2,
+    }  # fmt: skip
     assert before["notices"] == [{
         "code": "votes_about_other_dimension",
         "values": {"judge": "test-judge", "dimension": "overall", "votes": ["consistency"]},

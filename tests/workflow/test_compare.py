@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.workflows.studies.comparing import elo_of, win_interval
+from imarena.workflows.studies.comparing import ItemResult, Sides, elo_of, verdict_of, win_interval
+from tests import samples
 from tests.command import Imarena
 from tests.small_arena import make_arena, write_folders
 
@@ -91,7 +92,7 @@ def test_equal_outputs_are_all_ties_and_one_item_settles_nothing(imarena: Imaren
     ended = imarena("compare", "data/outputs/studio-returns-input", "data/copy", "--items", "data/items.csv", code=3)
     assert "has no output for 7 of 8 items" in ended.out
     assert "and more." in ended.out
-    assert "No difference can be told" in ended.out
+    assert "There is no clear difference between" in ended.out
     assert "1 won, 0 lost, 0 tied" in ended.out
     assert "About 5 more items would settle it" in ended.out  # six wins of six are the first clear sweep
 
@@ -132,8 +133,38 @@ def test_chance_alone_is_seldom_called_a_difference(ties: int) -> None:
         for won in range(decided + 1):
             _, low, high = win_interval([1.0] * won + [0.0] * (decided - won) + [0.5] * ties)
             wrong += math.comb(decided, won) / 2**decided * (low > 0.5 or high < 0.5)
-        assert wrong < 0.1, (decided, wrong)
+        assert wrong <= 0.05, (decided, wrong)
         assert decided > 5 or wrong == 0
+
+
+def results_of(points: list[float]) -> list[ItemResult]:
+    made = [samples.item(f"i{number}") for number in range(len(points))]
+    return [
+        ItemResult(item, samples.output(item, "old"), samples.output(item, "new"), point, None)
+        for item, point in zip(made, points, strict=True)
+    ]
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=40))
+def test_better_is_said_only_where_the_interval_of_the_difference_says_so(points: list[float]) -> None:
+    found = verdict_of(results_of(points), Sides(Path("old"), Path("new"), "old", "new"))
+    assert found.win_rate_low is not None
+    assert found.win_rate_high is not None
+    assert ("is better" in found.words) == (found.win_rate_low > 0.5)
+    assert ("is worse" in found.words) == (found.win_rate_high < 0.5)
+    assert found.settled == ("is better" in found.words or "is worse" in found.words)
+
+
+def test_seven_wins_of_eight_are_no_clear_difference() -> None:
+    """The sign test gives 7 %; Wilson's interval alone would begin at 50.5 %."""
+    sides = Sides(Path("old"), Path("new"), "old", "new")
+    found = verdict_of(results_of([1.0] * 7 + [0.0]), sides)
+    assert found.words == "There is no clear difference between new and old yet."
+    assert found.win_rate_low == pytest.approx(0.47349, abs=1e-5)  # binomtest(7, 8).proportion_ci()
+    assert found.elo_low is not None
+    assert found.elo_low < 0
+    assert found.more_items is not None
+    assert verdict_of(results_of([1.0] * 8 + [0.0]), sides).words == "new is better than old."
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:

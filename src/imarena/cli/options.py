@@ -1,5 +1,6 @@
-"""Options that several commands have: ``key=value`` pairs, and the range of a judge's scores."""
+"""Options that several commands have: ``key=value`` pairs, the range of a judge's scores, and tables in files."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,16 @@ def read_range(text: str | None) -> Any:
     from imarena.stats import score_range_from
 
     return None if text is None else score_range_from(text)
+
+
+def refuse_with_table(options: Mapping[str, bool]) -> None:
+    """Raise for an option that chooses from a workspace where a table was named with --from. `options`: name, given."""
+    for name, given in options.items():
+        if given:
+            raise UserError(
+                f"{name} chooses from a workspace and has no meaning with --from.",
+                hint=f"Leave out {name}, or leave out --from and name the workspace with --workspace DIR.",
+            )
 
 
 def pairs(values: list[str] | None) -> dict[str, str]:

@@ -6,12 +6,14 @@ from imarena.core import Standing, counted, plural
 from imarena.core.notices import Place, sentences
 from imarena.core.records import Ranking
 from imarena.reports.rank_details import detail_tables, level_words, stability_words
-from imarena.reports.tables import Cell, Column, Range, Table
+from imarena.reports.tables import Cell, Column, Range, Table, count_cell
 from imarena.reports.tables.table import count_cell, interval
 
 CSV_COLUMNS = (
     "model", "rating", "low", "high", "rank", "rank_low", "rank_high", "battles", "wins", "losses", "ties", "coverage",
 )  # fmt: skip
+COUNTS = ("battles", "wins", "losses", "ties")
+"""Columns of counts among them."""
 MOST_DECIMALS = 4
 
 
@@ -124,7 +126,8 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
     for ranking in rankings:
         for one in ranking.models:
             ends = interval(one.low, one.high)
-            values = {**one.model_dump(), "low": ends and ends.low, "high": ends and ends.high}
+            counts = {name: count_cell(getattr(one, name)) for name in COUNTS}
+            values = {**one.model_dump(), **counts, "low": ends and ends.low, "high": ends and ends.high}
             row: list[Cell] = [ranking.scope.get(key, "") for key in scopes]
             row += [values[name] for name in CSV_COLUMNS]
             row += [one.note] if noted else []

@@ -138,3 +138,35 @@ def test_a_record_that_cannot_be_read(workspace: Workspace) -> None:
     item, _ = filled(workspace)
     raw(workspace, "UPDATE items SET body = '{\"turns\": []}' WHERE id = ?", item.item_id)
     assert [(f.kind, f.subject) for f in found(workspace)] == [("bad_record", item.item_id)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE judge_forms SET judge_version = '9'",
+        "UPDATE judge_forms SET higher_is_better = 1 - higher_is_better",
+        "UPDATE judge_forms SET dimension = 'quality'",
+        "DELETE FROM judge_forms",
+        "UPDATE judge_forms SET id = id + 1",
+    ],
+)
+def test_a_form_of_a_judge_changed_by_hand(workspace: Workspace, statement: str) -> None:
+    _, output = filled(workspace)
+    judgment = samples.judgment(output, None, "work")
+    workspace.store.add([judgment])
+    assert found(workspace) == []
+    raw(workspace, statement)
+    findings = found(workspace)
+    assert findings
+    assert {finding.kind for finding in findings} == {"bad_record"}
+    assert any("form" in finding.detail for finding in findings)
+
+
+def test_a_judgment_with_the_form_of_another_judge(workspace: Workspace) -> None:
+    _, output = filled(workspace)
+    mine = samples.judgment(output, None, "mine")
+    other = samples.judgment(output, None, "other").model_copy(update={"judge": "another"})
+    workspace.store.add([mine, other])
+    assert found(workspace, deep=True) == []
+    raw(workspace, "UPDATE judgments SET form_id = (SELECT id FROM judge_forms WHERE judge = 'another')")
+    assert [(f.kind, f.subject) for f in found(workspace, deep=True)] == [("bad_record", mine.judgment_id)]

@@ -84,7 +84,8 @@ def gold(
     with open_workspace(session(context).workspace) as workspace:
         document = freeze_gold(workspace, share=share, seed=seed)
     told = "frozen" if document["new"] else "frozen earlier, unchanged"
-    emit(context, document, lambda console: console.print(f"gold set of {document['gold_items']} items, {told}"))
+    items = counted(document["gold_items"], "item")
+    emit(context, document, lambda console: console.print(f"gold set of {items}, {told}"))
 
 
 @app.command()
@@ -185,8 +186,9 @@ def assign(
         told = f"nothing assigned: the best {stop_top} are in order with {document['top_confidence']:.3f}"
     else:
         told = (
-            f"{document['assignments']} assignments by '{policy}': {document['battles']} battles, "
-            f"{document['repeats']} repeats, {document['gold']} gold"
+            f"{counted(document['assignments'], 'assignment')} by '{policy}': "
+            f"{counted(document['battles'], 'battle')}, {counted(document['repeats'], 'repeat')}, "
+            f"{document['gold']} gold"
         )
         if document["for_named_raters"] and out is None:
             told += (
@@ -211,7 +213,7 @@ def sheet(
 
     with open_workspace(session(context).workspace) as workspace:
         document = write(workspace, name, out, _names(raters))
-    told = f"{document['assignments']} assignments: {document['file']}"
+    told = f"{counted(document['assignments'], 'assignment')}: {document['file']}"
     emit(context, document, lambda console: console.print(told, markup=False))
 
 

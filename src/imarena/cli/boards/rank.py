@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
+from imarena.cli.options import refuse_with_table
 from imarena.core import UserError
 from imarena.core.notices import sentences
 
@@ -79,6 +80,9 @@ def command(
     from imarena.ranking import Options, with_settings
     from imarena.workflows.boards import from_tables as work
 
+    if source is not None:
+        chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
+        refuse_with_table(chosen)
     if source is not None and against is not None and work.is_board(source):
         _compare_only(context, source, against, _pairs(names, "--names"))
         return

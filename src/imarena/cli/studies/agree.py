@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
+from imarena.cli.options import refuse_with_table
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports import columns, figure_columns, interval
 from imarena.reports.tables import Cell, Column, Table, write_csv
@@ -49,6 +50,8 @@ def command(
         "order": tuple(word.strip() for word in order.split(",") if word.strip()), "recipe": recipe(average),
         "pairs": rater_pairs,
     }  # fmt: skip
+    if from_file is not None:
+        refuse_with_table({"--what": what != "all"})
     read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
     if only:
         read = only_fitting(read, only)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
+from imarena.cli.options import refuse_with_table
 from imarena.cli.studies.agree import recipe
 from imarena.cli.studies.align_tables import score_tables, verdict_tables
 from imarena.core import ROUNDS, SEED, UserError
@@ -61,6 +62,8 @@ def command(
 ) -> None:
     """A judge or a metric against people: correlations and bias, or accuracy on battles."""
     groups = tuple(by or ())
+    if from_file is not None:
+        refuse_with_table({"--judge": bool(judge)})
     given = _tables(from_file, against, session(context).workspace, judge)
     if given is not None and _both_battles(*given):
         document = _verdicts(*given, groups, missing, compare)

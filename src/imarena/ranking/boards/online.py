@@ -56,12 +56,23 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     if interval == "bootstrap" and options.rounds > 0:
         cluster = options.cluster or default_cluster(battles)
         settings.update(cluster=cluster, rounds=options.rounds)
-        draws, units = _rounds(battles, options, cluster, play)
+        drawn, units = _rounds(battles, options, cluster, play)
+        draws = centred(drawn, ratings)
         settings["units"] = units
         notices += cluster_notices(battles, cluster, units)
     after = state.after(battles.models, ratings, len(battles))
     details: JsonDict = {"state": {"ratings": dict(after.ratings), "battles": after.battles}}
     return Result(ratings, draws, settings, details, tuple(notices))
+
+
+def centred(draws: FloatArray, ratings: FloatArray) -> FloatArray:
+    """Draws (R, m) moved so that the median of each model is its rating.
+
+    A round plays some battles several times and leaves others out. A second win over the same opponent moves a rating
+    less than the first, so that rounds lie nearer to the start than the rating, and all of them may lie on one side of
+    it. What a round tells is how far it lies from the middle of the rounds; that holds around the rating.
+    """
+    return np.asarray(draws - np.median(draws, axis=0) + ratings)
 
 
 def _active_settings(active: ActiveEloOptions, score_range: ScoreRange) -> JsonDict:

@@ -46,6 +46,11 @@ def csv_rows(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator
         yield buffer.getvalue()
 
 
+def count_cell(value: float) -> float:
+    """A count of battles, which weights may make fractional: a whole one is written as an integer."""
+    return int(value) if float(value).is_integer() else value
+
+
 def safe_cell(value: object) -> object:
     """A spreadsheet runs a cell that starts like a formula: a leading apostrophe makes it text.
 

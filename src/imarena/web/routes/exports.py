@@ -8,6 +8,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from imarena.core.records import Output
+from imarena.reports import COUNTS
+from imarena.reports.tables import count_cell
 from imarena.storage import Workspace
 from imarena.web import responses as showing
 from imarena.web import responses_look as showing_look
@@ -76,7 +78,12 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
     """The leaderboard."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
     names = list(Standing.model_fields)
-    rows = ([*(getattr(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
+
+    def cell(one: Standing, name: str) -> object:
+        value = getattr(one, name)
+        return count_cell(value) if name in COUNTS else value
+
+    rows = ([*(cell(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
     return table_file([*names, "signature"], rows, query.format, "board")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from imarena.core import UserError
+from imarena.core import UserError, counted, plural
 from imarena.core.records import Assignment, ImageRef, Item, Output, Rater, Vote
 from imarena.images import SUFFIXES
 from imarena.reports.tables import csv_rows
@@ -45,7 +45,7 @@ def sheet_at(workspace: Workspace, made: Sequence[Assignment], path: Path | None
         raise UserError(f"There is no folder {path.parent}.", hint=f"Make it, or put {path.name} elsewhere.")
     if path.exists() and (held := unread(workspace, path)):
         raise UserError(
-            f"{path} holds {held} votes that were not read yet.",
+            f"{path} holds {counted(held, 'vote')} that {plural('was', held)} not read yet.",
             hint=f"Read them first: imarena route ingest {path}; or give another --out.",
         )
     part = path.with_name(f".{path.name}.part")

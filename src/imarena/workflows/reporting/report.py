@@ -129,7 +129,7 @@ def _board_section(board: Board, folder: Path, index: int) -> Section:
         if chart is not None:
             light, dark = save_pair(chart, folder, f"board-{index + 1}-{name}")
             plots.append(PageImage(light, caption, dark=dark, scale=2))
-    text = [f"{ranking.n_battles:,} battles; method {METHODS.get(ranking.method, ranking.method)}."]
+    text = [f"{counted(ranking.n_battles, 'battle')}; method {METHODS.get(ranking.method, ranking.method)}."]
     return Section(
         f"Leaderboard: {board.title}",
         tuple(text),

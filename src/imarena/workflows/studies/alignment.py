@@ -32,7 +32,8 @@ def align_workspace(
     only_rated = not len(votes) and WHOLE in ratings.labels["criterion"]
     if only_rated:
         votes = votes_from_ratings(workspace)
-    verdicts, by_scores = verdicts_from_store(workspace, chosen, votes)
+    by = tuple(options.get("by", ()))
+    verdicts, by_scores = verdicts_from_store(workspace, chosen, votes, by=by)
     if only_rated:  # a judge that scores meets the ratings themselves
         verdicts = without(verdicts, by_scores)
         by_scores = ()
@@ -42,7 +43,6 @@ def align_workspace(
         document["scores"] = compared
         document["warnings"] += compared["warnings"]
     if len(votes) and len(verdicts):
-        by = tuple(options.get("by", ()))
         found = align_verdicts(
             verdicts,
             votes,

@@ -309,9 +309,9 @@ def _coverage(workspace: Workspace, sides: Sides, job: Job) -> dict[str, dict[st
 def win_interval(points: Sequence[float]) -> tuple[float, float, float]:
     """Mean of the items' points and its 95 % interval: Wilson's, with as many items as the spread is worth.
 
-    `points`: one value in [0, 1] for each item. Where all that is decided went one way, the end on the other side is
-    the exact one (Clopper and Pearson) of so many wins of so many: four wins of four come by chance once in eight
-    times, and Wilson's interval would call them a proof.
+    `points`: one value in [0, 1] for each item. The end towards one half is the exact one (Clopper and Pearson, over
+    the decided items) where everything decided went one way, and where the exact interval holds one half and
+    Wilson's does not: seven wins of eight come by chance in 7 % of comparisons of equal models.
     """
     n = len(points)
     mean = sum(points) / n
@@ -321,11 +321,20 @@ def win_interval(points: Sequence[float]) -> tuple[float, float, float]:
     half = Z95 * math.sqrt(mean * (1 - mean) / worth + Z95**2 / (4 * worth**2)) / (1 + Z95**2 / worth)
     low, high = max(0.0, min(mean, middle - half)), min(1.0, max(mean, middle + half))
     won, lost = sum(value > 0.5 for value in points), sum(value < 0.5 for value in points)
-    if won and not lost:
-        low = min(low, 0.5 + won / n * (EXACT95 ** (1 / won) - 0.5))
-    if lost and not won:
-        high = max(high, 0.5 - lost / n * (EXACT95 ** (1 / lost) - 0.5))
+    exact_low, exact_high = _exact_end(won, lost, n), 1 - _exact_end(lost, won, n)
+    if (won and not lost) or low > 0.5 >= exact_low:
+        low = min(low, exact_low)
+    if (lost and not won) or high < 0.5 <= exact_high:
+        high = max(high, exact_high)
     return mean, low, high
+
+
+def _exact_end(won: int, lost: int, n: int) -> float:
+    """Lower end of the exact interval of the share of points where the other of `n` items are ties."""
+    from scipy.special import betaincinv
+
+    share = float(betaincinv(won, lost + 1, EXACT95)) if won else 0.0
+    return 0.5 + (won + lost) / n * (share - 0.5)
 
 
 def elo_of(rate: float) -> float | None:
@@ -343,7 +352,7 @@ def verdict_of(results: Sequence[ItemResult], sides: Sides) -> ComparisonVerdict
     settled = low > 0.5 or high < 0.5
     tie_rate = ties / n
     small = 1 / (1 + 10 ** (-SMALL_ELO / 400))
-    words = f"No difference can be told between {sides.new_name} and {sides.old_name} yet."
+    words = f"There is no clear difference between {sides.new_name} and {sides.old_name} yet."
     if settled:
         words = f"{sides.new_name} is {'better' if low > 0.5 else 'worse'} than {sides.old_name}."
     elif 1 - small < low and high < small:

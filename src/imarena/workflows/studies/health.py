@@ -11,14 +11,13 @@ from imarena.judges import SelfConsistency, Verdicts
 from imarena.judges import health as figures
 from imarena.stats import Figure, share
 from imarena.storage import Workspace
-from imarena.workflows.studies.health_data import JudgeAnswers, People, read_judges, read_people
+from imarena.workflows.studies.health_data import JudgeAnswers, People, people_for, read_judges, read_people
 from imarena.workflows.studies.health_figures import JudgeHealth
 from imarena.workflows.studies.judge_agreement import pairs_of_points, together
 from imarena.workflows.studies.probe import Probed, add_probes, only_probed, stored_probes
-from imarena.workflows.views import AT, WHOLE, View, chosen_judges
+from imarena.workflows.views import AT, View, chosen_judges
 
 GAPS = (50.0, 100.0, 200.0)
-OTHER = "the whole, the judge was not"
 
 
 # ---------------------------------------------------------------- the questions
@@ -31,6 +30,7 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
     forms = read_judges(view, chosen)
     people = read_people(view)
     editors = {row["id"]: row["editor"] or "(not named)" for row in workspace.store.rows(Output)}
+    judged = {one.name: one.dimensions for one in chosen}
     found = []
     probed = stored_probes(workspace)
     for judge in sorted(forms):
@@ -39,7 +39,7 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
         _failures(one, newest)
         _position(one, newest)
         _consistency(one, newest)
-        asked = people.get(newest.dimension, people[WHOLE])
+        asked = people_for(newest, judged[newest.name], people)
         _against_votes(one, newest, asked)
         _versions(one, forms[judge], asked)
         _gaps(one, newest, asked)
@@ -105,13 +105,13 @@ def _against_votes(one: JudgeHealth, said: JudgeAnswers, people: People) -> None
     if not people.votes:
         one.needs("votes")
         return
-    human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
-    judge = [said.battle(key) for key, _, _ in people.votes]
-    if all(verdict is None for verdict in judge):
+    human, judge, tracks = _met(said, people)
+    if not judge:
         one.needs("verdicts_on_votes")
         return
-    groups = figures.accuracy_by_group(human, judge, [track for *_, track in people.votes])
-    about = "" if people.dimension == said.dimension else f"; they were asked about {OTHER}"
+    groups = figures.accuracy_by_group(human, judge, tracks)
+    others = ", ".join(sorted(people.dimensions - {said.dimension}))
+    about = f"; votes about {others}, verdicts about {said.dimension}" if others else ""
     one.add(f"Does it choose as people do where they decide? (a tie is wrong{about})", groups.pop("overall"))
     if len(groups) > 1:
         for track, figure in groups.items():
@@ -120,12 +120,17 @@ def _against_votes(one: JudgeHealth, said: JudgeAnswers, people: People) -> None
     one.add("How often does it tie where people decide?", lazy.false_ties)
 
 
+def _met(said: JudgeAnswers, people: People) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
+    """Every vote beside every verdict on its pair, as in `align`, and the track (or task) of the pair."""
+    rows = [(vote, verdict, track) for key, vote, track in people.votes for verdict in said.verdicts(key)]
+    return [vote for vote, *_ in rows], [verdict for _, verdict, _ in rows], [track for *_, track in rows]
+
+
 def _versions(one: JudgeHealth, forms: Sequence[JudgeAnswers], people: People) -> None:
     """Where there are several versions: how often each chooses as people do, on the votes that it has verdicts on."""
-    human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
     for said in forms if len(forms) > 1 else ():
-        judge = [said.battle(key) for key, _, _ in people.votes]
-        if any(verdict is not None for verdict in judge):
+        human, judge, _ = _met(said, people)
+        if judge:
             found = figures.accuracy_by_group(human, judge, ["overall"] * len(judge))["overall"]
             one.add("Does each version choose as people do where they decide?", found, group=f"version {said.version}")
 

@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from imarena.workflows.views import (
     Versioned,
     View,
     combine_columns,
+    compared_dimensions,
     fetch_columns,
     people_battles,
     versions_of,
@@ -51,6 +53,8 @@ class JudgeAnswers:
     """Pair and repeat, then order, to the outcome as seen from the smaller id; None where it failed."""
     battles: dict[tuple[PairKey, int], Outcome | None] = field(default_factory=dict)
     """Pair and repeat to the outcome of all orders together, as boards count it; None where there is none."""
+    fought: dict[PairKey, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
+    """Pair to the outcomes of all battles on it that have one: repeats, and battles with the sides exchanged."""
     points: dict[tuple[str, int], float] = field(default_factory=dict)
     """Output and repeat to score; higher is better."""
     dimensions: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -70,6 +74,23 @@ class JudgeAnswers:
         """The battle's outcome: all orders combined, or by the sign of two scores; None without one."""
         if (key, repeat) in self.battles:
             return self.battles[key, repeat]
+        return self._by_scores(key, repeat)
+
+    def verdicts(self, key: PairKey) -> list[Outcome]:
+        """All its verdicts on a pair, as `align` compares them with votes.
+
+        A judge that compared no pair with success counts by its scores.
+        """
+        if self.fought:
+            return self.fought.get(key, [])
+        found = (self._by_scores(key, repeat) for repeat in self._repeats)
+        return [outcome for outcome in found if outcome is not None]
+
+    @cached_property
+    def _repeats(self) -> list[int]:
+        return sorted({repeat for _, repeat in self.points})
+
+    def _by_scores(self, key: PairKey, repeat: int) -> Outcome | None:
         left, right = self.points.get((key[0], repeat)), self.points.get((key[1], repeat))
         return outcomes_from_scores([left], [right])[0]
 
@@ -102,7 +123,7 @@ def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Jud
     """
     found: dict[str, list[JudgeAnswers]] = {}
     for judge in judges:
-        for dimension in sorted({form.dimension for form in judge.forms}):
+        for dimension in sorted(judge.dimensions):
             name = judge.name if dimension == WHOLE else f"{judge.name}, {dimension}"
             versions = versions_of(view, judge, dimension)
             found[name] = [_said(view, name, dimension, version) for version in versions]
@@ -144,9 +165,11 @@ def _note_pairs(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
-        place = (key, int(repeat))
+        place, told = (key, int(repeat)), _turned(OUTCOMES[outcome] if decided else None, flipped)
+        if told is not None:
+            said.fought[key].append(told)
         if said.battles.get(place) is None:
-            said.battles[place] = _turned(OUTCOMES[outcome] if decided else None, flipped)
+            said.battles[place] = told
     for output, seen in _seen_words(view, paired.where(ok)):
         said.flagged[output] = seen
 
@@ -159,7 +182,7 @@ def _note_scores(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None
     unit = view.entries.unit[single.left]
     columns = (outputs, single.repeat.tolist(), single.score.tolist(), unit.tolist())
     for output, repeat, score, place in zip(*columns, strict=True):
-        said.points[output, repeat] = score
+        said.points.setdefault((output, repeat), score)  # the first one counts, as on boards
         said.units[output] = place
     of = dict(zip(single.seq.tolist(), outputs, strict=True))
     for seq, body in _bodies(view, single):
@@ -203,12 +226,19 @@ def _turned(outcome: Outcome | None, flipped: bool) -> Outcome | None:
 
 @dataclass(frozen=True)
 class People:
-    """People's votes on pairs and ratings of outputs."""
+    """People's votes on pairs."""
 
     votes: list[tuple[PairKey, Outcome, str]]
     """Pair, outcome as seen from the smaller id, and the item's track (or task)."""
-    dimension: str = WHOLE
-    """What they were asked about."""
+    dimensions: frozenset[str]
+    """What they are about."""
+
+
+def people_for(said: JudgeAnswers, judged: Collection[str], people: Mapping[str, People]) -> People:
+    """The votes that verdicts are compared with, by the rule that `align` follows. `judged`: the judge's dimensions."""
+    dimensions = compared_dimensions(said.dimension, judged, people)
+    votes = [vote for name in sorted(dimensions) for vote in people[name].votes]
+    return People(votes, dimensions)
 
 
 def read_people(view: View) -> dict[str, People]:
@@ -216,7 +246,7 @@ def read_people(view: View) -> dict[str, People]:
     entries = view.entries
     tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
     found = people_battles(view)
-    votes: dict[str, People] = {WHOLE: People([])}
+    votes: dict[str, People] = {}
     columns = (
         _ids(view, found.left),
         _ids(view, found.right),
@@ -229,5 +259,5 @@ def read_people(view: View) -> dict[str, People]:
         outcome = _turned(OUTCOMES[winner], flipped)
         if outcome is not None:
             vote = (key, outcome, tracks[item] or tasks[item] or "(none)")
-            votes.setdefault(str(about), People([], str(about))).votes.append(vote)
+            votes.setdefault(str(about), People([], frozenset({str(about)}))).votes.append(vote)
     return votes

@@ -31,6 +31,7 @@ from imarena.workflows.views import (
     View,
     chosen_judges,
     combine_columns,
+    compared_dimensions,
     fetch_columns,
     people_battles,
     rating_battles,
@@ -99,26 +100,26 @@ def _labels(view: View, items: Sequence[str]) -> dict[str, list[str]]:
 
 
 def verdicts_from_store(
-    workspace: Workspace, judges: Sequence[str], votes: VerdictColumns
+    workspace: Workspace, judges: Sequence[str], votes: VerdictColumns, *, by: Sequence[str] = ()
 ) -> tuple[VerdictColumns, tuple[str, ...]]:
     """Every judge's verdicts on pairs, both orders combined, and the names of those that count by their scores.
 
     A judge that compared nothing directly counts by the sign of two of its scores on what people voted on, as on
     boards and in `health`. A pair without a verdict is there with the reason, unless another attempt gave one.
+    Which votes they are compared with is decided by `compared_dimensions`; `by` names the groups of the figures.
     """
     view = View(workspace)
     sides = zip(votes.item, votes.left, votes.right, strict=True)
     voted = dict.fromkeys((item, min(one, other), max(one, other)) for item, one, other in sides)
     chosen = chosen_judges(view, judges) if judges else []
     lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
-    dimensions: dict[str, set[str]] = defaultdict(set)
-    for line in lines:
-        dimensions[line.judge].add(line.dimension)
+    dimensions = {judge.name: judge.dimensions for judge in chosen}
     names = [_name(line, dimensions[line.judge]) for line in lines]
     asked = frozenset(votes.labels.get("dimension", ()))
     covers: dict[str, frozenset[str]] = {}
     for name, line in zip(names, lines, strict=True):
-        covers.setdefault(name, _covered(line.dimension, dimensions[line.judge], asked))
+        meets = compared_dimensions(line.dimension, dimensions[line.judge], asked, separate="dimension" in by)
+        covers.setdefault(name, meets)
     scored = {name for name, line in zip(names, lines, strict=True) if not line.direct and line.winner is not None}
     items = [line.item for line in lines]
     columns = VerdictColumns(
@@ -156,18 +157,10 @@ def without(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
     )
 
 
-def _name(line: PairVerdict, dimensions: set[str]) -> str:
+def _name(line: PairVerdict, dimensions: frozenset[str]) -> str:
     """The judge, and what its verdicts are about where that is not the whole."""
     plain = line.dimension == WHOLE or (line.direct and len(dimensions) == 1)
     return line.judge if plain else f"{line.judge}, {line.dimension}"
-
-
-def _covered(dimension: str, own: set[str], asked: frozenset[str]) -> frozenset[str]:
-    """Which votes a judge's verdicts about one dimension are compared with: those about the same, and those about
-    something on which the judge gave no verdicts, for which its verdict about the whole stands.
-    """
-    same = asked & {dimension}
-    return same | (asked - own) if dimension == WHOLE or WHOLE not in own else same
 
 
 def _answered(lines: Iterable[PairVerdict]) -> Iterator[PairVerdict]:
@@ -182,7 +175,7 @@ def _pair(line: PairVerdict) -> tuple[str, str, frozenset[str]]:
 
 
 def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]) -> Iterator[PairVerdict]:
-    for dimension in sorted({form.dimension for form in judge.forms}):
+    for dimension in sorted(judge.dimensions):
         forms = [form for form in judge.forms if form.dimension == dimension]
         compared = list(_compared(view, judge.name, dimension, [form for form in forms if form.pairwise]))
         yield from compared
@@ -237,7 +230,11 @@ def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], li
 def _by_scores(
     view: View, judge: str, dimension: str, found: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
 ) -> Iterator[PairVerdict]:
-    """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
+    """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better.
+
+    Of several scores of one output and repeat the first one counts, as on boards.
+    """
+    found = found.where(np.argsort(found.seq, kind="stable"))
     points: dict[tuple[int, int], float] = {}
     failed: dict[int, str] = {}
     columns = (found.left.tolist(), found.repeat.tolist(), found.score.tolist(), found.status.tolist())

@@ -20,6 +20,11 @@ class ChosenJudge:
     judge: str
     forms: tuple[Form, ...]
 
+    @property
+    def dimensions(self) -> frozenset[str]:
+        """What its verdicts are about."""
+        return frozenset(form.dimension for form in self.forms)
+
 
 def version_names(forms: Sequence[Form]) -> dict[Version, str]:
     """A short name of each version among the forms of one judge: its version, and what else tells two apart.

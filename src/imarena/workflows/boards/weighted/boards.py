@@ -70,10 +70,11 @@ def arena_boards(
 ) -> list[Ranking]:
     """The board of a setting, or one per value of a label: the same for `rank` and for `route rerank`, and signed."""
     options = with_range(options, arena)
+    parts, unnamed = _parts(arena, by)
     made = []
-    for scope, part in _parts(arena, by):
+    for scope, part in parts:
         board = setting_board(workspace, part, name, options, weigh, group=scope.get("family", ALL))
-        board = board.model_copy(update={"scope": scope})
+        board = board.model_copy(update={"scope": scope, "notices": (*board.notices, *unnamed)})
         board = board if name == GOLD_SETTING else _on_gold(arena, board)
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
         made.append(signed(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)}))
@@ -268,13 +269,22 @@ def _scale(arena: Arena) -> Scale:
     return Scale(found.means * found.scale, found.scale)
 
 
-def _parts(arena: Arena, by: str | None) -> list[tuple[dict[str, str], Arena]]:
+def _parts(arena: Arena, by: str | None) -> tuple[list[tuple[dict[str, str], Arena]], tuple[Notice, ...]]:
+    """The arena of each value of a label, and how many battles have no value and are on no board."""
     if by is None:
-        return [({}, arena)]
+        return [({}, arena)], ()
+    known = [name for name, values in arena.labels.items() if (values != "").any()]
     if by not in arena.labels:
-        raise UserError(f"These boards cannot be made by {by}.", hint=f"Group by one of: {', '.join(arena.labels)}.")
-    values = arena.families if by == "family" else arena.labels[by]
-    return [({by: str(name)}, subset(arena, values == name)) for name in np.unique(values)]
+        raise UserError(f"These boards cannot be made by {by}.", hint=f"Group by one of: {', '.join(known)}.")
+    if by not in known:
+        hint = f"Group by one of: {', '.join(known)}." if known else "The items have no labels to group by."
+        raise UserError(f"No item has a {by}.", hint=hint)
+    values = arena.labels[by]
+    parts = [({by: str(name)}, subset(arena, values == name)) for name in np.unique(values[values != ""])]
+    bare = values == ""
+    votes = arena.work
+    lost = int(bare[votes.item].sum()) + int(judged_pairs(arena, votes)[bare].sum())
+    return parts, (Notice(code="unnamed_group", values={"by": by, "battles": lost}),) if lost else ()
 
 
 def subset(arena: Arena, kept: NDArray[np.bool_]) -> Arena:
