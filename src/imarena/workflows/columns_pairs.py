@@ -35,6 +35,7 @@ from imarena.workflows.views import (
     rating_battles,
 )
 from imarena.workflows.views.battles import NO_BATTLES
+from imarena.workflows.views.judgments import first_scores
 from imarena.workflows.views.versions import ChosenJudge, chosen_judges
 
 REASONS = {"one order missing": "one order is missing", "no preference": "the judge gave no preference"}
@@ -239,14 +240,11 @@ def _by_scores(
     view: View, judge: str, dimension: str, found: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
 ) -> Iterator[Line]:
     """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
-    points: dict[tuple[int, int], float] = {}
-    failed: dict[int, str] = {}
-    columns = (found.left.tolist(), found.repeat.tolist(), found.score.tolist(), found.status.tolist())
-    for output, repeat, score, status in zip(*columns, strict=True):
-        if STATUSES[status] == Status.OK.value and not np.isnan(score):
-            points.setdefault((output, repeat), score)
-        else:
-            failed[output] = STATUSES[status]
+    given = first_scores(found)
+    columns = (given.left.tolist(), given.repeat.tolist(), given.score.tolist())
+    points = {(output, repeat): score for output, repeat, score in zip(*columns, strict=True) if not np.isnan(score)}
+    without = np.flatnonzero(~found.ok | np.isnan(found.score))
+    failed = {int(found.left[row]): STATUSES[found.status[row]] for row in without.tolist()}
     if not points:
         return
     repeats = sorted({repeat for _, repeat in points})

@@ -106,12 +106,11 @@ def _against_votes(one: Health, said: Said, people: People) -> None:
     if not people.votes:
         one.needs("votes")
         return
-    human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
-    judge = [said.battle(key) for key, _, _ in people.votes]
+    human, judge, tracks = _met(said, people)
     if all(verdict is None for verdict in judge):
         one.needs("verdicts_on_votes")
         return
-    groups = figures.accuracy_by_group(human, judge, [track for *_, track in people.votes])
+    groups = figures.accuracy_by_group(human, judge, tracks)
     about = "" if people.dimension == said.dimension else f"; they were asked about {OTHER}"
     one.add(f"Does it choose as people do where they decide? (a tie is wrong{about})", groups.pop("overall"))
     if len(groups) > 1:
@@ -121,11 +120,16 @@ def _against_votes(one: Health, said: Said, people: People) -> None:
     one.add("How often does it tie where people decide?", lazy.false_ties)
 
 
+def _met(said: Said, people: People) -> tuple[Verdicts, Verdicts, list[str]]:
+    """Every vote beside every verdict on its pair, as in `align`: what people said, what the judge, and the track."""
+    rows = [(outcome, verdict, track) for key, outcome, track in people.votes for verdict in said.verdicts(key)]
+    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
+
+
 def _versions(one: Health, forms: Sequence[Said], people: People) -> None:
     """Where there are several versions: how often each chooses as people do, on the votes that it has verdicts on."""
-    human: list[Outcome | None] = [outcome for _, outcome, _ in people.votes]
     for said in forms if len(forms) > 1 else ():
-        judge = [said.battle(key) for key, _, _ in people.votes]
+        human, judge, _ = _met(said, people)
         if any(verdict is not None for verdict in judge):
             found = figures.accuracy_by_group(human, judge, ["overall"] * len(judge))["overall"]
             one.add("Does each version choose as people do where they decide?", found, group=f"version {said.version}")
@@ -133,10 +137,12 @@ def _versions(one: Health, forms: Sequence[Said], people: People) -> None:
 
 def _gaps(one: Health, said: Said, people: People) -> None:
     rows = []
+    repeats = sorted({repeat for _, repeat in said.points})
     for key, outcome, _ in people.votes:
-        left, right = said.points.get((key[0], 0)), said.points.get((key[1], 0))
-        if left is not None and right is not None and outcome in figures.DECISIVE:
-            rows.append((outcome is Outcome.LEFT, left, right))
+        for repeat in repeats:
+            left, right = said.points.get((key[0], repeat)), said.points.get((key[1], repeat))
+            if left is not None and right is not None and outcome in figures.DECISIVE:
+                rows.append((outcome is Outcome.LEFT, left, right))
     if not rows:
         one.needs("scores_of_pairs")
         return

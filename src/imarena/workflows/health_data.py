@@ -27,6 +27,7 @@ from imarena.workflows.views import (
     people_battles,
 )
 from imarena.workflows.views.fetch import fetch_columns
+from imarena.workflows.views.judgments import first_scores
 from imarena.workflows.views.versions import ChosenJudge, Versioned, versions_of
 
 PairKey = tuple[str, str]
@@ -50,6 +51,8 @@ class Said:
     """Pair and repeat, then order, to the outcome as seen from the smaller id; None where it failed."""
     battles: dict[tuple[PairKey, int], Outcome | None] = field(default_factory=dict)
     """Pair and repeat to the outcome of all orders together, as boards count it; None where there is none."""
+    fought: dict[PairKey, list[Outcome]] = field(default_factory=lambda: defaultdict(list))
+    """Pair to the outcomes of all its battles, as boards count them: every repeat, and whichever output was left."""
     points: dict[tuple[str, int], float] = field(default_factory=dict)
     """Output and repeat to score; higher is better."""
     dimensions: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -71,6 +74,13 @@ class Said:
             return self.battles[key, repeat]
         left, right = self.points.get((key[0], repeat)), self.points.get((key[1], repeat))
         return outcomes_from_scores([left], [right])[0]
+
+    def verdicts(self, key: PairKey) -> list[Outcome | None]:
+        """Every verdict on a pair, each repeat apart, as `align` counts them; one None where there is no verdict."""
+        if key in self.keys():
+            return [*self.fought[key]] or [None]
+        repeats = sorted(repeat for output, repeat in self.points if output == key[0])
+        return [verdict for repeat in repeats if (verdict := self.battle(key, repeat)) is not None] or [None]
 
     def changed_from(self, old: "Said") -> str:
         """What differs between an older form and this one: 'temperature 0.0 to 0.7', 'prompt 1 to 2'."""
@@ -144,16 +154,18 @@ def _note_pairs(view: View, said: Said, given: JudgmentColumns) -> None:
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
         place = (key, int(repeat))
+        verdict = _turned(OUTCOMES[outcome] if decided else None, flipped)
         if said.battles.get(place) is None:
-            said.battles[place] = _turned(OUTCOMES[outcome] if decided else None, flipped)
+            said.battles[place] = verdict
+        if verdict is not None:
+            said.fought[key].append(verdict)
     for output, seen in _seen_words(view, paired.where(ok)):
         said.flagged[output] = seen
 
 
 def _note_scores(view: View, said: Said, given: JudgmentColumns) -> None:
-    rows = np.flatnonzero((given.right < 0) & given.ok & np.isfinite(given.score))
-    rows = rows[np.argsort(given.seq[rows], kind="stable")]
-    single = given.where(rows)
+    single = first_scores(given)
+    single = single.where(np.isfinite(single.score))
     outputs = _ids(view, single.left)
     unit = view.entries.unit[single.left]
     columns = (outputs, single.repeat.tolist(), single.score.tolist(), unit.tolist())
