@@ -269,7 +269,7 @@ def item(looking: Looking, item_id: str, *, leads: bool) -> Shown:
 
 
 def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
-    """Mean score of each output by judge, and by dimension where that is not the whole; of a repeat the first counts."""
+    """Mean score of each output by judge, and by dimension where that is not the whole: the first of each repeat."""
     names = ("left_id", "judge", "dimension", "repeat", "score", "superseded", "form_id", "status")
     query = select(*(judgments.c[name] for name in names)).where(
         judgments.c.item_id == item_id, judgments.c.right_id.is_(None), judgments.c.score.is_not(None)

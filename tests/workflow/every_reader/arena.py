@@ -86,8 +86,8 @@ def fresh(made: Sequence[Output]) -> list[Record]:
 def pairs_of(made: Sequence[Output]) -> list[tuple[Output, Output]]:
     """Every two first samples of named models on one item, turn and mode."""
     named = [one for one in made if one.editor and one.status is Status.OK and not one.sample]
-    place = lambda one: (one.item_id, one.turn, one.mode)  # noqa: E731
-    return [(one, other) for one, other in combinations(named, 2) if place(one) == place(other)]
+    place = {one.output_id: (one.item_id, one.turn, one.mode) for one in named}
+    return [pair for pair in combinations(named, 2) if place[pair[0].output_id] == place[pair[1].output_id]]
 
 
 def odd_pairs(made: Sequence[Output]) -> list[tuple[Output, Output]]:
@@ -185,9 +185,12 @@ def _logged(pairs: Sequence[tuple[Output, Output]]) -> Iterator[Judgment]:
     for n, orders in enumerate((both, both, both[:1], (Order.BOTH,))):
         for order in orders:
             verdict = RIGHT if (n, order) == (1, Order.RIGHT_FIRST) else LEFT
-            told = {"preference": TIE, "reasons": {"tie": "unstated"}} if n == 3 else {"preference": verdict}
-            none = {"run_id": None, "prompt_id": "", "parser_version": ""}
-            yield said("log-judge", *pairs[n], order=order, **told, **none)
+            told: dict[str, Any] = (
+                {"preference": TIE, "reasons": {"tie": "unstated"}} if n == 3 else {"preference": verdict}
+            )
+            none: dict[str, Any] = {"run_id": None, "prompt_id": "", "parser_version": ""}
+            left, right = pairs[n]
+            yield said("log-judge", left, right, order=order, **told, **none)
     for version, verdict in (("a", LEFT), ("b", RIGHT)):
         for pair in pairs[4:8] if version == "a" else [*pairs[4:7], pairs[5][::-1]]:  # one pair both ways round
             yield said("log-judge", *pair, order=Order.BOTH, preference=verdict, run_id=None, judge_version=version)

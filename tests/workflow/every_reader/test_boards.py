@@ -44,13 +44,10 @@ def by_winner(truth: Truth, battles: list[Battle]) -> Counter[tuple[str, ...]]:
 @pytest.fixture(params=[*JUDGES, "people"])
 def board(request: pytest.FixtureRequest, truth: Truth) -> tuple[str, list[Battle], dict[str, int]]:
     """Whose board, its battles, and what it leaves out."""
-    if request.param == "people":
-        battles, out = truth.voted()
-        other = f"about {ABOUT}, not the whole"
-        return "people", battles, {**out, other: len(truth.voted(ABOUT)[0])}
-    battles, out = truth.battles(request.param)
-    other = len(truth.battles(request.param, ABOUT)[0])
-    return request.param, battles, {**out, **({f"about {ABOUT}, not the whole": other} if other else {})}
+    whose: str = request.param
+    battles, out = truth.voted() if whose == "people" else truth.battles(whose)
+    other = len((truth.voted(ABOUT) if whose == "people" else truth.battles(whose, ABOUT))[0])
+    return whose, battles, {**out, **({f"about {ABOUT}, not the whole": other} if other else {})}
 
 
 def test_rank(board: tuple[str, list[Battle], dict[str, int]], asked: Asked, truth: Truth) -> None:

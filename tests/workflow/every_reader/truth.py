@@ -33,7 +33,7 @@ class Truth:
         with closing(sqlite3.connect(f"file:{root / 'arena.db'}?mode=ro", uri=True)) as database:
             database.row_factory = sqlite3.Row
             names = ("items", "outputs", "judgments", "votes", "assignments", "exclusions")
-            read = {name: self._rows(database, f"SELECT * FROM {name} ORDER BY seq") for name in names}  # noqa: S608
+            read = {name: self._rows(database, name) for name in names}
         for name in names[:-1]:
             for row in read[name]:
                 for column in (*DERIVED, *(("dimension",) if name == "votes" else ())):
@@ -51,7 +51,8 @@ class Truth:
             row.setdefault("dimension", "overall")
 
     @staticmethod
-    def _rows(database: sqlite3.Connection, query: str) -> list[Row]:
+    def _rows(database: sqlite3.Connection, name: str) -> list[Row]:
+        query = f"SELECT * FROM {name} ORDER BY seq"  # noqa: S608 - a name from above
         return [dict(row) for row in database.execute(query)]
 
     # ------------------------------------------------------------ what counts
@@ -139,9 +140,9 @@ class Truth:
                 found.setdefault((row["left_id"], row["repeat"]), -row["score"] if low_is_good else row["score"])
         return found
 
-    def unit(self, output: str) -> tuple[str, int, str]:
+    def unit(self, output: str) -> tuple[Any, ...]:
         """What was looked at: item, turn and mode."""
-        return tuple(self.outputs[output][name] for name in ("item_id", "turn", "mode"))  # type: ignore[return-value]
+        return tuple(self.outputs[output][name] for name in ("item_id", "turn", "mode"))
 
     def scored(self, judge: str, dimension: str = "overall") -> list[Battle]:
         """Every two scores of one run on the same unit."""
@@ -206,7 +207,8 @@ class Truth:
 
     def editor(self, output: str) -> str | None:
         """Who made it."""
-        return self.outputs[output]["editor"]  # type: ignore[no-any-return]
+        name: str | None = self.outputs[output]["editor"]
+        return name
 
     def between_models(self, battles: list[Battle], out: Counter[str]) -> list[Battle]:
         """Those between two named, different models; the others are counted in `out`."""
