@@ -55,10 +55,10 @@ def build(root: Path) -> Path:
             assert not added.conflicts, added.conflicts
     with closing(sqlite3.connect(root / "arena.db")) as database, database:
         (moment,) = database.execute("SELECT created_at FROM votes WHERE body LIKE '%from here on%'").fetchone()
-        for rater, since in ((GONE, None), (LATER, moment)):
+        for rater, since, lifted in ((GONE, None, None), (LATER, moment, None), (THREE, None, moment)):
             database.execute(
-                "INSERT INTO exclusions (rater_id, since, reason, created_at) VALUES (?, ?, 'careless', ?)",
-                (rater, since, moment),
+                "INSERT INTO exclusions (rater_id, since, reason, created_at, lifted_at) VALUES (?, ?, 'fast', ?, ?)",
+                (rater, since, moment, lifted),
             )
     return root
 
