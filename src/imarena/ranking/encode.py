@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import UserError
+from imarena.core import TESTS_OF_RATERS, UserError
 from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, Codes, FloatArray
 
 BOTH_BAD = 3
@@ -36,6 +36,7 @@ def encode_battles(
     if scores_decide:
         outcome = _from_scores(table, outcome)
     dropped = _drop_failed(table, outcome, missing, excluded)
+    dropped |= _drop_tests(table, excluded, dropped)
     dropped |= _note(excluded, "missing_winner", (outcome == NO_WINNER) & ~dropped)
     if both_bad == "exclude":
         dropped |= _note(excluded, "both_bad", (outcome == BOTH_BAD) & ~dropped)
@@ -154,6 +155,18 @@ def _drop_failed(table: Any, outcome: NDArray[np.int8], missing: str, excluded: 
         return none | _note(excluded, "missing_output", left | right)
     outcome[left & ~right], outcome[right & ~left] = RIGHT, LEFT
     return none | _note(excluded, "missing_output_on_both_sides", left & right)
+
+
+def _drop_tests(table: Any, excluded: dict[str, int], dropped: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Votes of a campaign's table that test the rater: they are no opinion about models."""
+    tests = np.zeros(dropped.size, bool)
+    if "purpose" not in table.column_names:
+        return tests
+    column = _column(table, "purpose")
+    for purpose, why in TESTS_OF_RATERS.items():
+        if purpose in column.names:
+            tests |= _note(excluded, why, (column.of == list(column.names).index(purpose)) & ~dropped)
+    return tests
 
 
 def _note(excluded: dict[str, int], reason: str, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:

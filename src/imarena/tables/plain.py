@@ -52,7 +52,7 @@ KINDS: dict[str, TableKind] = {
     "battles": TableKind(
         text=("left", "right"),
         labels=("winner",),
-        optional_text=("item", "rater", "source", "task", "dimension", "status_left", "status_right"),
+        optional_text=("item", "rater", "source", "task", "dimension", "status_left", "status_right", "purpose"),
         optional_numbers=("weight", "score_left", "score_right"),
     ),
     "ratings": TableKind(

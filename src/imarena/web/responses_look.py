@@ -2,9 +2,8 @@
 
 import json
 import re
-import statistics
 
-from imarena.core.records import JsonDict, Output, Vote
+from imarena.core.records import JsonDict, Output
 from imarena.web import responses as showing
 from imarena.web.arena import ServedWorkspace
 from imarena.web.wire_look import (
@@ -142,7 +141,7 @@ def output(arena: ServedWorkspace, made: Output, shown: Shown, *, words: bool) -
         status=made.status.value,
         picture=showing.output_picture(arena, made),
         scores=shown.scores.get(made.output_id, {}),
-        ratings=_means(votes),
+        ratings=shown.ratings.get(made.output_id, {}),
         issues=issues if words else [_wordless(issue) for issue in issues],
         steps=[_step(arena, made.output_id, number, step) for number, step in enumerate(steps)],
     )
@@ -150,14 +149,6 @@ def output(arena: ServedWorkspace, made: Output, shown: Shown, *, words: bool) -
 
 def _wordless(issue: IssueOut) -> IssueOut:
     return issue.model_copy(update={"note": ""})
-
-
-def _means(votes: list[Vote]) -> dict[str, float]:
-    by: dict[str, list[float]] = {}
-    for vote in votes:
-        for name, value in vote.ratings.items():
-            by.setdefault(name, []).append(value)
-    return {name: statistics.fmean(values) for name, values in sorted(by.items())}
 
 
 _SHOWN = ("stage", "by", "instruction", "status", "score", "image_sha256", "from_sha256", "cost_usd")

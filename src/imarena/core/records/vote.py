@@ -1,5 +1,6 @@
 """What people do: raters, campaigns, assignments, what happens to them, and votes."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -59,6 +60,13 @@ class Assignment(Record):
             "assignment", self.campaign_id, self.item_id, self.turn, self.left_id, self.right_id,
             self.kind, self.unit, self.slot, self.purpose, self.rater_id,
         )  # fmt: skip
+
+
+TESTS_OF_RATERS: Mapping[str, str] = {
+    "practice": "practice", "qualification": "test", "gold": "gold", "repeat": "repeat",
+}  # fmt: skip
+"""Purposes of assignments whose votes say something about the rater, not about the models, each with the word for it
+where such votes are left out."""
 
 
 class EventKind(StrEnum):

@@ -18,7 +18,7 @@ from imarena.stats import PAIR_CODES, Scale
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
 from imarena.workflows.rating.sheets import answered_elsewhere, knew, sheet_raters
-from imarena.workflows.views import votes_in_force
+from imarena.workflows.views import votes_in_force, without_excluded_raters
 
 FAST_SHARE = 0.25
 """A rater whose median time is under this share of all raters' median is flagged."""
@@ -66,8 +66,8 @@ class RaterWork:
         return statistics.median(self.times) if self.times else None
 
 
-def casts(workspace: Workspace, campaign: Campaign) -> Iterator[AnsweredTask]:
-    """All live votes of a campaign, those that came on a sheet last."""
+def casts(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -> Iterator[AnsweredTask]:
+    """All live votes of a campaign, those that came on a sheet last. `excluded`: also of raters who are excluded."""
     query = (
         select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
         .join(leases, leases.c.assignment_id == assignments.c.id)
@@ -75,6 +75,7 @@ def casts(workspace: Workspace, campaign: Campaign) -> Iterator[AnsweredTask]:
         .where(leases.c.campaign_id == campaign.campaign_id, leases.c.state == "done")
         .order_by(votes.c.seq)
     )
+    query = query if excluded else without_excluded_raters(query)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(votes_in_force(query)).mappings().all()
     for row in rows:
@@ -82,7 +83,7 @@ def casts(workspace: Workspace, campaign: Campaign) -> Iterator[AnsweredTask]:
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
         if isinstance(assignment, Assignment) and isinstance(vote, Vote):
             yield AnsweredTask(assignment, vote)
-    for assignment, vote in answered_elsewhere(workspace, campaign):
+    for assignment, vote in answered_elsewhere(workspace, campaign, excluded=excluded):
         yield AnsweredTask(assignment, vote)
 
 
@@ -146,7 +147,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     people, plan = _people(workspace, campaign), plan_of(campaign)
     known = {one.unit: one for one in plan.gold}
     first: dict[tuple[str, str], Vote] = {}
-    found = list(casts(workspace, campaign))
+    found = list(casts(workspace, campaign, excluded=True))
     for cast in found:
         if cast.assignment.purpose == "vote":
             first[cast.vote.rater_id, cast.assignment.unit] = cast.vote
@@ -154,7 +155,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
         work = people.get(cast.vote.rater_id)
         if work is not None:
             _add(work, cast, first.get((cast.vote.rater_id, cast.assignment.unit)), known)
-    _beside_others(people, found)
+    _beside_others(people, list(casts(workspace, campaign)))
     _flag(people, plan)
     return sorted(people.values(), key=lambda work: work.seq)
 
@@ -296,7 +297,10 @@ COLUMNS = (
 
 
 def export_csv(workspace: Workspace, campaign: Campaign) -> str:
-    """All live votes of a campaign; for checks, all of their verdicts. `imarena rank --from` reads the former."""
+    """All live votes of a campaign; for checks, all of their verdicts. `imarena rank --from` reads the former.
+
+    Votes that test a rater are among them, with their purpose; those of excluded raters are not.
+    """
     if campaign.kind == "check":
         return _export_checks(workspace, campaign)
     editors = {row["id"]: row["editor"] for row in workspace.store.rows(Output)}

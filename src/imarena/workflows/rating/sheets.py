@@ -8,11 +8,16 @@ from imarena.core.records import Assignment, Campaign, Outcome, Vote
 from imarena.routing import KnownTask, right
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, leases, participants, votes
-from imarena.workflows.views import votes_in_force
+from imarena.workflows.views import votes_in_force, without_excluded_raters
 
 
-def answered_elsewhere(workspace: Workspace, campaign: Campaign) -> Iterator[tuple[Assignment, Vote]]:
-    """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out."""
+def answered_elsewhere(
+    workspace: Workspace, campaign: Campaign, *, excluded: bool
+) -> Iterator[tuple[Assignment, Vote]]:
+    """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out.
+
+    `excluded`: also of raters who are excluded.
+    """
     query = (
         select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
         .join(votes, votes.c.assignment_id == assignments.c.id)
@@ -20,6 +25,7 @@ def answered_elsewhere(workspace: Workspace, campaign: Campaign) -> Iterator[tup
         .where(assignments.c.campaign_id == campaign.campaign_id, leases.c.assignment_id.is_(None))
         .order_by(votes.c.seq)
     )
+    query = query if excluded else without_excluded_raters(query)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(votes_in_force(query)).mappings().all()
     for row in rows:

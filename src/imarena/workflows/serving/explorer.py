@@ -27,6 +27,7 @@ from imarena.workflows.views import (
     Reason,
     View,
     judgment_reason,
+    read_ratings,
     vote_reasons,
 )
 
@@ -256,6 +257,7 @@ class Shown:
     item: Item
     outputs: list[Output]
     scores: dict[str, dict[str, float]]
+    ratings: dict[str, dict[str, float]]
     votes: dict[str, list[Vote]]
     traces: dict[str, Trace]
 
@@ -270,25 +272,44 @@ def item(looking: Looking, item_id: str, *, leads: bool) -> Shown:
     view = looking.sight().view
     made = list(store.records(Output, item_id=item_id))
     traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[one.output_id for one in made])}
-    return Shown(found, made, _scores(view, item_id), _rated(view, item_id), traces)
+    rated = _rated(view, item_id)
+    return Shown(found, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
 
 
 def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
-    """Mean score of each output by judge, and by dimension where that is not the whole."""
-    names = ("left_id", "judge", "dimension", "score", "superseded", "form_id", "status")
+    """Mean score of each output by judge, and by dimension where that is not the whole: the first of each repeat."""
+    names = ("left_id", "judge", "dimension", "repeat", "score", "superseded", "form_id", "status")
     query = select(*(judgments.c[name] for name in names)).where(
         judgments.c.item_id == item_id, judgments.c.right_id.is_(None), judgments.c.score.is_not(None)
     )
-    scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    scores: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
     for row in rows:
         if not judgment_reason(view, row):
             name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
-            scores[row["left_id"]][name].append(row["score"])
+            scores[row["left_id"]][name].setdefault(row["repeat"], row["score"])
     return {
-        output: {name: statistics.fmean(values) for name, values in sorted(by.items())} for output, by in scores.items()
+        output: {name: statistics.fmean(given.values()) for name, given in sorted(by.items())}
+        for output, by in scores.items()
     }
+
+
+def _mean_marks(view: View, rated: Mapping[str, Sequence[Vote]]) -> dict[str, dict[str, float]]:
+    """Mean rating of each rated output by criterion, on the criterion's scale; of each rater the last mark counts."""
+    if not rated:
+        return {}
+    found = read_ratings(view)
+    means: dict[str, dict[str, float]] = {}
+    for output, cast in rated.items():
+        given = sorted({name for vote in cast for name in vote.ratings})
+        marks: dict[str, list[float]] = {name: [] for name in given}
+        for row in np.flatnonzero(found.output == view.entries.place_of[output]).tolist():
+            name = found.criterion.names[found.criterion.of[row]]
+            if name in marks:  # what raters gave, not what was computed from it
+                marks[name].append(float(found.value[row]))
+        means[output] = {name: statistics.fmean(values) for name, values in marks.items() if values}
+    return means
 
 
 def _rated(view: View, item_id: str) -> dict[str, list[Vote]]:

@@ -21,6 +21,8 @@ CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))
 """Columns that only `campaign export` writes together."""
 WIDE = frozenset(("key", "editor", "rater"))
 """Columns of the ratings of `export table`; the criteria are columns of their own."""
+SAVED = frozenset(("unit", "rater", "value", "criterion", "scale_low", "scale_high"))
+"""Columns of the ratings that the web application saves."""
 
 
 class _Mark(NamedTuple):
@@ -40,7 +42,9 @@ def ratings_of_file(path: Path) -> RatingColumns:
         rows = [row for row in _rows(path) if row["purpose"] == WORK]
         if any(row["ratings"] for row in rows):
             return _columns(list(_campaign_marks(path, rows)), str(path))
-        return _last(votes_as_ratings(path))
+        return _last(votes_as_ratings(path, by_unit=True))
+    if names >= SAVED:
+        return _columns(list(_saved_marks(path)), str(path))
     if names >= WIDE and "unit" not in names:
         return _columns(list(_wide_marks(path)), str(path))
     if is_battle_file(path):
@@ -79,6 +83,18 @@ def _wide_marks(path: Path) -> Iterator[_Mark]:
             except ValueError as error:
                 raise UserError(f"{path}, row {number}: {criterion} is '{cell}', not a number.") from error
             yield _Mark(row["key"], row["rater"], criterion, value, row["editor"], "", scale)
+
+
+def _saved_marks(path: Path) -> Iterator[_Mark]:
+    for number, row in enumerate(_rows(path), 1):
+        try:
+            ends = [float(row[name]) for name in ("scale_low", "scale_high") if row[name]]
+            value = float(row["value"])
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{path}, row {number}: the value or its scale is not a number ({error}).") from error
+        scale = (ends[0], ends[1]) if len(ends) == 2 else None
+        about = (row.get("model") or "", row.get("task") or "")
+        yield _Mark(row["unit"], row["rater"], row["criterion"], value, *about, scale)
 
 
 def _columns(marks: Sequence[_Mark], source: str) -> RatingColumns:

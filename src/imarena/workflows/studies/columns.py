@@ -20,6 +20,7 @@ from imarena.workflows.views import (
     View,
     chosen_judges,
     fetch_columns,
+    first_scores,
     read_ratings,
 )
 
@@ -100,9 +101,9 @@ def scores_from_store(
     view = View(workspace)
     found = _Scores()
     for judge in chosen_judges(view, judges or ()):
-        for form in judge.forms:
-            if not form.pairwise:
-                _add_scores(view, found, judge, form, criteria)
+        single = [form for form in judge.forms if not form.pairwise]
+        for dimension in dict.fromkeys(form.dimension for form in single):
+            _add_scores(view, found, judge, [form for form in single if form.dimension == dimension], criteria)
     known = units(view)
     rows = [
         (known[place], judge, about, sum(given) / len(given)) for (place, judge, about), given in found.given.items()
@@ -119,14 +120,15 @@ def scores_from_store(
     )
 
 
-def _add_scores(view: View, found: _Scores, judge: ChosenJudge, form: Form, criteria: Sequence[str]) -> None:
-    given = view.judgments([form])
-    rows = np.flatnonzero(given.ok)
+def _add_scores(view: View, found: _Scores, judge: ChosenJudge, forms: Sequence[Form], criteria: Sequence[str]) -> None:
+    """Add the scores of forms about one dimension."""
+    given = first_scores(view.judgments(forms))
     marked = frozenset(criteria)
-    bodies = _marks(view, given.where(rows), marked) if marked or form.imported else {}
-    headline = judge.name if form.dimension == WHOLE else f"{judge.name}, {form.dimension}"
+    bodies = _marks(view, given, marked) if marked or any(form.imported for form in forms) else {}
     raw = given.raw_score
-    for row in rows.tolist():
+    for row, of in enumerate(given.form.tolist()):
+        form = given.forms[of]
+        headline = judge.name if form.dimension == WHOLE else f"{judge.name}, {form.dimension}"
         place, score = int(given.left[row]), float(raw[row])
         marks, scale = bodies.get(int(given.seq[row]), ({}, None))
         if np.isfinite(score):

@@ -137,10 +137,12 @@ def _versions(one: JudgeHealth, forms: Sequence[JudgeAnswers], people: People) -
 
 def _gaps(one: JudgeHealth, said: JudgeAnswers, people: People) -> None:
     rows = []
+    repeats = sorted({repeat for _, repeat in said.points})
     for key, outcome, _ in people.votes:
-        left, right = said.points.get((key[0], 0)), said.points.get((key[1], 0))
-        if left is not None and right is not None and outcome in figures.DECISIVE:
-            rows.append((outcome is Outcome.LEFT, left, right))
+        for repeat in repeats:
+            left, right = said.points.get((key[0], repeat)), said.points.get((key[1], repeat))
+            if left is not None and right is not None and outcome in figures.DECISIVE:
+                rows.append((outcome is Outcome.LEFT, left, right))
     if not rows:
         one.needs("scores_of_pairs")
         return

@@ -28,6 +28,7 @@ from imarena.workflows.views import (
     combine_columns,
     compared_dimensions,
     fetch_columns,
+    first_scores,
     people_battles,
     versions_of,
 )
@@ -175,9 +176,8 @@ def _note_pairs(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
 
 
 def _note_scores(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
-    rows = np.flatnonzero((given.right < 0) & given.ok & np.isfinite(given.score))
-    rows = rows[np.argsort(given.seq[rows], kind="stable")]
-    single = given.where(rows)
+    single = first_scores(given)
+    single = single.where(np.isfinite(single.score))
     outputs = _ids(view, single.left)
     unit = view.entries.unit[single.left]
     columns = (outputs, single.repeat.tolist(), single.score.tolist(), unit.tolist())

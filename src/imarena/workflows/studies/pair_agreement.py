@@ -1,5 +1,6 @@
 """Votes on pairs as ratings, so that `agree` measures how far voters agree."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from imarena.agreement import RatingColumns, VerdictColumns, verdicts_from_file
@@ -10,8 +11,11 @@ from imarena.storage import Workspace
 from imarena.workflows.studies.pair_columns import votes_from_store
 
 
-def votes_as_ratings(path: Path) -> RatingColumns:
-    """A battles table with `item` and `rater`: a unit is a pair on an item, whichever side its two models stood on."""
+def votes_as_ratings(path: Path, *, by_unit: bool = False) -> RatingColumns:
+    """A battles table with `item` and `rater`: a unit is a pair on an item, whichever side its two models stood on.
+
+    `by_unit`: of a campaign's table, which names its tasks: two turns of an item are two of them.
+    """
     from imarena.tables import column_names
 
     known = {"item" if name == "key" else name for name in column_names(path)}
@@ -22,7 +26,8 @@ def votes_as_ratings(path: Path) -> RatingColumns:
             hint="Voters agree where two of them saw the same pair: item, left, right, winner and rater are needed. "
             f"A board needs no more than this: imarena rank --from {path}",
         )
-    return pair_ratings(verdicts_from_file(path, words=[outcome.value for outcome in Outcome]))
+    found = verdicts_from_file(path, words=[outcome.value for outcome in Outcome])
+    return pair_ratings(replace(found, item=found.labels["unit"]) if by_unit else found)
 
 
 def votes_in_workspace(workspace: Workspace) -> RatingColumns:

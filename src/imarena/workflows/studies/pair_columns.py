@@ -33,6 +33,7 @@ from imarena.workflows.views import (
     combine_columns,
     compared_dimensions,
     fetch_columns,
+    first_scores,
     people_battles,
     rating_battles,
 )
@@ -230,19 +231,12 @@ def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], li
 def _by_scores(
     view: View, judge: str, dimension: str, found: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
 ) -> Iterator[PairVerdict]:
-    """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better.
-
-    Of several scores of one output and repeat the first one counts, as on boards.
-    """
-    found = found.where(np.argsort(found.seq, kind="stable"))
-    points: dict[tuple[int, int], float] = {}
-    failed: dict[int, str] = {}
-    columns = (found.left.tolist(), found.repeat.tolist(), found.score.tolist(), found.status.tolist())
-    for output, repeat, score, status in zip(*columns, strict=True):
-        if STATUSES[status] == Status.OK.value and not np.isnan(score):
-            points.setdefault((output, repeat), score)
-        else:
-            failed[output] = STATUSES[status]
+    """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
+    given = first_scores(found)
+    columns = (given.left.tolist(), given.repeat.tolist(), given.score.tolist())
+    points = {(output, repeat): score for output, repeat, score in zip(*columns, strict=True) if not np.isnan(score)}
+    without = np.flatnonzero(~found.ok | np.isnan(found.score))
+    failed = {int(found.left[row]): STATUSES[found.status[row]] for row in without.tolist()}
     if not points:
         return
     repeats = sorted({repeat for _, repeat in points})

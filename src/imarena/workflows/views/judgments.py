@@ -116,6 +116,18 @@ def _packed() -> ColumnElement[int]:
     return code  # type: ignore[no-any-return]
 
 
+def first_scores(found: JudgmentColumns) -> JudgmentColumns:
+    """Of one judge and dimension, the ok judgments of single outputs that count: one per output and repeat.
+
+    Where there are several, the first with a score counts, as on boards.
+    """
+    rows = np.flatnonzero(found.ok & (found.right < 0))
+    rows = rows[np.lexsort((found.seq[rows], np.isnan(found.score[rows])))]
+    _, first = np.unique(found.left[rows].astype(np.int64) << 32 | found.repeat[rows], return_index=True)
+    rows = rows[first]
+    return found.where(rows[np.argsort(found.seq[rows])])
+
+
 def superseded_since(connection: Connection, after: int) -> IntArray:
     """`seq` of judgments that records after `after` took the place of."""
     later = judgments.alias("later")

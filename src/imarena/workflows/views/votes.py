@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, exists, func, select
 
+from imarena.core.records.vote import TESTS_OF_RATERS
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, encode_names
 from imarena.workflows.views.fetch import IntArray, fetch_columns
@@ -28,12 +29,7 @@ class Reason(StrEnum):
 
 
 REASONS = tuple(Reason)
-PURPOSES: Mapping[str, Reason] = {
-    "practice": Reason.PRACTICE,
-    "qualification": Reason.TEST,
-    "gold": Reason.GOLD,
-    "repeat": Reason.REPEAT,
-}
+PURPOSES: Mapping[str, Reason] = {purpose: Reason(why) for purpose, why in TESTS_OF_RATERS.items()}
 """Purposes of assignments whose votes say something about the rater, not about the models."""
 
 
@@ -149,6 +145,16 @@ def _exclusions(connection: Connection) -> dict[str, str]:
 def votes_in_force(query: Select[Any]) -> Select[Any]:
     """A query on votes without those that their rater replaced or took back."""
     return query.where(votes.c.retracted == 0, votes.c.superseded == 0)
+
+
+def without_excluded_raters(query: Select[Any]) -> Select[Any]:
+    """A query on votes without those of raters who are excluded."""
+    excluding = exists().where(
+        exclusions.c.rater_id == votes.c.rater_id,
+        exclusions.c.lifted_at.is_(None),
+        func.coalesce(exclusions.c.since, "") <= votes.c.created_at,
+    )
+    return query.where(~excluding)
 
 
 def open_campaigns(connection: Connection) -> frozenset[str]:
