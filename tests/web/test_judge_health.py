@@ -6,8 +6,9 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Rater, Status, Turn, Usage, Vote
 from imarena.storage import Workspace
+from imarena.workflows.judge_behaviour import Health
 from imarena.workflows.looking import Looking
-from imarena.workflows.monitoring import Health, judge_health
+from imarena.workflows.monitoring import judge_health
 from imarena.workflows.shelves import Shelves
 from tests import samples
 

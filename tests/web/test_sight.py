@@ -10,7 +10,7 @@ import pytest
 
 from imarena.storage import open_workspace
 from imarena.web.arena import Arena
-from imarena.workflows import battle_index, exploring, monitoring, warming_view
+from imarena.workflows import battle_index, exploring, judge_behaviour, warming_view
 from imarena.workflows.looking import Looking
 from imarena.workflows.shelves import Shelves
 from imarena.workflows.views import View, view
@@ -61,7 +61,7 @@ def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pyt
         raise AssertionError("computed while somebody waited")
 
     for module, name in (
-        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (monitoring, "combine"),
+        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (judge_behaviour, "combine"),
         (view, "read_judgments"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, never)

@@ -21,8 +21,8 @@ from imarena.web.wire_look import (
 )
 from imarena.workflows.exploring import Said, Shown, step_image
 from imarena.workflows.issues_found import GRID, Heat
+from imarena.workflows.judge_behaviour import Health
 from imarena.workflows.looking import Past
-from imarena.workflows.monitoring import Health
 from imarena.workflows.watching import Seen
 
 _LONGEST = 4000

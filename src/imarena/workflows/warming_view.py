@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from sqlalchemy.exc import SQLAlchemyError
 
 from imarena.core.errors import ImarenaError
-from imarena.workflows.exploring import index_of
+from imarena.workflows.exploring import hash_ids, index_of
 from imarena.workflows.looking import Looking
-from imarena.workflows.monitoring import behaved
+from imarena.workflows.monitoring import behaviour_of
 from imarena.workflows.sight import Sight
 from imarena.workflows.warming import Traffic
 
@@ -77,9 +77,9 @@ class ViewWarmer:
             yield lambda form=form: view.judgments([form])  # type: ignore[misc]
         yield lambda: index_of(sight)
         yield lambda: sight.boards.delivery
-        yield lambda: behaved(sight)
-        yield lambda: looking.battle_ids.read(view, index_of(sight), self._nobody_waits)
-        yield lambda: looking.costs.upto(view.marks.judgments)
+        yield lambda: behaviour_of(sight)
+        yield lambda: hash_ids(looking, sight, self._nobody_waits)
+        yield lambda: looking.costs.upto(view)
 
     def _nobody_waits(self) -> bool:
         """Wait until no request is in hand, but not for ever; False where it is stopped first."""
