@@ -7,7 +7,6 @@ of a server, and later only for pairs that are new.
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from imarena.core.ids import content_id, content_number, content_numbers, sha256_hex
 from imarena.workflows.views import MIRRORED, NONE, Entries, Names, View, VoteColumns
 from imarena.workflows.views.battles import joined_names
-from imarena.workflows.views.changes import Seen, among, changes_since, pair_keys, seen_by
+from imarena.workflows.views.changes import Seen, changes_since, judgments_on, pair_keys, rows_on, seen_by
 from imarena.workflows.views.codes import ByteArray, CodeArray
 from imarena.workflows.views.fetch import IntArray
 
@@ -57,11 +56,6 @@ class BattleIndex:
     def __len__(self) -> int:
         return int(self.left.size)
 
-    @cached_property
-    def keys(self) -> IntArray:
-        """(p,) the pairs as one number each, as `pair_keys` gives them."""
-        return self.left.astype(np.int64) << 32 | self.right
-
     def goes_on_in(self, view: View) -> bool:
         """Do the same forms count in a view, and are all outputs at their places?"""
         forms = tuple(form.form_id for form in view.forms.counting(pairwise=True))
@@ -95,11 +89,13 @@ def read_battle_index(view: View, before: BattleIndex | None = None) -> BattleIn
     touched = [changes.pairs]
     if known.voted != _digest(cast, asking):
         old = known.with_any(known.judge.of < 0)
-        touched += [known.keys[old], pair_keys(view.entries, cast.left, cast.right)]
+        for left, right in ((known.left[old], known.right[old]), (cast.left, cast.right)):
+            touched.append(pair_keys(view.entries, left, right))
     pairs = np.unique(np.concatenate(touched))
     if not pairs.size:
         return replace(known, seen=seen_by(view))
-    return _merged(known, _indexed(view, cast, asking, pairs), pairs)
+    gone = rows_on(view.entries, known.left, known.right, pairs)
+    return _merged(known, gone, _indexed(view, cast, asking, pairs))
 
 
 def _cast(view: View) -> tuple[VoteColumns, NDArray[np.bool_]]:
@@ -118,11 +114,13 @@ def _digest(cast: VoteColumns, asking: NDArray[np.bool_]) -> str:
 def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
     """The index of all verdicts that count, or of those on these pairs only."""
     entries, voted = view.entries, _digest(cast, asking)
-    said = view.judgments(view.forms.counting(pairwise=True))
-    if pairs is not None:
-        rows = among(pair_keys(entries, cast.left, cast.right), pairs)
+    forms = view.forms.counting(pairwise=True)
+    if pairs is None:
+        said = view.judgments(forms)
+    else:
+        rows = rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
-        said = said.where(among(pair_keys(entries, said.left, said.right), pairs))
+        said = judgments_on(view, forms, pairs)
     said = said.where(said.ok & (said.preference != NONE))
     left, right = np.concatenate([cast.left, said.left]), np.concatenate([cast.right, said.right])
     keys = pair_keys(entries, left, right)
@@ -166,22 +164,23 @@ def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
     return rows[np.arange(rows.size) + shift], start.astype(np.int64)
 
 
-def _merged(known: BattleIndex, fresh: BattleIndex, pairs: IntArray) -> BattleIndex:
-    """An earlier index with these pairs replaced by what a fresh one of them alone says."""
+def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleIndex:
+    """An earlier index with some of its pairs replaced by those of a fresh one."""
     stays = np.ones(len(known), bool)
-    stays[among(known.keys, pairs)] = False
+    stays[gone] = False
     size, more = np.diff(known.start), np.diff(fresh.start)
-    stay_rows = np.repeat(stays, size)
-    named, size = known.named[stays], size[stays]
-    place = np.searchsorted(named, fresh.named)
-    start = np.append(0, np.cumsum(size))
-    row_place = np.repeat(start[place], more)
+    place = np.searchsorted(known.named[stays], fresh.named)
+    start = np.append(0, np.cumsum(size[stays]))
+    # where each pair and each row of the new index comes from: the earlier one, and the fresh one behind it
+    pairs = np.insert(np.flatnonzero(stays), place, len(known) + np.arange(len(fresh)))
+    came = known.outcome.size + np.arange(fresh.outcome.size)
+    rows = np.insert(np.flatnonzero(np.repeat(stays, size)), np.repeat(start[place], more), came)
 
     def put(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        return np.insert(old[stays], place, new)
+        return np.concatenate([old, new])[pairs]
 
     def put_rows(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        return np.insert(old[stay_rows], row_place, new)
+        return np.concatenate([old, new])[rows]
 
     # a name that is not there any more was of votes, and all of those were replaced
     code = {name: number for number, name in enumerate(fresh.dimension.names)}
@@ -191,7 +190,7 @@ def _merged(known: BattleIndex, fresh: BattleIndex, pairs: IntArray) -> BattleIn
         left=put(known.left, fresh.left),
         right=put(known.right, fresh.right),
         named=put(known.named, fresh.named),
-        start=np.append(0, np.cumsum(np.insert(size, place, more))),
+        start=np.append(0, np.cumsum(put(size, more))),
         outcome=put_rows(known.outcome, fresh.outcome),
         judge=Names(put_rows(known.judge.of, fresh.judge.of), fresh.judge.names),
         dimension=Names(put_rows(dimension, fresh.dimension.of), fresh.dimension.names),
@@ -257,17 +256,20 @@ class BattleIds:
                 return
             entries = view.entries
             pairs = entries.seq[index.left] << 32 | entries.seq[index.right]
-            new = np.flatnonzero(~np.isin(pairs, self._pair)) if self._pair.size else np.arange(len(index))
+            new = np.arange(len(index))
+            if self._pair.size:
+                new = np.flatnonzero(np.isin(pairs, self._pair, assume_unique=True, invert=True))
             numbers: list[int] = []
             hashing = content_numbers(KIND, _rows(entries, index, new))
             while part := list(islice(hashing, _AT_ONCE)):
                 numbers += part
                 if not pause():
                     return
-            number = np.append(self._number, np.array(numbers, np.uint64))
-            pair = np.append(self._pair, pairs[new])
-            order = np.argsort(number)
-            self._number, self._pair = number[order], pair[order]
+            if numbers:
+                number = np.append(self._number, np.array(numbers, np.uint64))
+                pair = np.append(self._pair, pairs[new])
+                order = np.argsort(number)
+                self._number, self._pair = number[order], pair[order]
             self._read = index.left
 
 

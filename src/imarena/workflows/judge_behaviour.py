@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from imarena.storage.forms import Form
 from imarena.workflows.views import (
@@ -25,7 +24,7 @@ from imarena.workflows.views import (
     View,
     combine,
 )
-from imarena.workflows.views.changes import Changes, Seen, among, changes_since, pair_keys, seen_by
+from imarena.workflows.views.changes import Changes, Seen, changes_since, judgments_on, rows_on, seen_by
 from imarena.workflows.views.codes import ByteArray, CodeArray
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.orders import swaps
@@ -134,18 +133,21 @@ def _behaved(
         before = None
     if before is not None and changes is not None and not changes.works:
         return replace(before, health=replace(before.health, failed=health.failed))
-    compared = view.judgments([form for form in forms if form.pairwise])
-    scored = view.judgments([form for form in forms if not form.pairwise])
-    health.ok = int(compared.ok.sum() + scored.ok.sum())
-    _count(health, compared)
-    swapping = swaps(compared, np.zeros(len(compared), np.int32))
-    if before is not None and changes is not None and before.swapping == bool(swapping[0]):
-        rows = among(pair_keys(view.entries, compared.left, compared.right), changes.pairs)
-        decided = _replaced(before.decided, changes.pairs, _decided(view, compared.where(rows), swapping))
+    swapping = False
+    for form in forms:
+        said = view.judgments([form])
+        health.ok += int(said.ok.sum())
+        if form.pairwise:
+            _count(health, said)
+            swapping = swapping or bool(swaps(said, np.zeros(len(said), np.int32))[0])
+    pairwise = [form for form in forms if form.pairwise]
+    if before is not None and changes is not None and before.swapping == swapping:
+        fresh = _decided(view, judgments_on(view, pairwise, changes.pairs), swapping)
+        decided = _replaced(view, before.decided, changes.pairs, fresh)
     else:
-        decided = _decided(view, compared, swapping)
+        decided = _decided(view, view.judgments(pairwise), swapping)
     health.both_orders, health.same = int((decided.agreed >= 0).sum()), int((decided.agreed == 1).sum())
-    return Behaved(health, decided, of_forms, bool(swapping[0]))
+    return Behaved(health, decided, of_forms, swapping)
 
 
 def _count(health: Health, said: JudgmentColumns) -> None:
@@ -154,22 +156,24 @@ def _count(health: Health, said: JudgmentColumns) -> None:
     side = given & ((preference == LEFT) | (preference == RIGHT))
     ordered = side & ((order == LEFT_FIRST) | (order == RIGHT_FIRST))
     shown_first = ordered & ((order == LEFT_FIRST) == (preference == LEFT))
-    health.preferences, health.ties = int(given.sum()), int(given.sum() - side.sum())
-    health.sided, health.first = int(ordered.sum()), int(shown_first.sum())
+    health.preferences += int(given.sum())
+    health.ties += int(given.sum() - side.sum())
+    health.sided += int(ordered.sum())
+    health.first += int(shown_first.sum())
 
 
-def _decided(view: View, said: JudgmentColumns, swapping: NDArray[np.bool_]) -> Decided:
-    fought: Fought = combine(said, np.zeros(len(said), np.int32), view.entries, swapping)
+def _decided(view: View, said: JudgmentColumns, swapping: bool) -> Decided:
+    fought: Fought = combine(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
     rows = np.flatnonzero(fought.decided)
     seen = as_seen_from_low(fought.left[rows], fought.right[rows], fought.outcome[rows])
     return Decided(*seen, fought.agreed[rows])
 
 
-def _replaced(known: Decided, pairs: IntArray, fresh: Decided) -> Decided:
+def _replaced(view: View, known: Decided, pairs: IntArray, fresh: Decided) -> Decided:
     """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
-    one, other = pairs >> 32, pairs & 0xFFFFFFFF
     stays = np.ones(known.key.size, bool)
-    stays[among(known.key, np.sort(np.minimum(one, other) << 32 | np.maximum(one, other)))] = False
+    low, high = (known.key >> 32).astype(np.int32), (known.key & 0xFFFFFFFF).astype(np.int32)
+    stays[rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
     return Decided(*(np.append(getattr(known, name)[stays], getattr(fresh, name)) for name in names))
 

@@ -25,12 +25,20 @@ def _seen(found: CachedColumns) -> Seen:
     return Seen(int(found.about["judgments"]), int(found.about["recent"]))
 
 
+def _worth(view: View, name: str, rows: int) -> bool:
+    return rows >= LEAST and worth_storing(rows, rows_cached(view, name))
+
+
 def _write(view: View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    if rows >= LEAST and worth_storing(rows, rows_cached(view, name)):
-        write_cached(view, name, {**more, "rows": rows, "recent": seen_by(view).recent}, arrays)
+    write_cached(view, name, {**more, "rows": rows, "recent": seen_by(view).recent}, arrays)
 
 
 # ---------------------------------------------------------------------- battles
+
+
+def has_index_cached(view: View) -> bool:
+    """Are the pairs of this workspace, or most of them, in the cache?"""
+    return rows_cached(view, _INDEX) > 0
 
 
 def read_index_cached(view: View) -> BattleIndex | None:
@@ -52,10 +60,13 @@ def read_index_cached(view: View) -> BattleIndex | None:
 
 def write_index_cached(view: View, index: BattleIndex) -> None:
     """Store the pairs of a view, where enough of them are new."""
+    rows = int(index.outcome.size)
+    if not _worth(view, _INDEX, rows):
+        return
     arrays: dict[str, NDArray[Any]] = {name: getattr(index, name) for name in _PLAIN}
     arrays |= {name: getattr(index, name).of for name in _NAMED}
     more = {name: list(getattr(index, name).names) for name in _NAMED}
-    _write(view, _INDEX, int(index.outcome.size), {**more, "forms": list(index.forms), "voted": index.voted}, arrays)
+    _write(view, _INDEX, rows, {**more, "forms": list(index.forms), "voted": index.voted}, arrays)
 
 
 def read_ids_cached(view: View, ids: BattleIds) -> None:
@@ -68,7 +79,8 @@ def read_ids_cached(view: View, ids: BattleIds) -> None:
 def write_ids_cached(view: View, ids: BattleIds) -> None:
     """Store the hashed ids of battles, where enough of them are new."""
     number, pair = ids.known
-    _write(view, _IDS, int(number.size), {}, {"number": number, "pair": pair})
+    if _worth(view, _IDS, int(number.size)):
+        _write(view, _IDS, int(number.size), {}, {"number": number, "pair": pair})
 
 
 # ---------------------------------------------------------------------- judges
@@ -90,6 +102,8 @@ def read_behaviour_cached(view: View) -> Behaviour | None:
 
 def write_behaviour_cached(view: View, made: Behaviour) -> None:
     """Store how judges behave, where enough of it is new."""
+    if not _worth(view, _JUDGES, made.pairs):
+        return
     arrays: dict[str, NDArray[Any]] = {}
     judges = []
     for number, one in enumerate(made.judges):

@@ -16,6 +16,7 @@ from imarena.core.errors import ImarenaError
 from imarena.workflows.exploring import hash_ids, index_of
 from imarena.workflows.looking import Looking
 from imarena.workflows.monitoring import behaviour_of
+from imarena.workflows.page_cache import has_index_cached
 from imarena.workflows.sight import Sight
 from imarena.workflows.warming import Traffic
 
@@ -39,7 +40,13 @@ class ViewWarmer:
         self._thread = threading.Thread(target=self._work, name="imarena-view-warmer", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Read items and outputs, which every page needs, and the list of battles if it is cached; then begin."""
+        try:
+            sight = self._looking.sight()
+            if sight.view.entries.seq.size and has_index_cached(sight.view):
+                index_of(sight)
+        except (ImarenaError, SQLAlchemyError, OSError) as error:  # whoever asks for a page is told
+            log.warning("pages are not computed ahead: %s", error)
         self._thread.start()
 
     def stop(self) -> None:

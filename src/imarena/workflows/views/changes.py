@@ -1,5 +1,6 @@
 """What judgments changed since something was computed: the pairs and questions that have to be looked at again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,11 +8,13 @@ import numpy as np
 from sqlalchemy import func, select
 
 from imarena.storage.database import reading
+from imarena.storage.forms import Form
 from imarena.storage.schema import judgments
 from imarena.workflows.views.cached import overlap
 from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, joined
 from imarena.workflows.views.view import View
 
 MOST = 200_000
@@ -41,20 +44,27 @@ def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
     """(n,) one number for each pair of outputs, whichever was left: the output with the smaller id comes first."""
     turned = entries.order[left] > entries.order[right]
     first, second = np.where(turned, right, left), np.where(turned, left, right)
-    return np.asarray(first.astype(np.int64) << 32 | second)
+    return first.astype(np.int64) << 32 | second
 
 
-def among(keys: IntArray, wanted: IntArray) -> IntArray:
-    """The rows whose key is among the few wanted ones, which are sorted. Looking at one side first leaves few rows."""
-    if not wanted.size or not keys.size:
+def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray) -> IntArray:
+    """The rows on one of these pairs, which are sorted. Only rows whose outputs are both in some pair are compared."""
+    if not pairs.size:
         return np.zeros(0, np.int64)
-    side, sides = keys >> 32, wanted >> 32
-    hit = np.zeros(int(max(side.max(), sides.max())) + 1, bool)
-    hit[sides] = True
-    rows = np.flatnonzero(hit[side])
-    at = np.searchsorted(wanted, keys[rows])
-    at[at == wanted.size] = 0
-    return rows[wanted[at] == keys[rows]]
+    touched = np.zeros(entries.seq.size, bool)
+    touched[pairs >> 32] = touched[pairs & 0xFFFFFFFF] = True
+    rows = np.flatnonzero(touched[left] & touched[right])
+    keys = pair_keys(entries, left[rows], right[rows])
+    at = np.searchsorted(pairs, keys)
+    at[at == pairs.size] = 0
+    return np.asarray(rows[pairs[at] == keys])
+
+
+def judgments_on(view: View, forms: Sequence[Form], pairs: IntArray) -> JudgmentColumns:
+    """The live judgments of these forms on these pairs. Each form is looked through where it is: nothing is copied."""
+    parts = [view.judgments([form]) for form in forms]
+    found = [part.where(rows_on(view.entries, part.left, part.right, pairs)) for part in parts]
+    return joined(found) if found else NOTHING
 
 
 def seen_by(view: View) -> Seen:

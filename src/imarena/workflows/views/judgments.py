@@ -130,6 +130,8 @@ def last_judgment(connection: Connection) -> int:
 
 def joined(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
     """Judgments of several forms as one."""
+    if len(parts) == 1:
+        return parts[0]
     forms = tuple(form for part in parts for form in part.forms)
     shift = np.cumsum([0, *(len(part.forms) for part in parts)])
     arrays: dict[str, Any] = {
