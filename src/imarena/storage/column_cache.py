@@ -40,7 +40,7 @@ class ColumnCache:
         """Larger columns are not stored."""
 
     def read(self, name: str) -> CachedColumns | None:
-        """The columns of this name; None where there are none, or the file is damaged."""
+        """The columns of this name; None where there are none, or the file is damaged: then it is deleted."""
         path = self.folder / name
         try:
             data = np.fromfile(path, np.uint8)
@@ -49,6 +49,8 @@ class ColumnCache:
         try:
             found = _parsed(data)
         except (ValueError, KeyError, TypeError, AttributeError):
+            with suppress(OSError):
+                path.unlink()  # it is written again
             return None
         with suppress(OSError):
             os.utime(path)  # what was used longest ago is deleted first

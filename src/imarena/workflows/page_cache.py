@@ -11,7 +11,7 @@ from imarena.storage.column_cache import CachedColumns
 from imarena.workflows.battle_index import BattleIds, BattleIndex
 from imarena.workflows.judge_behaviour import Behaved, Behaviour, Decided, Health
 from imarena.workflows.views import Names, View
-from imarena.workflows.views.cached import LEAST, read_cached, rows_cached, worth_storing, write_cached
+from imarena.workflows.views.cached import read_cached, rows_cached, worth_caching, write_cached
 from imarena.workflows.views.changes import Seen, seen_by
 from imarena.workflows.views.questions import Unanswered
 
@@ -23,10 +23,6 @@ _COUNTED = ("judge", "dimension", "ok", "both_orders", "same", "sided", "first",
 
 def _seen(found: CachedColumns) -> Seen:
     return Seen(int(found.about["judgments"]), int(found.about["recent"]))
-
-
-def _worth(view: View, name: str, rows: int) -> bool:
-    return rows >= LEAST and worth_storing(rows, rows_cached(view, name))
 
 
 def _write(view: View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -61,7 +57,7 @@ def read_index_cached(view: View) -> BattleIndex | None:
 def write_index_cached(view: View, index: BattleIndex) -> None:
     """Store the pairs of a view, where enough of them are new."""
     rows = int(index.outcome.size)
-    if not _worth(view, _INDEX, rows):
+    if not worth_caching(view, _INDEX, rows):
         return
     arrays: dict[str, NDArray[Any]] = {name: getattr(index, name) for name in _PLAIN}
     arrays |= {name: getattr(index, name).of for name in _NAMED}
@@ -79,7 +75,7 @@ def read_ids_cached(view: View, ids: BattleIds) -> None:
 def write_ids_cached(view: View, ids: BattleIds) -> None:
     """Store the hashed ids of battles, where enough of them are new."""
     number, pair = ids.known
-    if _worth(view, _IDS, int(number.size)):
+    if worth_caching(view, _IDS, int(number.size)):
         _write(view, _IDS, int(number.size), {}, {"number": number, "pair": pair})
 
 
@@ -102,7 +98,7 @@ def read_behaviour_cached(view: View) -> Behaviour | None:
 
 def write_behaviour_cached(view: View, made: Behaviour) -> None:
     """Store how judges behave, where enough of it is new."""
-    if not _worth(view, _JUDGES, made.pairs):
+    if not worth_caching(view, _JUDGES, made.pairs):
         return
     arrays: dict[str, NDArray[Any]] = {}
     judges = []

@@ -20,7 +20,7 @@ from imarena.storage.forms import Form
 from imarena.storage.migrate import newest
 from imarena.storage.schema import judgments
 from imarena.workflows.views.codes import ORDERS, PREFERENCES, STATUSES
-from imarena.workflows.views.judgments import JudgmentColumns
+from imarena.workflows.views.judgments import JudgmentColumns, no_scores, one_form
 
 if TYPE_CHECKING:
     from imarena.workflows.views.view import View
@@ -108,6 +108,11 @@ def worth_storing(now: int, before: int) -> bool:
     return now >= LEAST and now - before > min(GROWN * before, MOST_NEW)
 
 
+def worth_caching(view: "View", name: str, rows: int) -> bool:
+    """The same for a file that counts its rows."""
+    return rows >= LEAST and worth_storing(rows, rows_cached(view, name))
+
+
 def rows_cached(view: "View", name: str) -> int:
     """How many rows a file that is true of the view's workspace holds; 0 where there is none."""
     about = view.cache.about(name)
@@ -120,9 +125,9 @@ def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, in
     if found is None or found.about.get("form") != form.row():
         return None
     seq = found.arrays["seq"]
-    score = found.arrays["score"] if not form.pairwise else np.full(seq.size, np.nan)
+    score = found.arrays["score"] if not form.pairwise else no_scores(seq.size)
     stored: dict[str, Any] = {name: found.arrays[name] for name in _STORED}
-    columns = JudgmentColumns(forms=(form,), form=np.zeros(seq.size, np.int32), score=score, **stored)
+    columns = JudgmentColumns(forms=(form,), form=one_form(seq.size), score=score, **stored)
     return columns, int(found.about["judgments"])
 
 

@@ -26,7 +26,14 @@ from imarena.workflows.views.cached import overlap, read_judgments_cached, worth
 from imarena.workflows.views.entries import Entries, read_entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.forms import EARLIER, Forms, count_live, read_forms
-from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, joined, read_judgments, superseded_since
+from imarena.workflows.views.judgments import (
+    NOTHING,
+    JudgmentColumns,
+    joined,
+    joined_same,
+    read_judgments,
+    superseded_since,
+)
 from imarena.workflows.views.votes import VoteColumns, open_campaigns, read_votes
 
 
@@ -220,11 +227,3 @@ class View:
 def _goes_on(known: Entries, fresh: Entries) -> bool:
     """Are all outputs where they were? New ones come last, but PostgreSQL may commit one late that began early."""
     return np.array_equal(known.seq, fresh.seq[: known.seq.size])
-
-
-def joined_same(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
-    """Two parts of the judgments of one form."""
-    both = joined([known, new])
-    return JudgmentColumns(
-        **{**both.__dict__, "forms": known.forms, "form": np.zeros(len(both), np.int32)},
-    )
