@@ -2,14 +2,13 @@
 
 import random
 import shutil
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import text
+from sqlalchemy import func, select, text, update
 
 from imarena.core.records import (
     Assignment,
@@ -27,6 +26,7 @@ from imarena.core.records import (
 from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.storage.column_cache import ColumnCache
 from imarena.storage.database import writing
+from imarena.storage.schema import judgments
 from imarena.storage.upkeep import collect_garbage, withdraw_image
 from imarena.workflows import battle_index, exploring, judge_behaviour
 from imarena.workflows.battle_index import BattleIndex, read_battle_index
@@ -63,8 +63,11 @@ class Growing:
         if not list(self.store.records(Rater)):
             self.store.add([Rater(rater_id=f"r{n}") for n in range(3)])
             self.store.add([Campaign(campaign_id="c", name="c", kind="preference", open=True)])
-        for _ in range(3):
-            self.entry()
+        for item in self.store.records(Item):
+            self.outputs.append(list(self.store.records(Output, item_id=item.item_id)))
+        if not self.outputs:
+            for _ in range(3):
+                self.entry()
 
     def pick(self, among: Any) -> Any:
         return self.random.choice(list(among))
@@ -201,11 +204,11 @@ def _refused(*_: Any, **__: Any) -> Any:
 
 
 @pytest.fixture
-def filled(any_workspace: Workspace) -> Iterator[Workspace]:
+def filled(any_workspace: Workspace) -> Workspace:
     """A workspace with everything in its cache."""
     Growing(any_workspace).step(120)
     is_as_read_anew(server(any_workspace), any_workspace.root / "nowhere")
-    yield any_workspace
+    return any_workspace
 
 
 def test_a_server_that_starts_again_computes_nothing(filled: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,8 +236,8 @@ def test_a_judgment_that_is_committed_late_is_seen(postgres: Any, tmp_path: Path
             is_as_read_anew(looking, tmp_path / "nowhere")
             growing.judge()
             with writing(engine) as connection:
-                last = "(SELECT max(seq) FROM judgments)"
-                connection.execute(text(f"UPDATE judgments SET seq = :held WHERE seq = {last}"), {"held": held})
+                last = select(func.max(judgments.c.seq)).scalar_subquery()
+                connection.execute(update(judgments).where(judgments.c.seq == last).values(seq=held))
             growing.judge()
             is_as_read_anew(server(workspace) if started_again else looking, tmp_path / "nowhere")
 
