@@ -12,7 +12,7 @@ from imarena.workflows.battle_index import BattleIds, BattleIndex
 from imarena.workflows.judge_behaviour import Behaved, Behaviour, Decided, Health
 from imarena.workflows.views import Names, View
 from imarena.workflows.views.cached import read_cached, rows_cached, worth_caching, write_cached
-from imarena.workflows.views.changes import Seen, seen_by
+from imarena.workflows.views.changes import Seen
 from imarena.workflows.views.questions import Unanswered
 
 _INDEX, _IDS, _JUDGES = "battles", "battle-ids", "judges"
@@ -26,7 +26,7 @@ def _seen(found: CachedColumns) -> Seen:
 
 
 def _write(view: View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    write_cached(view, name, {**more, "rows": rows, "recent": seen_by(view).recent}, arrays)
+    write_cached(view, name, {**more, "rows": rows}, arrays)
 
 
 # ---------------------------------------------------------------------- battles

@@ -2,13 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from imarena.storage.column_cache import ColumnCache
 
-ARRAYS = {
+ARRAYS: dict[str, NDArray[Any]] = {
     "numbers": np.arange(1000, dtype=np.int64),
     "small": np.arange(7, dtype=np.int8),
     "none": np.zeros(0, np.float64),

@@ -88,7 +88,7 @@ def read_cached(view: "View", name: str) -> CachedColumns | None:
 
 def _holds(view: "View", about: Mapping[str, Any]) -> bool:
     upto, outputs = about.get("judgments"), about.get("outputs")
-    if not isinstance(upto, int) or not isinstance(outputs, int):
+    if not isinstance(upto, int) or not isinstance(outputs, int) or not isinstance(about.get("recent"), int):
         return False
     if upto > view.marks.judgments or outputs > view.entries.seq.size:
         return False
@@ -100,7 +100,7 @@ def write_cached(view: "View", name: str, more: Mapping[str, Any], arrays: Mappi
     """Store columns that were made from all that the view holds."""
     about = origin(view, view.marks.judgments, int(view.entries.seq.size))
     if about["records"]:
-        view.cache.write(name, {**about, **more}, arrays)
+        view.cache.write(name, {**about, "recent": view.recent, **more}, arrays)
 
 
 def worth_storing(now: int, before: int) -> bool:
@@ -119,8 +119,8 @@ def rows_cached(view: "View", name: str) -> int:
     return int(about.get("rows", 0)) if about is not None and _holds(view, about) else 0
 
 
-def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, int] | None:
-    """The judgments of a form that the cache holds, and the number up to which it does."""
+def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, int, int] | None:
+    """The judgments of a form that the cache holds, up to which number, and how many were taken just before it."""
     found = read_cached(view, _name(form))
     if found is None or found.about.get("form") != form.row():
         return None
@@ -128,7 +128,7 @@ def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, in
     score = found.arrays["score"] if not form.pairwise else no_scores(seq.size)
     stored: dict[str, Any] = {name: found.arrays[name] for name in _STORED}
     columns = JudgmentColumns(forms=(form,), form=one_form(seq.size), score=score, **stored)
-    return columns, int(found.about["judgments"])
+    return columns, int(found.about["judgments"]), int(found.about["recent"])
 
 
 def write_judgments_cached(view: "View", form: Form, columns: JudgmentColumns) -> None:

@@ -10,7 +10,6 @@ from sqlalchemy import func, select
 from imarena.storage.database import reading
 from imarena.storage.forms import Form
 from imarena.storage.schema import judgments
-from imarena.workflows.views.cached import overlap
 from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
@@ -75,10 +74,7 @@ def seen_by(view: View) -> Seen:
 def changes_since(view: View, seen: Seen) -> Changes | None:
     """What a view shows otherwise than what was computed then; None where that is too much to follow."""
     upto = view.marks.judgments
-    lag = overlap(view)
-    if lag and view.count_recent(seen.judgments) == seen.recent:
-        lag = 0  # nothing was committed late
-    after = max(seen.judgments - lag, 0)
+    after = max(seen.judgments - view.lag(seen.judgments, seen.recent), 0)
     if upto < seen.judgments or upto - after > MOST:
         return None
     if upto == after:

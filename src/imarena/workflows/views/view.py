@@ -115,6 +115,10 @@ class View:
         with reading(self.workspace.store.engine) as connection:
             return int(connection.execute(query).scalar_one())
 
+    def lag(self, upto: int, recent: int) -> int:
+        """How many numbers before one must be read again by whoever read up to it when so many of them were taken."""
+        return overlap(self) if self.count_recent(upto) != recent else 0
+
     @cached_property
     def entries(self) -> Entries:
         """Items and outputs."""
@@ -206,13 +210,13 @@ class View:
             return dict(self._by_form)
         with reading(self.workspace.store.engine) as connection:
             return {
-                identity: fresh._continued(connection, known, self.marks.judgments)
+                identity: fresh._continued(connection, known, self.marks.judgments, self.recent)
                 for identity, known in dict(self._by_form).items()
             }
 
-    def _continued(self, connection: Connection, known: JudgmentColumns, upto: int) -> JudgmentColumns:
+    def _continued(self, connection: Connection, known: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
         """Judgments of one form that were read up to a number, as they are in this view."""
-        lag = overlap(self)
+        lag = self.lag(upto, recent)
         if upto == self.marks.judgments and not lag:
             return known
         after = max(0, upto - lag)
