@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,6 +20,9 @@ from urllib.parse import urlencode
 Query = dict[str, str]
 PASSWORD = secrets.token_urlsafe(24)
 TIMES = 3
+FIRST_START = "first start"
+CACHED = ("battles", "battle-ids", "judges", "costs")
+"""Files of the cache that a server writes when it has computed what pages show."""
 MOST_STEPS = 200
 """Requests that looking for the last page may take, where the cursor does not count rows."""
 
@@ -147,6 +151,26 @@ def served(root: Path, *, public: bool = False) -> Iterator[Served]:
             yield server
         finally:
             server.stop()
+
+
+def time_first_start(root: Path) -> tuple[list[Timing], float]:
+    """Pages on a server that starts without its cache, and its peak memory when everything is in the cache.
+
+    Later servers start from that cache: what they need is the time of a restart, not of the first start of all.
+    """
+    folder = root / "cache" / "columns"
+    shutil.rmtree(folder, ignore_errors=True)
+    with served(root) as server:
+        page, timing = server.time(FIRST_START, "list of battles", "/api/battles")
+        found = [timing]
+        found.append(server.time(FIRST_START, "a battle", f"/api/battles/{page['battles'][0]['battle_id']}")[1])
+        found.append(server.time(FIRST_START, "judges", "/api/judges")[1])
+        until = time.monotonic() + 300
+        while not all((folder / name).exists() for name in CACHED):
+            if time.monotonic() > until:
+                raise RuntimeError("the server does not fill its cache")
+            time.sleep(0.5)
+        return found, server.peak_mb()
 
 
 def time_boards(root: Path, judge: str) -> tuple[list[Timing], float]:

@@ -6,7 +6,8 @@
 
 Each workspace holds the battles of one judge in both orders (see `scale_workspace.py`). `rank --judge` on it and
 `rank --from` on the same battles in Parquet run as commands of their own; both boards must have the same battles and
-ratings. Boards and pages are asked for over HTTP from `imarena serve`. Everything is on this machine.
+ratings. Boards and pages are asked for over HTTP from `imarena serve`: once from a server without its column cache (the
+first start), then from servers that are started again. Everything is on this machine.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scale_pages import Timing, time_boards, time_pages, time_public
+from benchmarks.scale_pages import FIRST_START, Timing, time_boards, time_first_start, time_pages, time_public
 
 JUDGE = "scale-judge"
 HALFWAY = (date(2026, 1, 1) + timedelta(days=50)).isoformat()
@@ -54,6 +55,13 @@ class Row:
     rank_from: Spent | None = None
     timings: list[Timing] = field(default_factory=list)
     server_mb: float = 0.0
+    first_start_mb: float = 0.0
+
+    @property
+    def first_start(self) -> Timing | None:
+        """The page that took longest on a server that started without its cache."""
+        pages = [one for one in self.timings if one.group == FIRST_START]
+        return max(pages, key=lambda one: one.first_ms, default=None)
 
     @property
     def board(self) -> Timing | None:
@@ -174,6 +182,8 @@ def measure(row: Row, folder: Path, options: argparse.Namespace, postgres: Postg
         same_board(ours, theirs, counted)
         print(f"  rank {row.rank}\n  rank --from {row.rank_from}", flush=True)
     if options.part in ("web", "all"):
+        found, row.first_start_mb = time_first_start(arena)
+        row.timings += found
         for found, peak_mb in (time_boards(arena, JUDGE), time_pages(arena, HALFWAY), time_public(arena, JUDGE)):
             row.timings += found
             row.server_mb = max(row.server_mb, peak_mb)
@@ -183,7 +193,7 @@ def measure(row: Row, folder: Path, options: argparse.Namespace, postgres: Postg
 HEADS = (
     "database", "battles", "rank CPU s", "database CPU s", "rank wall s", "rank MB", "--from CPU s", "--from MB",
     "ratio", "first board s", "its CPU s", "cached board ms", "slowest page ms", "which",
-    "slowest page again ms", "server MB",
+    "slowest page again ms", "server MB", "first start: slowest page ms", "first start MB",
 )  # fmt: skip
 
 
@@ -202,8 +212,10 @@ def cells(row: Row) -> list[str]:
         found += [f"{row.board.best_ms:.1f}", f"{slow.first_ms:.0f} (CPU {slow.first_cpu_ms:.0f})"]
         found += [f"{slow.group}: {slow.name}", f"{again.best_ms:.0f} ({again.group}: {again.name})"]
         found.append(f"{row.server_mb:.0f}")
+        first = row.first_start
+        found += [f"{first.first_ms:.0f} ({first.name})" if first else "-", f"{row.first_start_mb:.0f}"]
     else:
-        found += ["-"] * 7
+        found += ["-"] * 9
     return found
 
 

@@ -13,7 +13,7 @@ from imarena.web.arena import ServedWorkspace
 from imarena.workflows.rating.record_cache import Shelves
 from imarena.workflows.serving import battle_index
 from imarena.workflows.serving import explorer as exploring
-from imarena.workflows.serving import judge_monitor as monitoring
+from imarena.workflows.serving import judge_behaviour
 from imarena.workflows.serving import page_prefetch as warming_view
 from imarena.workflows.serving.leaderboards import Looking
 from imarena.workflows.views import View, view
@@ -64,7 +64,7 @@ def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pyt
         raise AssertionError("computed while somebody waited")
 
     for module, name in (
-        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (monitoring, "combine"),
+        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (judge_behaviour, "combine"),
         (view, "read_judgments"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, never)

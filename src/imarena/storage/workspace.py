@@ -12,6 +12,7 @@ from imarena.core.records import ImageRef, now
 from imarena.storage import migrate
 from imarena.storage.blobs import Blobs
 from imarena.storage.cache import Cache
+from imarena.storage.column_cache import ColumnCache
 from imarena.storage.database import connect, sqlite_url
 from imarena.storage.store import Store
 
@@ -42,6 +43,11 @@ class Workspace:
     def cache(self) -> Cache:
         """Previews and tiles."""
         return Cache(self.root / "cache", self.settings.cache.cap_mb * 1024 * 1024)
+
+    @cached_property
+    def columns(self) -> ColumnCache:
+        """Columns of judgments that were read before. They lie in the cache's folder and are deleted with it."""
+        return ColumnCache(self.root / "cache" / "columns", self.settings.cache.cap_mb * 1024 * 1024)
 
     def load(self, image: ImageRef) -> bytes:
         """The original bytes of a picture."""

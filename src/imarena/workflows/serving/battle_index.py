@@ -6,53 +6,78 @@ of a server, and later only for pairs that are new.
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core import content_id, content_number, content_numbers
-from imarena.workflows.views import MIRRORED, NONE, ByteArray, CodeArray, Entries, IntArray, Names, View, joined_names
+from imarena.core import content_id, content_number, content_numbers, sha256_hex
+from imarena.workflows.views import (
+    MIRRORED,
+    NONE,
+    ByteArray,
+    CodeArray,
+    Entries,
+    IntArray,
+    Names,
+    Seen,
+    View,
+    VoteColumns,
+    changes_since,
+    joined_names,
+    judgments_on,
+    pair_keys,
+    rows_on,
+    seen_by,
+)
 
 _AT_ONCE = 2_000
 KIND = "battle"
+_AFTER_VOTES = 1 << 40
+"""What a judgment's number is raised by, so that every vote comes before it."""
 
 
 @dataclass(frozen=True)
 class BattleIndex:
     """p pairs in the order in which they were first named (votes before judgments), and n verdicts that count.
 
-    `left` and `right` (p,) are places of outputs, the one with the smaller id left. The verdicts of pair i are rows
-    `start[i]` to `start[i + 1]`. `outcome` (n,) is a preference as seen from the left output, `judge` (n,) is -1 for
-    people, `asking` (n,) is a vote of a campaign that is open.
+    `left` and `right` (p,) are places of outputs, the one with the smaller id left; `named` (p,) grows. The verdicts of
+    pair i are rows `start[i]` to `start[i + 1]`. `outcome` (n,) is a preference as seen from the left output, `judge`
+    (n,) is -1 for people, `asking` (n,) is a vote of a campaign that is open.
     """
 
     left: CodeArray
     right: CodeArray
+    named: IntArray
     start: IntArray
     outcome: ByteArray
     judge: Names
     dimension: Names
     created_us: IntArray
     asking: NDArray[np.bool_]
+    forms: tuple[int, ...]
+    """Ids of the forms of judges whose verdicts are here."""
+    outputs: IntArray
+    """`seq` of the outputs that were known."""
+    voted: str
+    """A digest of the votes that are here."""
+    seen: Seen
+    """How far judgments were read."""
 
     def __len__(self) -> int:
         return int(self.left.size)
 
-    @cached_property
-    def _sorted(self) -> tuple[IntArray, IntArray]:
-        keys = self.left.astype(np.int64) << 32 | self.right
-        rows = np.argsort(keys)
-        return keys[rows], rows
+    def goes_on_in(self, view: View) -> bool:
+        """Do the same forms count in a view, and are all outputs at their places?"""
+        forms = tuple(form.form_id for form in view.forms.counting(pairwise=True))
+        return forms == self.forms and np.array_equal(self.outputs, view.entries.seq[: self.outputs.size])
 
     def pair_of(self, left: int, right: int) -> int | None:
         """The number of a pair; None where nobody compared these two, or nothing of it counts."""
-        keys, rows = self._sorted
-        key = left << 32 | right
-        at = int(np.searchsorted(keys, key))
-        return int(rows[at]) if at < keys.size and int(keys[at]) == key else None
+        found = np.flatnonzero((self.left == left) & (self.right == right))  # a millisecond for a million
+        return int(found[0]) if found.size else None
 
     def verdicts_of(self, pairs: IntArray) -> IntArray:
         """The rows of the verdicts of these pairs, one pair after the other."""
@@ -67,21 +92,54 @@ class BattleIndex:
         return np.flatnonzero(np.logical_or.reduceat(verdicts, self.start[:-1]))
 
 
-def read_battle_index(view: View) -> BattleIndex:
-    """Index the votes and the judgments of a view that count."""
-    entries = view.entries
+def read_battle_index(view: View, before: BattleIndex | None = None) -> BattleIndex:
+    """Index the votes and the judgments of a view that count. `before`: an earlier index, of which the rest is kept."""
+    cast, asking = _cast(view)
+    known = before if before is not None and before.goes_on_in(view) else None
+    changes = changes_since(view, known.seen) if known is not None else None
+    if known is None or changes is None:
+        return _indexed(view, cast, asking, None)
+    touched = [changes.pairs]
+    if known.voted != _digest(cast, asking):
+        old = known.with_any(known.judge.of < 0)
+        for left, right in ((known.left[old], known.right[old]), (cast.left, cast.right)):
+            touched.append(pair_keys(view.entries, left, right))
+    pairs = np.unique(np.concatenate(touched))
+    if not pairs.size:
+        return replace(known, seen=seen_by(view))
+    gone = rows_on(view.entries, known.left, known.right, pairs)
+    return _merged(known, gone, _indexed(view, cast, asking, pairs))
+
+
+def _cast(view: View) -> tuple[VoteColumns, NDArray[np.bool_]]:
+    """The votes on pairs that count, and which of them are of a campaign that is open."""
     votes = view.votes
     cast = votes.where(votes.counts & (votes.preference != NONE) & (votes.right >= 0))
-    said = view.judgments(view.forms.counting(pairwise=True))
+    return cast, np.isin(cast.campaign.of, [n for n, name in enumerate(cast.campaign.names) if name in view.asking])
+
+
+def _digest(cast: VoteColumns, asking: NDArray[np.bool_]) -> str:
+    arrays = (cast.seq, cast.left, cast.right, cast.preference, cast.dimension.of, cast.created_us, asking)
+    words = repr(cast.dimension.names).encode()
+    return sha256_hex(b"".join(array.tobytes() for array in arrays) + words)
+
+
+def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
+    """The index of all verdicts that count, or of those on these pairs only."""
+    entries, voted = view.entries, _digest(cast, asking)
+    forms = view.forms.counting(pairwise=True)
+    if pairs is None:
+        said = view.judgments(forms)
+    else:
+        rows = rows_on(entries, cast.left, cast.right, pairs)
+        cast, asking = cast.where(rows), asking[rows]
+        said = judgments_on(view, forms, pairs)
     said = said.where(said.ok & (said.preference != NONE))
-    asking = np.isin(cast.campaign.of, [n for n, name in enumerate(cast.campaign.names) if name in view.asking])
-    n, m = len(cast), len(said)
     left, right = np.concatenate([cast.left, said.left]), np.concatenate([cast.right, said.right])
-    turned = entries.order[left] > entries.order[right]
-    left, right = np.where(turned, right, left), np.where(turned, left, right)
+    keys = pair_keys(entries, left, right)
     preference = np.concatenate([cast.preference, said.preference])
-    named = np.concatenate([cast.seq, said.seq + (int(cast.seq.max(initial=0)) + 1)])
-    rows, start = _grouped(left, right, named)
+    named = np.concatenate([cast.seq, said.seq + _AFTER_VOTES])
+    rows, start = _grouped(keys, named)
     first = rows[start[:-1]]
     judges = tuple(dict.fromkeys(form.judge for form in said.forms))
     judged = said.of_forms([judges.index(form.judge) for form in said.forms]).astype(np.int32)
@@ -90,20 +148,24 @@ def read_battle_index(view: View) -> BattleIndex:
         [cast.dimension, Names(said.of_forms([about.index(f.dimension) for f in said.forms]).astype(np.int32), about)]
     )
     return BattleIndex(
-        left=left[first],
-        right=right[first],
+        left=(keys[first] >> 32).astype(np.int32),
+        right=(keys[first] & 0xFFFFFFFF).astype(np.int32),
+        named=named[first],
         start=start,
-        outcome=np.where(turned, MIRRORED[preference], preference)[rows],
-        judge=Names(np.concatenate([np.full(n, -1, np.int32), judged])[rows], judges),
+        outcome=np.where(keys >> 32 != left, MIRRORED[preference], preference)[rows],
+        judge=Names(np.concatenate([np.full(len(cast), -1, np.int32), judged])[rows], judges),
         dimension=Names(dimension.of[rows], dimension.names),
         created_us=np.concatenate([cast.created_us, said.created_us])[rows],
-        asking=np.concatenate([asking, np.zeros(m, bool)])[rows],
+        asking=np.concatenate([asking, np.zeros(len(said), bool)])[rows],
+        forms=tuple(form.form_id for form in said.forms),
+        outputs=entries.seq,
+        voted=voted,
+        seen=seen_by(view),
     )
 
 
-def _grouped(left: CodeArray, right: CodeArray, named: IntArray) -> tuple[IntArray, IntArray]:
+def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
     """Rows sorted by pair, pairs by their first row, and where each pair starts."""
-    keys = left.astype(np.int64) << 32 | right
     rows = np.lexsort((named, keys))
     new = np.ones(rows.size, bool)
     new[1:] = keys[rows[1:]] != keys[rows[:-1]]
@@ -113,6 +175,41 @@ def _grouped(left: CodeArray, right: CodeArray, named: IntArray) -> tuple[IntArr
     start = np.append(0, np.cumsum(size[order]))
     shift = np.repeat(begin[order] - start[:-1], size[order])
     return rows[np.arange(rows.size) + shift], start.astype(np.int64)
+
+
+def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleIndex:
+    """An earlier index with some of its pairs replaced by those of a fresh one."""
+    stays = np.ones(len(known), bool)
+    stays[gone] = False
+    size, more = np.diff(known.start), np.diff(fresh.start)
+    place = np.searchsorted(known.named[stays], fresh.named)
+    start = np.append(0, np.cumsum(size[stays]))
+    # where each pair and each row of the new index comes from: the earlier one, and the fresh one behind it
+    pairs = np.insert(np.flatnonzero(stays), place, len(known) + np.arange(len(fresh)))
+    came = known.outcome.size + np.arange(fresh.outcome.size)
+    rows = np.insert(np.flatnonzero(np.repeat(stays, size)), np.repeat(start[place], more), came)
+
+    def put(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([old, new])[pairs]
+
+    def put_rows(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([old, new])[rows]
+
+    # a name that is not there any more was of votes, and all of those were replaced
+    code = {name: number for number, name in enumerate(fresh.dimension.names)}
+    dimension = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)[known.dimension.of]
+    return replace(
+        fresh,
+        left=put(known.left, fresh.left),
+        right=put(known.right, fresh.right),
+        named=put(known.named, fresh.named),
+        start=np.append(0, np.cumsum(put(size, more))),
+        outcome=put_rows(known.outcome, fresh.outcome),
+        judge=Names(put_rows(known.judge.of, fresh.judge.of), fresh.judge.names),
+        dimension=Names(put_rows(dimension, fresh.dimension.of), fresh.dimension.names),
+        created_us=put_rows(known.created_us, fresh.created_us),
+        asking=put_rows(known.asking, fresh.asking),
+    )
 
 
 def battle_id(entries: Entries, left: int, right: int) -> str:
@@ -127,13 +224,14 @@ class BattleIds:
         self._number = np.zeros(0, np.uint64)
         self._pair = np.zeros(0, np.int64)
         """Both sorted by `_number`: the first 64 bits of an id, and `seq` of left and right in one number."""
-        self._read: BattleIndex | None = None
+        self._read: CodeArray | None = None
+        """The pairs that were hashed last: an index that has the same ones shares the array."""
         self._guard = threading.Lock()
 
     def find(self, view: View, index: BattleIndex, identity: str) -> int | None:
         """The number of the pair in the index."""
         found = self._look(view, index, identity)
-        if found is None and self._read is not index:
+        if found is None and self._read is not index.left:
             self.read(view, index)
             found = self._look(view, index, identity)
         return found
@@ -153,25 +251,39 @@ class BattleIds:
                 return index.pair_of(left, right)
         return None
 
+    @property
+    def known(self) -> tuple[NDArray[np.uint64], IntArray]:
+        """What was hashed so far."""
+        return self._number, self._pair
+
+    def start_from(self, number: NDArray[np.uint64], pair: IntArray) -> None:
+        """Take what was hashed before by another process, unless something was hashed here already."""
+        with self._guard:
+            if not self._number.size:
+                self._number, self._pair = number, pair
+
     def read(self, view: View, index: BattleIndex, pause: Callable[[], bool] = lambda: True) -> None:
         """Hash the pairs that are new. `pause` is called between parts; False ends it early."""
         with self._guard:
-            if self._read is index:
+            if self._read is index.left:
                 return
             entries = view.entries
             pairs = entries.seq[index.left] << 32 | entries.seq[index.right]
-            new = np.flatnonzero(~np.isin(pairs, self._pair)) if self._pair.size else np.arange(len(index))
+            new = np.arange(len(index))
+            if self._pair.size:
+                new = np.flatnonzero(np.isin(pairs, self._pair, assume_unique=True, invert=True))
             numbers: list[int] = []
             hashing = content_numbers(KIND, _rows(entries, index, new))
             while part := list(islice(hashing, _AT_ONCE)):
                 numbers += part
                 if not pause():
                     return
-            number = np.append(self._number, np.array(numbers, np.uint64))
-            pair = np.append(self._pair, pairs[new])
-            order = np.argsort(number)
-            self._number, self._pair = number[order], pair[order]
-            self._read = index
+            if numbers:
+                number = np.append(self._number, np.array(numbers, np.uint64))
+                pair = np.append(self._pair, pairs[new])
+                order = np.argsort(number)
+                self._number, self._pair = number[order], pair[order]
+            self._read = index.left
 
 
 def _rows(entries: Entries, index: BattleIndex, pairs: IntArray) -> Iterator[tuple[str, str, str]]:

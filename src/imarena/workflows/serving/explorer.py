@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,9 @@ from imarena.core import UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
+from imarena.workflows.page_cache import read_ids_cached, read_index_cached, write_ids_cached, write_index_cached
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
-from imarena.workflows.serving.battle_index import BattleIndex, battle_id, read_battle_index
+from imarena.workflows.serving.battle_index import BattleIds, BattleIndex, battle_id, read_battle_index
 from imarena.workflows.serving.leaderboards import BattleFilters, Looking, judge_names
 from imarena.workflows.serving.snapshot import Sight
 from imarena.workflows.views import (
@@ -34,6 +35,7 @@ from imarena.workflows.views import (
 EVERYTHING = BattleFilters()
 _OUTCOMES = tuple(PREFERENCES[TIE] if code == EQUAL else name for code, name in enumerate(PREFERENCES))
 _AT_ONCE = 500
+_PAST = "index"
 
 
 class Hidden(UserError):
@@ -95,7 +97,28 @@ def may_see(looking: Looking, item_id: str, *, leads: bool) -> None:
 
 def index_of(sight: Sight) -> BattleIndex:
     """The pairs of a sight."""
-    return sight.kept("index", lambda: read_battle_index(sight.view), "lists")
+    return sight.kept("index", lambda: _index(sight), "lists")
+
+
+def _index(sight: Sight) -> BattleIndex:
+    before = sight.past.get(_PAST) or read_index_cached(sight.view)
+    made = read_battle_index(sight.view, before)
+    write_index_cached(sight.view, made)
+    sight.past[_PAST] = made
+    return made
+
+
+def ids_of(looking: Looking, sight: Sight) -> BattleIds:
+    """The ids of battles that were hashed so far."""
+    if not looking.battle_ids.known[0].size:
+        read_ids_cached(sight.view, looking.battle_ids)
+    return looking.battle_ids
+
+
+def hash_ids(looking: Looking, sight: Sight, pause: Callable[[], bool] = lambda: True) -> None:
+    """Hash the ids of battles that are new. `pause` is called between parts; False ends it early."""
+    ids_of(looking, sight).read(sight.view, index_of(sight), pause)
+    write_ids_cached(sight.view, looking.battle_ids)
 
 
 class BattleList(Sequence[Pair]):
@@ -198,7 +221,7 @@ def load_battle(
     """One battle with all that was said, and what of it counts."""
     sight = looking.sight()
     index = index_of(sight)
-    found = looking.battle_ids.find(sight.view, index, identity)
+    found = ids_of(looking, sight).find(sight.view, index, identity)
     if found is None or not _left_verdicts(sight.view, index, filters, index.verdicts_of(np.array([found]))).any():
         raise NotThere("There is no such battle.")
     pair: Pair = BattleList(sight, filters, np.array([found]))[0]

@@ -148,9 +148,9 @@ class Looking:
             marks = read_watermarks(self.workspace)
             if self.latest is None:
                 # a page names no folder of the server in the commands that it shows
-                self.latest = Sight(View(replace(self.workspace, root=Path()), marks))
+                self.latest = Sight(View(replace(self.workspace, root=Path()), marks, self.workspace.columns))
             elif self.latest.view.marks != marks:
-                self.latest = Sight(self.latest.view.refreshed(marks))
+                self.latest = Sight(self.latest.view.refreshed(marks), self.latest.past)
             return self.latest
 
     def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:

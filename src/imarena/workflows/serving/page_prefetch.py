@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from sqlalchemy.exc import SQLAlchemyError
 
 from imarena.core import ImarenaError
-from imarena.workflows.serving.explorer import index_of
-from imarena.workflows.serving.judge_monitor import behaved
+from imarena.workflows.page_cache import has_index_cached
+from imarena.workflows.serving.explorer import hash_ids, index_of
+from imarena.workflows.serving.judge_monitor import behaviour_of
 from imarena.workflows.serving.leaderboards import Looking
 from imarena.workflows.serving.preview_prefetch import Traffic
 from imarena.workflows.serving.snapshot import Sight
@@ -39,7 +40,13 @@ class ViewWarmer:
         self._thread = threading.Thread(target=self._work, name="imarena-view-warmer", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Read items and outputs, which every page needs, and the list of battles if it is cached; then begin."""
+        try:
+            sight = self._looking.sight()
+            if sight.view.entries.seq.size and has_index_cached(sight.view):
+                index_of(sight)
+        except (ImarenaError, SQLAlchemyError, OSError) as error:  # whoever asks for a page is told
+            log.warning("pages are not computed ahead: %s", error)
         self._thread.start()
 
     def stop(self) -> None:
@@ -77,9 +84,9 @@ class ViewWarmer:
             yield lambda form=form: view.judgments([form])  # type: ignore[misc]
         yield lambda: index_of(sight)
         yield lambda: sight.boards.delivery
-        yield lambda: behaved(sight)
-        yield lambda: looking.battle_ids.read(view, index_of(sight), self._nobody_waits)
-        yield lambda: looking.costs.upto(view.marks.judgments)
+        yield lambda: behaviour_of(sight)
+        yield lambda: hash_ids(looking, sight, self._nobody_waits)
+        yield lambda: looking.costs.upto(view)
 
     def _nobody_waits(self) -> bool:
         """Wait until no request is in hand, but not for ever; False where it is stopped first."""

@@ -11,6 +11,8 @@ from sqlalchemy import JSON, cast, func, select, type_coerce
 from imarena.core.records import Judgment, Output, Run
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import judgments, runs
+from imarena.workflows.views import View
+from imarena.workflows.views.cached import overlap, read_cached, worth_storing, write_cached
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class RunWatch:
 
 Who = tuple[str, str]
 """A judge and a dimension."""
+_COSTS = "costs"
 
 
 class Costs:
@@ -84,27 +87,54 @@ class Costs:
 
     def __init__(self, workspace: Workspace) -> None:
         self._engine = workspace.store.engine
-        self._by_judge: Counter[Who] = Counter()
-        self._after = 0
+        self._settled: Counter[Who] = Counter()
+        self._upto = 0
+        """Up to this judgment the sums are final: nothing before it can still be committed."""
+        self._stored = 0
+        self._latest: tuple[int, Counter[Who]] = (0, Counter())
         self._guard = threading.Lock()
 
-    def upto(self, seq: int) -> Counter[Who]:
-        """US dollars by judge and dimension for all judgments up to this one.
+    def upto(self, view: View) -> Counter[Who]:
+        """US dollars by judge and dimension for all judgments of a view.
 
         A reply that was read again has its cost with both readings: the later one is left out.
         """
+        seq = view.marks.judgments
         with self._guard:
-            if seq > self._after:
-                body: Any = judgments.c.body
-                sqlite = self._engine.dialect.name == "sqlite"  # there a cast to JSON would give a number
-                document: Any = type_coerce(body, JSON) if sqlite else cast(body, JSON)
-                query = (
-                    select(judgments.c.judge, judgments.c.dimension, func.sum(document["usage"]["cost_usd"].as_float()))
-                    .where(judgments.c.seq > self._after, judgments.c.seq <= seq, judgments.c.supersedes.is_(None))
-                    .group_by(judgments.c.judge, judgments.c.dimension)
-                )
-                with reading(self._engine) as connection:
-                    rows = connection.execute(query).tuples().all()
-                self._by_judge = self._by_judge + Counter({(judge, about): cost or 0.0 for judge, about, cost in rows})
-                self._after = seq
-            return self._by_judge
+            if not self._upto:
+                self._read_cached(view)
+            final = seq - overlap(view)
+            if final > self._upto:
+                self._settled = self._settled + self._between(self._upto, final)
+                self._upto = final
+                self._write_cached(view)
+            if seq <= self._upto:
+                return self._settled
+            if self._latest[0] != seq:
+                self._latest = seq, self._settled + self._between(self._upto, seq)
+            return self._latest[1]
+
+    def _between(self, after: int, upto: int) -> Counter[Who]:
+        body: Any = judgments.c.body
+        sqlite = self._engine.dialect.name == "sqlite"  # there a cast to JSON would give a number
+        document: Any = type_coerce(body, JSON) if sqlite else cast(body, JSON)
+        query = (
+            select(judgments.c.judge, judgments.c.dimension, func.sum(document["usage"]["cost_usd"].as_float()))
+            .where(judgments.c.seq > after, judgments.c.seq <= upto, judgments.c.supersedes.is_(None))
+            .group_by(judgments.c.judge, judgments.c.dimension)
+        )
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).tuples().all()
+        return Counter({(judge, about): cost or 0.0 for judge, about, cost in rows})
+
+    def _read_cached(self, view: View) -> None:
+        found = read_cached(view, _COSTS)
+        if found is not None:
+            self._settled = Counter({(judge, about): usd for judge, about, usd in found.about["costs"]})
+            self._upto = self._stored = int(found.about["rows"])
+
+    def _write_cached(self, view: View) -> None:
+        if worth_storing(self._upto, self._stored):
+            costs = [[*who, usd] for who, usd in self._settled.items()]
+            write_cached(view, _COSTS, {"costs": costs, "rows": self._upto}, {})
+            self._stored = self._upto

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from imarena.workflows.boards import BoardQuery, Boards, ChosenSource
 from imarena.workflows.views import BattleColumns, View
@@ -21,8 +21,10 @@ class Sight:
     not wait for a board.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, past: dict[str, Any] | None = None) -> None:
         self.view = view
+        self.past: dict[str, Any] = {} if past is None else past
+        """What was last computed of each kind, for this sight or an earlier one: the next one starts from it."""
         self.boards = KeptBoards(view, self)
         self._kept: dict[Room, OrderedDict[object, object]] = {room: OrderedDict() for room in _KEPT}
         self._making = {room: threading.RLock() for room in _KEPT}

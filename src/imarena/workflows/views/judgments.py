@@ -85,7 +85,7 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
         pair, both, created = rows.T if rows.size else np.zeros((3, 0), np.int64)
         left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
         seq, packed = both >> _SAID, both & ((1 << _SAID) - 1)
-        score = np.full(seq.size, np.nan)
+        score = no_scores(seq.size)
     else:
         names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
         columns = fetch_columns(connection, select(*names).where(*where))
@@ -93,7 +93,7 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
         right, score = np.zeros(seq.size, np.int64), np.array(columns[4], np.float64)
     return JudgmentColumns(
         forms=(form,),
-        form=np.zeros(seq.size, np.int32),
+        form=one_form(seq.size),
         seq=seq,
         left=entries.at(left),
         right=entries.at(right),
@@ -102,7 +102,7 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
         status=((packed >> _BITS) & _MASK).astype(np.int8),
         preference=(packed & _MASK).astype(np.int8),
         score=score if form.higher_is_better else -score,
-        created_us=created,
+        created_us=np.ascontiguousarray(created),  # what was handed over can be let go
     )
 
 
@@ -140,8 +140,31 @@ def last_judgment(connection: Connection) -> int:
     return int(connection.execute(select(func.coalesce(func.max(judgments.c.seq), 0))).scalar_one())
 
 
+def no_scores(n: int) -> FloatArray:
+    """(n,) the scores of pairs, which have none: one value seen n times."""
+    return np.broadcast_to(np.float64(np.nan), n)
+
+
+def one_form(n: int) -> CodeArray:
+    """(n,) the form of judgments that share it: one value seen n times."""
+    return np.broadcast_to(np.int32(0), n)
+
+
+def joined_same(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
+    """Two parts of the judgments of one form."""
+    n = len(known) + len(new)
+    pairwise = known.forms[0].pairwise
+    names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(known, name), getattr(new, name)]) for name in names}
+    if pairwise:
+        arrays["score"] = no_scores(n)
+    return JudgmentColumns(forms=known.forms, form=one_form(n), **arrays)
+
+
 def joined(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
     """Judgments of several forms as one."""
+    if len(parts) == 1:
+        return parts[0]
     forms = tuple(form for part in parts for form in part.forms)
     shift = np.cumsum([0, *(len(part.forms) for part in parts)])
     arrays: dict[str, Any] = {

@@ -74,8 +74,20 @@ def combinations() -> ByteArray:
     return table
 
 
-def combine_columns(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> Fought:
+def swaps(found: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
+    """Of each judge and dimension: does the source of its imported verdicts have any in swapped order?"""
+    imported = found.of_forms([form.imported for form in found.forms]).astype(bool)
+    swapping = np.zeros(int(whose.max(initial=0)) + 1, bool)
+    swapping[whose[(found.order == RIGHT_FIRST) & imported]] = True
+    return swapping
+
+
+def combine_columns(
+    found: JudgmentColumns, whose: CodeArray, entries: Entries, swapping: NDArray[np.bool_] | None = None
+) -> Fought:
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
+
+    `swapping`: what `swaps` says of all judgments, where these are only the ones on some pairs.
 
     For each order the first ok answer counts, else the newest failure. A battle that was fought here needs both orders
     unless it was meant to have one; an imported one needs both where its source has any verdict in swapped order. Rows
@@ -98,7 +110,7 @@ def combine_columns(found: JudgmentColumns, whose: CodeArray, entries: Entries) 
         left=found.left[head],
         right=found.right[head],
         repeat=found.repeat[head],
-        **_outcomes(found, rows, start, imported, single, whose),
+        **_outcomes(found, rows, start, imported, single, whose, swaps(found, whose) if swapping is None else swapping),
     )
 
 
@@ -118,6 +130,7 @@ def _outcomes(
     imported: NDArray[np.bool_],
     single: NDArray[np.bool_],
     whose: CodeArray,
+    swapping: NDArray[np.bool_],
 ) -> dict[str, Any]:
     """Outcome, problem and agreement of each battle from its one to five rows."""
     if not start.size:
@@ -128,8 +141,6 @@ def _outcomes(
     end = np.append(start[1:], rows.size)
     number = end - start
     head = rows[start]
-    swapping = np.zeros(int(whose.max()) + 1, bool)
-    swapping[whose[(found.order == RIGHT_FIRST) & imported]] = True
     one_meant = np.logical_or.reduceat(single[rows], start)
     needs_both = np.where(imported[head], swapping[whose[head]], ~one_meant)
     whole = np.logical_or.reduceat(found.order[rows] == BOTH_ORDERS, start) | ~needs_both | (number > 1)

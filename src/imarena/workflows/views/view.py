@@ -14,18 +14,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
-from imarena.storage import Form, Workspace, microseconds, reading
+from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
+from imarena.workflows.views.cached import overlap, read_judgments_cached, worth_storing, write_judgments_cached
 from imarena.workflows.views.entries import Entries, read_entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
-from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, joined, read_judgments, superseded_since
+from imarena.workflows.views.judgments import (
+    NOTHING,
+    JudgmentColumns,
+    joined,
+    joined_same,
+    read_judgments,
+    superseded_since,
+)
 from imarena.workflows.views.votes import VoteColumns, open_campaigns, read_votes
-
-OVERLAP = 20_000
-"""PostgreSQL commits rows out of order: a refresh reads this many numbers again that it had passed."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +91,29 @@ class View:
     Threads may share it: who asks for a column that another one is reading waits for it.
     """
 
-    def __init__(self, workspace: Workspace, marks: Marks | None = None) -> None:
+    def __init__(self, workspace: Workspace, marks: Marks | None = None, cache: ColumnCache | None = None) -> None:
         self.workspace = workspace
+        self.cache = cache or workspace.columns
         self.marks = marks or read_watermarks(workspace)
+        self.recent = self.count_recent(self.marks.judgments)
+        """Taken numbers of judgments just before the last: more of them later are judgments committed late."""
         self._by_form: dict[int, JudgmentColumns] = {}
         self._reading = threading.RLock()
         self.computed: dict[object, Any] = {}
         """What readers computed from this view and several of them need."""
+
+    def count_recent(self, upto: int) -> int:
+        """How many of the judgments up to a number that may be committed late are there now."""
+        lag = overlap(self)
+        if not lag:
+            return 0
+        query = select(func.count()).where(judgments.c.seq > upto - lag, judgments.c.seq <= upto)
+        with reading(self.workspace.store.engine) as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def lag(self, upto: int, recent: int) -> int:
+        """How many numbers before one must be read again by whoever read up to it when so many of them were taken."""
+        return overlap(self) if self.count_recent(upto) != recent else 0
 
     @cached_property
     def entries(self) -> Entries:
@@ -133,8 +154,14 @@ class View:
         with self._reading:
             found = self._by_form.get(form.form_id)
             if found is None:
+                cached = read_judgments_cached(self, form)
                 with reading(self.workspace.store.engine) as connection:
-                    found = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
+                    if cached is None:
+                        found = read_judgments(connection, form, self.entries, after=0, upto=self.marks.judgments)
+                    else:
+                        found = self._continued(connection, *cached)
+                if worth_storing(len(found), len(cached[0]) if cached else 0):
+                    write_judgments_cached(self, form, found)
                 self._by_form[form.form_id] = found
         return found
 
@@ -159,7 +186,7 @@ class View:
 
     def refreshed(self, marks: Marks) -> "View":
         """A view of what is there now. Columns that were read are kept, and what came since is added to them."""
-        fresh = View(self.workspace, marks)
+        fresh = View(self.workspace, marks, self.cache)
         same_entries = (marks.items, marks.outputs) == (self.marks.items, self.marks.outputs)
         if "entries" in self.__dict__:
             if same_entries:
@@ -177,28 +204,26 @@ class View:
         """The judgments that were read, with those that came since and without those that were superseded since."""
         if fresh.marks.judgments == self.marks.judgments:
             return dict(self._by_form)
-        lag = OVERLAP if self.workspace.store.engine.dialect.name == "postgresql" else 0
-        after = max(0, self.marks.judgments - lag)
-        grown = {}
         with reading(self.workspace.store.engine) as connection:
-            gone = superseded_since(connection, after)
-            for identity, known in dict(self._by_form).items():
-                kept = known.where(~np.isin(known.seq, gone)) if gone.size else known
-                new = read_judgments(connection, known.forms[0], fresh.entries, after=after, upto=fresh.marks.judgments)
-                if lag:
-                    new = new.where(~np.isin(new.seq, kept.seq))
-                grown[identity] = joined_same(kept, new) if len(new) else kept
-        return grown
+            return {
+                identity: fresh._continued(connection, known, self.marks.judgments, self.recent)
+                for identity, known in dict(self._by_form).items()
+            }
+
+    def _continued(self, connection: Connection, known: JudgmentColumns, upto: int, recent: int) -> JudgmentColumns:
+        """Judgments of one form that were read up to a number, as they are in this view."""
+        lag = self.lag(upto, recent)
+        if upto == self.marks.judgments and not lag:
+            return known
+        after = max(0, upto - lag)
+        gone = superseded_since(connection, after)
+        kept = known.where(~np.isin(known.seq, gone)) if gone.size else known
+        new = read_judgments(connection, known.forms[0], self.entries, after=after, upto=self.marks.judgments)
+        if lag:
+            new = new.where(~np.isin(new.seq, kept.seq[kept.seq > after]))
+        return joined_same(kept, new) if len(new) else kept
 
 
 def _goes_on(known: Entries, fresh: Entries) -> bool:
     """Are all outputs where they were? New ones come last, but PostgreSQL may commit one late that began early."""
     return np.array_equal(known.seq, fresh.seq[: known.seq.size])
-
-
-def joined_same(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
-    """Two parts of the judgments of one form."""
-    both = joined([known, new])
-    return JudgmentColumns(
-        **{**both.__dict__, "forms": known.forms, "form": np.zeros(len(both), np.int32)},
-    )

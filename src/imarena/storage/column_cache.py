@@ -1,0 +1,129 @@
+"""Columns of a large workspace on disk, so that a command or a server does not start by reading millions of rows.
+
+A file holds arrays and a document that says what they were made from; whoever reads them compares it with the database.
+Files can be deleted at any time. One that is damaged, cut short or of another layout counts as not there.
+"""
+
+import json
+import os
+import secrets
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SIGN = b"imarena columns 1\n"
+_ALIGN = 64
+_KINDS = "biufS"
+"""Kinds of NumPy types that may be stored: plain numbers and bytes, never objects."""
+
+
+@dataclass(frozen=True)
+class CachedColumns:
+    """Arrays, and what they were made from. Nobody can write to the arrays: several threads share them."""
+
+    about: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+class ColumnCache:
+    """Files of columns by name, in a folder."""
+
+    def __init__(self, folder: Path, most_bytes: int) -> None:
+        self.folder = folder
+        self.most_bytes = most_bytes
+        """Larger columns are not stored."""
+
+    def read(self, name: str) -> CachedColumns | None:
+        """The columns of this name; None where there are none, or the file is damaged: then it is deleted."""
+        path = self.folder / name
+        try:
+            data = np.fromfile(path, np.uint8)
+        except OSError:
+            return None
+        try:
+            found = _parsed(data)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            with suppress(OSError):
+                path.unlink()  # it is written again
+            return None
+        with suppress(OSError):
+            os.utime(path)  # what was used longest ago is deleted first
+        return found
+
+    def about(self, name: str) -> dict[str, Any] | None:
+        """What the columns of this name were made from, without reading them."""
+        try:
+            with (self.folder / name).open("rb") as file:
+                size = _header_size(file.read(len(_SIGN) + 8))
+                return dict(_header(file.read(size))["about"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, name: str, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Store columns in place of those of this name. Where that fails nothing is stored: they are only a copy."""
+        if sum(array.nbytes for array in arrays.values()) > self.most_bytes:
+            return
+        part = self.folder / f"{name}.{secrets.token_hex(4)}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _write(part, about, arrays)
+            part.replace(self.folder / name)
+        except OSError:  # no room, no permission, or another process has emptied the cache
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def _write(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    columns, crc, at = [], 0, 0
+    parts: list[Any] = []
+    for name, array in arrays.items():
+        flat = np.ascontiguousarray(array)
+        gap = b"\0" * (-flat.nbytes % _ALIGN)
+        columns.append([name, flat.dtype.str, flat.size, at])
+        for part in (flat.reshape(-1).view(np.uint8).data if flat.size else b"", gap):
+            crc = zlib.crc32(part, crc)
+            parts.append(part)
+        at += flat.nbytes + len(gap)
+    header = json.dumps({"about": dict(about), "columns": columns, "bytes": at, "crc": crc}).encode()
+    header += b" " * (-(len(_SIGN) + 8 + len(header) + 4) % _ALIGN)
+    header += zlib.crc32(header).to_bytes(4, "little")
+    with path.open("wb") as file:
+        file.write(_SIGN + len(header).to_bytes(8, "little") + header)
+        for part in parts:
+            file.write(part)
+
+
+def _header_size(start: bytes) -> int:
+    if not start.startswith(_SIGN):
+        raise ValueError("not a file of columns")
+    return int.from_bytes(start[len(_SIGN) :], "little")
+
+
+def _header(data: bytes) -> dict[str, Any]:
+    text, crc = data[:-4], data[-4:]
+    if zlib.crc32(text).to_bytes(4, "little") != crc:
+        raise ValueError("the header is damaged")
+    return dict(json.loads(text))
+
+
+def _parsed(data: NDArray[np.uint8]) -> CachedColumns:
+    begin = len(_SIGN) + 8
+    end = begin + _header_size(data[:begin].tobytes())
+    header = _header(data[begin:end].tobytes())
+    body = data[end:]
+    if body.size != header["bytes"] or zlib.crc32(body.data) != header["crc"]:
+        raise ValueError("the columns are damaged")
+    arrays = {}
+    for name, kind, size, at in header["columns"]:
+        dtype = np.dtype(kind)
+        if dtype.kind not in _KINDS:
+            raise ValueError("such columns are never stored")
+        arrays[name] = body[at : at + size * dtype.itemsize].view(dtype)
+        arrays[name].flags.writeable = False
+    return CachedColumns(header["about"], arrays)

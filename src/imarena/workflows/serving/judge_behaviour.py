@@ -1,0 +1,185 @@
+"""What judges said, without people: failures, order, ties, and the outcome of every pair that a judge compared.
+
+Computed once. After a new judgment only the pairs and questions that it touches are looked at again.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from imarena.storage.forms import Form
+from imarena.workflows.views import (
+    EQUAL,
+    LEFT,
+    LEFT_FIRST,
+    MIRRORED,
+    NONE,
+    RIGHT,
+    RIGHT_FIRST,
+    TIE,
+    Fought,
+    JudgmentColumns,
+    View,
+    combine,
+)
+from imarena.workflows.views.changes import Changes, Seen, changes_since, judgments_on, rows_on, seen_by
+from imarena.workflows.views.codes import ByteArray, CodeArray
+from imarena.workflows.views.fetch import IntArray
+from imarena.workflows.views.orders import swaps
+from imarena.workflows.views.questions import PAGE, Place, Unanswered, unanswered_places
+
+Who = tuple[str, str]
+"""A judge and a dimension."""
+
+
+@dataclass
+class Health:
+    """How a judge behaves on one dimension, by the forms of it that count."""
+
+    judge: str
+    dimension: str
+    ok: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    both_orders: int = 0
+    same: int = 0
+    sided: int = 0
+    first: int = 0
+    ties: int = 0
+    preferences: int = 0
+    people_pairs: int = 0
+    with_people: int = 0
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True)
+class Decided:
+    """n pairs with the outcome of each, `low` and `high` being places of outputs, as seen from `low`.
+
+    `agreed` (n,): 1 both orders agree, 0 they differ, -1 there are not two.
+    """
+
+    key: IntArray
+    outcome: ByteArray
+    agreed: ByteArray
+
+
+@dataclass(frozen=True)
+class Behaved:
+    """One judge on one dimension: how it behaves, and the pairs that it decided."""
+
+    health: Health
+    decided: Decided
+    forms: tuple[int, ...]
+    swapping: bool
+    """Do imported verdicts have any in swapped order?"""
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """All judges, the questions that have no answer, and what this was computed from."""
+
+    judges: tuple[Behaved, ...]
+    unanswered: Mapping[Place, Unanswered]
+    outputs: IntArray
+    seen: Seen
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were decided."""
+        return sum(one.decided.key.size for one in self.judges)
+
+
+def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
+    """How judges behave in a view. `before`: an earlier one, of which the rest is kept."""
+    known, changes = before, None
+    unanswered: Mapping[Place, Unanswered]
+    if known is not None and np.array_equal(known.outputs, view.entries.seq[: known.outputs.size]):
+        changes = changes_since(view, known.seen)
+    if known is None or changes is None:
+        known, unanswered = None, unanswered_places(view.workspace)
+    else:
+        unanswered = _still_unanswered(view, known.unanswered, changes)
+    failed: dict[Who, Counter[str]] = defaultdict(Counter)
+    for one in unanswered.values():  # tried again or not: a question fails once
+        failed[one.judge, one.dimension][one.status] += 1
+    forms: dict[Who, list[Form]] = defaultdict(list)
+    for form in view.forms.counting():
+        forms[form.judge, form.dimension].append(form)
+    earlier = {(one.health.judge, one.health.dimension): one for one in known.judges} if known is not None else {}
+    judges = [
+        _behaved(view, Health(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
+        for who in sorted(forms.keys() | failed.keys())
+    ]
+    return Behaviour(tuple(judges), unanswered, view.entries.seq, seen_by(view))
+
+
+def _still_unanswered(view: View, known: Mapping[Place, Unanswered], changes: Changes) -> Mapping[Place, Unanswered]:
+    if not changes.works:
+        return known
+    asked = set(changes.works)
+    found = {place: one for place, one in known.items() if place[0] not in asked}
+    for start in range(0, len(changes.works), PAGE):
+        found |= unanswered_places(view.workspace, work_id=list(changes.works[start : start + PAGE]))
+    return found
+
+
+def _behaved(
+    view: View, health: Health, forms: Sequence[Form], before: Behaved | None, changes: Changes | None
+) -> Behaved:
+    of_forms = tuple(form.form_id for form in forms)
+    if before is not None and before.forms != of_forms:
+        before = None
+    if before is not None and changes is not None and not changes.works:
+        return replace(before, health=replace(before.health, failed=health.failed))
+    swapping = False
+    for form in forms:
+        said = view.judgments([form])
+        health.ok += int(said.ok.sum())
+        if form.pairwise:
+            _count(health, said)
+            swapping = swapping or bool(swaps(said, np.zeros(len(said), np.int32))[0])
+    pairwise = [form for form in forms if form.pairwise]
+    if before is not None and changes is not None and before.swapping == swapping:
+        fresh = _decided(view, judgments_on(view, pairwise, changes.pairs), swapping)
+        decided = _replaced(view, before.decided, changes.pairs, fresh)
+    else:
+        decided = _decided(view, view.judgments(pairwise), swapping)
+    health.both_orders, health.same = int((decided.agreed >= 0).sum()), int((decided.agreed == 1).sum())
+    return Behaved(health, decided, of_forms, swapping)
+
+
+def _count(health: Health, said: JudgmentColumns) -> None:
+    preference, order = said.preference, said.order
+    given = said.ok & (preference != NONE)
+    side = given & ((preference == LEFT) | (preference == RIGHT))
+    ordered = side & ((order == LEFT_FIRST) | (order == RIGHT_FIRST))
+    shown_first = ordered & ((order == LEFT_FIRST) == (preference == LEFT))
+    health.preferences += int(given.sum())
+    health.ties += int(given.sum() - side.sum())
+    health.sided += int(ordered.sum())
+    health.first += int(shown_first.sum())
+
+
+def _decided(view: View, said: JudgmentColumns, swapping: bool) -> Decided:
+    fought: Fought = combine(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
+    rows = np.flatnonzero(fought.decided)
+    seen = as_seen_from_low(fought.left[rows], fought.right[rows], fought.outcome[rows])
+    return Decided(*seen, fought.agreed[rows])
+
+
+def _replaced(view: View, known: Decided, pairs: IntArray, fresh: Decided) -> Decided:
+    """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
+    stays = np.ones(known.key.size, bool)
+    low, high = (known.key >> 32).astype(np.int32), (known.key & 0xFFFFFFFF).astype(np.int32)
+    stays[rows_on(view.entries, low, high, pairs)] = False
+    names = ("key", "outcome", "agreed")
+    return Decided(*(np.append(getattr(known, name)[stays], getattr(fresh, name)) for name in names))
+
+
+def as_seen_from_low(left: CodeArray, right: CodeArray, outcome: ByteArray) -> tuple[IntArray, ByteArray]:
+    """Pairs as one number each, and outcomes as seen from the output that came first."""
+    low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
+    seen = np.where(left > right, MIRRORED[outcome], outcome)
+    return low << 32 | high, np.where(seen == EQUAL, TIE, seen).astype(np.int8)

@@ -1,0 +1,110 @@
+"""What pages show of a large workspace, in the column cache: a server that is started again need not compute it."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from imarena.storage.column_cache import CachedColumns
+from imarena.workflows.battle_index import BattleIds, BattleIndex
+from imarena.workflows.judge_behaviour import Behaved, Behaviour, Decided, Health
+from imarena.workflows.views import Names, View
+from imarena.workflows.views.cached import read_cached, rows_cached, worth_caching, write_cached
+from imarena.workflows.views.changes import Seen
+from imarena.workflows.views.questions import Unanswered
+
+_INDEX, _IDS, _JUDGES = "battles", "battle-ids", "judges"
+_PLAIN = ("left", "right", "named", "start", "outcome", "created_us", "asking")
+_NAMED = ("judge", "dimension")
+_COUNTED = ("judge", "dimension", "ok", "both_orders", "same", "sided", "first", "ties", "preferences")
+
+
+def _seen(found: CachedColumns) -> Seen:
+    return Seen(int(found.about["judgments"]), int(found.about["recent"]))
+
+
+def _write(view: View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    write_cached(view, name, {**more, "rows": rows}, arrays)
+
+
+# ---------------------------------------------------------------------- battles
+
+
+def has_index_cached(view: View) -> bool:
+    """Are the pairs of this workspace, or most of them, in the cache?"""
+    return rows_cached(view, _INDEX) > 0
+
+
+def read_index_cached(view: View) -> BattleIndex | None:
+    """The pairs as they were when they were stored."""
+    found = read_cached(view, _INDEX)
+    if found is None:
+        return None
+    about, arrays = found.about, found.arrays
+    columns: dict[str, Any] = {name: arrays[name] for name in _PLAIN}
+    columns |= {name: Names(arrays[name], tuple(about[name])) for name in _NAMED}
+    return BattleIndex(
+        **columns,
+        forms=tuple(about["forms"]),
+        outputs=view.entries.seq[: about["outputs"]],
+        voted=about["voted"],
+        seen=_seen(found),
+    )
+
+
+def write_index_cached(view: View, index: BattleIndex) -> None:
+    """Store the pairs of a view, where enough of them are new."""
+    rows = int(index.outcome.size)
+    if not worth_caching(view, _INDEX, rows):
+        return
+    arrays: dict[str, NDArray[Any]] = {name: getattr(index, name) for name in _PLAIN}
+    arrays |= {name: getattr(index, name).of for name in _NAMED}
+    more = {name: list(getattr(index, name).names) for name in _NAMED}
+    _write(view, _INDEX, rows, {**more, "forms": list(index.forms), "voted": index.voted}, arrays)
+
+
+def read_ids_cached(view: View, ids: BattleIds) -> None:
+    """Take the hashed ids of battles that were stored. They hang on the outputs alone."""
+    found = read_cached(view, _IDS)
+    if found is not None:
+        ids.start_from(found.arrays["number"], found.arrays["pair"])
+
+
+def write_ids_cached(view: View, ids: BattleIds) -> None:
+    """Store the hashed ids of battles, where enough of them are new."""
+    number, pair = ids.known
+    if worth_caching(view, _IDS, int(number.size)):
+        _write(view, _IDS, int(number.size), {}, {"number": number, "pair": pair})
+
+
+# ---------------------------------------------------------------------- judges
+
+
+def read_behaviour_cached(view: View) -> Behaviour | None:
+    """How judges behaved when that was stored."""
+    found = read_cached(view, _JUDGES)
+    if found is None:
+        return None
+    judges = []
+    for number, (counted, forms, swapping) in enumerate(found.about["judges"]):
+        decided = Decided(*(found.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
+        judges.append(Behaved(Health(**counted), decided, tuple(forms), swapping))
+    listed = json.loads(found.arrays["unanswered"].tobytes())
+    unanswered = {tuple(place): Unanswered(*one) for place, one in listed}
+    return Behaviour(tuple(judges), unanswered, view.entries.seq[: found.about["outputs"]], _seen(found))
+
+
+def write_behaviour_cached(view: View, made: Behaviour) -> None:
+    """Store how judges behave, where enough of it is new."""
+    if not worth_caching(view, _JUDGES, made.pairs):
+        return
+    arrays: dict[str, NDArray[Any]] = {}
+    judges = []
+    for number, one in enumerate(made.judges):
+        arrays |= {f"{name}-{number}": getattr(one.decided, name) for name in ("key", "outcome", "agreed")}
+        judges.append([{name: getattr(one.health, name) for name in _COUNTED}, list(one.forms), one.swapping])
+    listed = [[list(place), list(asdict(one).values())] for place, one in made.unanswered.items()]
+    arrays["unanswered"] = np.frombuffer(json.dumps(listed).encode(), np.uint8)
+    _write(view, _JUDGES, made.pairs, {"judges": judges}, arrays)

@@ -1,0 +1,94 @@
+"""What judgments changed since something was computed: the pairs and questions that have to be looked at again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlalchemy import func, select
+
+from imarena.storage.database import reading
+from imarena.storage.forms import Form
+from imarena.storage.schema import judgments
+from imarena.workflows.views.codes import CodeArray
+from imarena.workflows.views.entries import Entries
+from imarena.workflows.views.fetch import IntArray, fetch_columns
+from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, joined
+from imarena.workflows.views.view import View
+
+MOST = 200_000
+"""More changes than this are not worth following: everything is computed again."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How far something was computed: up to a judgment, with so many of the numbers just before it taken."""
+
+    judgments: int
+    recent: int
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Pairs of outputs (as `pair_keys`, sorted) and questions with a judgment that is new or was superseded."""
+
+    pairs: IntArray
+    works: tuple[str, ...]
+
+
+NO_CHANGES = Changes(np.zeros(0, np.int64), ())
+
+
+def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
+    """(n,) one number for each pair of outputs, whichever was left: the output with the smaller id comes first."""
+    turned = entries.order[left] > entries.order[right]
+    first, second = np.where(turned, right, left), np.where(turned, left, right)
+    return first.astype(np.int64) << 32 | second
+
+
+def rows_on(entries: Entries, left: CodeArray, right: CodeArray, pairs: IntArray) -> IntArray:
+    """The rows on one of these pairs, which are sorted. Only rows whose outputs are both in some pair are compared."""
+    if not pairs.size:
+        return np.zeros(0, np.int64)
+    touched = np.zeros(entries.seq.size, bool)
+    touched[pairs >> 32] = touched[pairs & 0xFFFFFFFF] = True
+    rows = np.flatnonzero(touched[left] & touched[right])
+    keys = pair_keys(entries, left[rows], right[rows])
+    at = np.searchsorted(pairs, keys)
+    at[at == pairs.size] = 0
+    return np.asarray(rows[pairs[at] == keys])
+
+
+def judgments_on(view: View, forms: Sequence[Form], pairs: IntArray) -> JudgmentColumns:
+    """The live judgments of these forms on these pairs. Each form is looked through where it is: nothing is copied."""
+    parts = [view.judgments([form]) for form in forms]
+    found = [part.where(rows_on(view.entries, part.left, part.right, pairs)) for part in parts]
+    return joined(found) if found else NOTHING
+
+
+def seen_by(view: View) -> Seen:
+    """How far what is computed from this view goes."""
+    return Seen(view.marks.judgments, view.recent)
+
+
+def changes_since(view: View, seen: Seen) -> Changes | None:
+    """What a view shows otherwise than what was computed then; None where that is too much to follow."""
+    upto = view.marks.judgments
+    after = max(seen.judgments - view.lag(seen.judgments, seen.recent), 0)
+    if upto < seen.judgments or upto - after > MOST:
+        return None
+    if upto == after:
+        return NO_CHANGES
+    sides = [func.coalesce(judgments.c[name], 0) for name in ("left_seq", "right_seq")]
+    later = judgments.alias("later")
+    new = select(*sides, judgments.c.work_id).where(judgments.c.seq > after, judgments.c.seq <= upto)
+    gone = select(*sides, judgments.c.work_id).join(later, later.c.supersedes == judgments.c.id)
+    columns: list[list[Any]] = [[], [], []]
+    with reading(view.workspace.store.engine) as connection:
+        for query in (new, gone.where(later.c.seq > after, later.c.seq <= upto)):
+            for column, values in zip(columns, fetch_columns(connection, query), strict=True):
+                column.extend(values)
+    left, right = (np.array(column, np.int64) for column in columns[:2])
+    paired = (left > 0) & (right > 0)
+    places = view.entries.at(left[paired]), view.entries.at(right[paired])
+    return Changes(np.unique(pair_keys(view.entries, *places)), tuple(dict.fromkeys(columns[2])))
