@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from imarena.clients import Budget
+from imarena.core.plugins import adapt_editor
 from imarena.core.protocols import Editor
 from imarena.core.registry import Registry
 
@@ -60,4 +61,14 @@ KINDS: Mapping[str, Kind] = {
     ),
 }
 
-EDITORS: Registry[MakeEditor] = Registry("editor", {name: kind.path for name, kind in KINDS.items()})
+
+def adapted(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001
+    """The maker of an editor whose products have the whole port, whatever a plug-in returns."""
+
+    def made(name: str, options: Mapping[str, JsonValue], ports: Ports) -> Editor:
+        return adapt_editor(make(name, options, ports), name)
+
+    return made
+
+
+EDITORS: Registry[MakeEditor] = Registry("editor", {name: kind.path for name, kind in KINDS.items()}, adapted)

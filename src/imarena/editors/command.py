@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import Field, JsonValue, field_validator
 
 from imarena.core.errors import InvalidImage
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.protocols import EditorTraits, EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
@@ -61,6 +61,11 @@ class CommandEditor:
     def version(self) -> str:
         """As stated in the settings: a program does not tell it by itself."""
         return self.settings.version
+
+    @property
+    def traits(self) -> EditorTraits:
+        """The price as stated."""
+        return EditorTraits(usd_per_image=self.settings.usd_per_image)
 
     @property
     def params(self) -> JsonDict:

@@ -7,13 +7,13 @@ turns in one. Each may lie below `DATASET/`, and any picture type will do. The r
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from imarena.core.errors import UserError
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.protocols import EditorTraits, EditRequest, EditResult
 from imarena.core.records import JsonDict, Mode, Status
 from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
@@ -36,8 +36,11 @@ class FolderEditor:
     name: str
     root: Path
     version: str = "1"
-    needs_key: bool = field(default=True, init=False)
-    deterministic: bool = field(default=True, init=False)
+
+    @property
+    def traits(self) -> EditorTraits:
+        """Files are found by the item's name."""
+        return EditorTraits(needs_key=True, deterministic=True)
 
     @property
     def params(self) -> JsonDict:

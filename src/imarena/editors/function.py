@@ -18,7 +18,7 @@ from PIL import Image
 from pydantic import JsonValue
 
 from imarena.core.errors import UserError
-from imarena.core.protocols import EditRequest, EditResult
+from imarena.core.protocols import EditorTraits, EditRequest, EditResult
 from imarena.core.records import JsonDict, Status
 from imarena.core.records.base import Noun
 from imarena.editors.options import read_options
@@ -42,6 +42,11 @@ class FunctionEditor:
     name: str
     call: Callable[[EditRequest], Any]
     version: str = "1"
+
+    @property
+    def traits(self) -> EditorTraits:
+        """A function has no means to declare any."""
+        return EditorTraits()
 
     @property
     def params(self) -> JsonDict:

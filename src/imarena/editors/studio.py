@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from imarena.core.errors import UnknownName
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import EditRequest, EditResult
-from imarena.core.records import Status
+from imarena.core.protocols import EditorTraits, EditRequest, EditResult
+from imarena.core.records import JsonDict, Status
 from imarena.editors import studio_recipes as recipes
 from imarena.editors.studio_work import Failed, Work, work_for
 
@@ -43,6 +43,16 @@ class StudioEditor:
     habit: str
     name: str
     version: str = "1"
+
+    @property
+    def traits(self) -> EditorTraits:
+        """Free, and nothing to open."""
+        return EditorTraits()
+
+    @property
+    def params(self) -> JsonDict:
+        """None: an output depends on the habit and the item alone."""
+        return {}
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Carry out the request in the editor's manner; a request that is not from the benchmark is refused."""

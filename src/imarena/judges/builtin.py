@@ -13,7 +13,7 @@ from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from imarena.core.errors import InvalidImage
-from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.protocols import Chat, Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.images import decode
 from imarena.judges.builtin_checks import Scene
@@ -104,7 +104,7 @@ class BuiltinJudge:
     version = VERSION
     prompt_id = ""
     prompt_version = ""
-    cpu_bound = True
+    traits = JudgeTraits(cpu_bound=True)
 
     def __init__(self, settings: BuiltinSettings | None = None) -> None:
         self.settings = settings or BuiltinSettings()

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from imarena.core.plugins import adapt_judge
 from imarena.core.protocols import Chat, Judge
 from imarena.core.registry import Registry
 
@@ -147,4 +148,14 @@ CARDS: Mapping[str, Card] = {
     ),
 }
 
-JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()})
+
+def adapted(name: str, make: MakeJudge) -> MakeJudge:
+    """The maker of a judge whose products have the whole port, whatever a plug-in returns."""
+
+    def made(options: Mapping[str, JsonValue], chat: Chat | None) -> Judge:
+        return adapt_judge(make(options, chat), name)
+
+    return made
+
+
+JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()}, adapted)

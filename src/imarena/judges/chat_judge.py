@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue
 
 from imarena.core.errors import BudgetSpent, UserError
 from imarena.core.ids import content_id
-from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Exhibit, Verdict
+from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
 from imarena.judges.parse import PARSER_VERSION, Unreadable
 from imarena.judges.prompt import Prompt, render
@@ -67,6 +67,14 @@ class ChatJudge:
     @property
     def prompt_version(self) -> str:
         return "+".join({prompt.prompt_id: prompt.version for prompt in self.prompts.values()}.values())
+
+    @cached_property
+    def traits(self) -> JudgeTraits:
+        """Its questions, and that it can read replies again and ask for a part of them."""
+        return JudgeTraits(
+            dimension=self.dimension, prompts=self.prompts, passes=self.passes,
+            max_reply_tokens=self.settings.max_tokens, reader=self, partly_asked=self,
+        )  # fmt: skip
 
     @property
     def params(self) -> JsonDict:

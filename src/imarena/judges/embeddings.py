@@ -17,7 +17,7 @@ from PIL import Image
 from pydantic import Field, JsonValue
 
 from imarena.core.errors import InvalidImage, UserError
-from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.protocols import Chat, Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.local_model import (
@@ -62,6 +62,11 @@ class EmbeddingJudge:
     @property
     def name(self) -> str:
         return f"{self.kind}/{model_label(self.folder)}"
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """CLIPScore compares with the words, the others with the source."""
+        return JudgeTraits(needs_source=self.kind != "clipscore")
 
     @property
     def params(self) -> JsonDict:

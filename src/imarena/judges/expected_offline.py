@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from imarena.core.protocols import Exhibit, Verdict
+from imarena.core.protocols import Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.judges.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
 from imarena.language import READER_VERSION, Edit, EditKind, is_english, lexicon, read_instruction, things_in
@@ -186,8 +186,7 @@ class OfflineLister:
     version = VERSION
     prompt_id = ""
     prompt_version = ""
-    assumed_s = 0.001
-    """What an estimate counts a list at."""
+    traits = JudgeTraits(seconds=0.001)
 
     @property
     def params(self) -> JsonDict:

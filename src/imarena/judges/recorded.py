@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 from imarena.core.directions import higher_is_better as metric_direction
 from imarena.core.errors import UserError
 from imarena.core.ids import content_id, sha256_hex
-from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.protocols import Chat, Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Noun, Outcome, Status
 from imarena.judges.options import read_options
 from imarena.judges.orders import mirrored_scores
@@ -62,6 +62,7 @@ class RecordedJudge:
     prompt_id: str = "recorded"
     prompt_version: str = "1"
     higher_is_better: bool = True
+    traits: JudgeTraits = JudgeTraits()
 
     @property
     def params(self) -> JsonDict:

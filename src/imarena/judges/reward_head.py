@@ -20,7 +20,7 @@ from pydantic import JsonValue
 
 from imarena.core.errors import InvalidImage, UserError
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Chat, Exhibit, Verdict
+from imarena.core.protocols import Chat, Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.local_model import (
@@ -78,6 +78,11 @@ class RewardJudge:
     @property
     def prompt_id(self) -> str:
         return f"{self.kind}-{sha256_hex(chr(0).join(self.questions).encode())[:12]}"
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """EditReward shows the source too."""
+        return JudgeTraits(needs_source=self.kind == "editreward")
 
     @property
     def params(self) -> JsonDict:

@@ -10,18 +10,17 @@ from imarena.clients import Budget
 from imarena.clients.reachable import need_listener
 from imarena.core.errors import UserError
 from imarena.core.plurals import counted
-from imarena.core.protocols import Judge
 from imarena.core.records import Ranking
 from imarena.judges.orders import OrderPolicy
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
+from imarena.workflows.case_context import with_context
 from imarena.workflows.cases import Board, Case, load_board, pointwise_cases
 from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.judging import Asking, JudgeReport, Watch, judge_cases
 from imarena.workflows.judging_plan import plan_cases
-from imarena.workflows.objects import all_lists
 from imarena.workflows.runs import alone
 from imarena.workflows.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import Wired, Words, need_shape, wire_judge
@@ -137,9 +136,7 @@ def _job(
 ) -> Job:
     concurrency = (words.concurrency if words else None) or wired.concurrency
     chosen = sampler or Sampler()
-    if shows_objects(wired.judge):
-        look = all_lists(workspace)
-        cases = [replace(c, expected_objects=look(c.item, c.left.turn, c.left.mode)) for c in cases]
+    cases = with_context(workspace, wired.judge, cases, board.parents)
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
     found = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=chosen.kind == "adaptive")
     asking = Asking(
@@ -150,12 +147,6 @@ def _job(
         opening=wired.door.opened if wired.door else None,
     )
     return Job(wired, board, cases, found, asking, chosen, policy, repeats)
-
-
-def shows_objects(judge: Judge) -> bool:
-    """Does the judge want the list of expected objects?"""
-    prompts: Any = getattr(judge, "prompts", None)
-    return isinstance(prompts, dict) and any(prompt.shows_objects for prompt in prompts.values())
 
 
 def ask(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None) -> list[JudgeReport]:
@@ -198,7 +189,8 @@ def _adaptive(workspace: Workspace, job: Job, asking: Asking) -> JudgeReport:
         })  # fmt: skip
         if not at.open or not at.battles:
             return whole
-        cases = cases_of(job.board, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
+        fresh = cases_of(job.board, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
+        cases = with_context(workspace, job.wired.judge, fresh, job.board.parents)
         report = judge_cases(workspace, job.wired.judge, cases, asking=asking, parents=job.board.parents)
         whole.merge(report)
         if report.stopped:

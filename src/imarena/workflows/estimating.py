@@ -6,21 +6,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from imarena.clients import Endpoint
 from imarena.core.ids import content_id
 from imarena.core.plurals import counted
 from imarena.core.protocols import Exhibit, Judge
 from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
+from imarena.core.traits import PromptPreview
 from imarena.storage import Workspace
 from imarena.workflows.cases import Board, Case
 from imarena.workflows.estimating_looks import pace_of
 from imarena.workflows.exhibits import references_of, sources_of
 from imarena.workflows.judging_plan import Held, PlannedWork, skeleton
 from imarena.workflows.wiring import Wired
-
-if TYPE_CHECKING:
-    from imarena.judges.prompt import Prompt
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 28 * 28
@@ -95,7 +94,7 @@ def estimate(
     workspace: Workspace, wired: Wired, planned: PlannedWork, board: Board, *, concurrency: int, at_most: bool = False
 ) -> Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
-    if wired.endpoint is None and getattr(wired.judge, "cpu_bound", False):
+    if wired.endpoint is None and wired.judge.traits.cpu_bound:
         return _computed(workspace, wired, planned, at_most=at_most)
     rows = _past(workspace, wired.judge)
     if wired.endpoint is None:
@@ -121,7 +120,10 @@ def _computed(workspace: Workspace, wired: Wired, planned: PlannedWork, *, at_mo
 
 
 def _assumed_s(wired: Wired) -> float:
-    return LATENCY_S if wired.endpoint is not None else float(getattr(wired.judge, "assumed_s", COMPUTED_S))
+    if wired.endpoint is not None:
+        return LATENCY_S
+    declared = wired.judge.traits.seconds
+    return COMPUTED_S if declared is None else declared
 
 
 def estimate_sizes(
@@ -141,15 +143,16 @@ def estimate_sizes(
     }  # fmt: skip
     latency, told_latency = _latency([usage for _, usage in past], _assumed_s(wired), waiting=not wired.runs_here)
     if wired.endpoint is None:
-        lanes = (os.cpu_count() or 1) if getattr(wired.judge, "cpu_bound", False) else 1
+        lanes = (os.cpu_count() or 1) if wired.judge.traits.cpu_bound else 1
         return Estimate(
             **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
             seconds=latency * len(sizes) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
         )  # fmt: skip
     measured = _measured(past)
-    questions = sum(_questions(wired.judge) if size.questions is None else size.questions for size in sizes)
+    whole = wired.judge.traits.questions
+    questions = sum(whole if size.questions is None else size.questions for size in sizes)
     given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
-    each = measured.output_tokens / _questions(wired.judge) if measured else _reply_tokens(wired)
+    each = measured.output_tokens / whole if measured else _reply_tokens(wired)
     written = round(questions * each)
     cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
     lanes = 1 if wired.runs_here else min(concurrency, wired.concurrency)
@@ -165,29 +168,26 @@ def estimate_sizes(
 
 def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: Held | None = None) -> Size:
     """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
-    judge: Any = wired.judge
-    prompts = getattr(judge, "prompts", None)
+    prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = _images(case, parents)
-    if not isinstance(prompts, dict):
+    if not prompts:
         return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
     from imarena.judges.chat_judge import pass_name
 
-    passes, known = int(getattr(judge, "passes", 1)), held.texts if held else {}
+    known = held.texts if held else {}
     asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
     size = question_size(asked, skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
     return replace(size, questions=len(asked))
 
 
-def question_size(prompts: "Iterable[Prompt]", exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
+def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
     """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
-    from imarena.judges.prompt import render
-
     words = pixels = 0.0
     pictures = 0
     for prompt in prompts:
-        shown = render(prompt, exhibit)
-        words += (len(shown.system) + sum(len(p) for p in shown.parts if isinstance(p, str))) / CHARACTERS_PER_TOKEN
-        sent = [part for part in shown.parts if isinstance(part, bytes)]
+        parts = prompt.preview(exhibit)
+        words += sum(len(part) for part in parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
+        sent = [part for part in parts if isinstance(part, bytes)]
         pixels += sum(tokens(part) for part in sent)
         pictures += len(sent)
     return Size(words, pixels, pictures)
@@ -201,7 +201,11 @@ def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
 
 def picture_tokens(wired: Wired, image: ImageRef) -> float:
     """How many tokens a picture counts at the wired endpoint, by its prepared size."""
-    endpoint = wired.endpoint
+    return endpoint_tokens(wired.endpoint, image)
+
+
+def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
+    """How many tokens an image counts at an endpoint, by its prepared size; assumed where that is not known."""
     if image.width is None or image.height is None or endpoint is None:
         return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
     width, height = float(image.width), float(image.height)
@@ -212,11 +216,6 @@ def picture_tokens(wired: Wired, image: ImageRef) -> float:
     if endpoint.max_image_pixels:
         pixels = min(pixels, endpoint.max_image_pixels)
     return pixels / PIXELS_PER_TOKEN
-
-
-def _questions(judge: Judge) -> int:
-    prompts: Any = getattr(judge, "prompts", None)
-    return len(prompts) * int(getattr(judge, "passes", 1)) if isinstance(prompts, dict) else 1
 
 
 def _past(workspace: Workspace, judge: Judge) -> list[Any]:
@@ -297,8 +296,8 @@ def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measu
 
 def _reply_tokens(wired: Wired) -> int:
     """What a reply is assumed to take: no more than the judge lets the model write."""
-    most = getattr(getattr(wired.judge, "settings", None), "max_tokens", OUTPUT_TOKENS)
-    return min(OUTPUT_TOKENS, most)
+    most = wired.judge.traits.max_reply_tokens
+    return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
 
 
 def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, null
 from dataclasses import dataclass, field, replace
 
 from imarena.core.errors import ImarenaError
-from imarena.core.protocols import Exhibit, Judge, PartlyAsked, Progress, Verdict
+from imarena.core.protocols import Exhibit, Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output, Status
 from imarena.engine import Plan, Tally, computing, run_async
 from imarena.judges.orders import shown
 from imarena.storage import Workspace
+from imarena.workflows.case_context import in_context
 from imarena.workflows.cases import Case
 from imarena.workflows.exhibits import exhibit_of
 from imarena.workflows.judging_plan import CaseWork, Held, plan_cases
@@ -150,7 +151,7 @@ def _run(
 ) -> Tally:
     if not work:
         return Tally()
-    computes = bool(getattr(judge, "cpu_bound", False))
+    computes = judge.traits.cpu_bound
     pool: AbstractContextManager[Executor | None] = computing() if computes else nullcontext()
     concurrency = min(asking.concurrency, 2 * (os.cpu_count() or 1)) if computes else asking.concurrency
 
@@ -176,8 +177,7 @@ def _run(
                 exhibit = exhibit_of(workspace, one.case.item, one.case.left, one.case.right, parents)
             except ImarenaError as error:  # a picture was withdrawn, or its file is gone: `verify` tells which
                 return counted(one, Verdict(Status.INVALID_IMAGE, error=str(error)))
-            if one.case.expected_objects:
-                exhibit = replace(exhibit, expected_objects=one.case.expected_objects)
+            exhibit = in_context(exhibit, one.case)
             if one.case.order is not None:
                 exhibit = shown(exhibit, one.case.order)
             started = time.monotonic()
@@ -204,8 +204,9 @@ def _run(
 
 async def put(judge: Judge, exhibit: Exhibit, held: Held | None) -> Verdict:
     """Ask only what no earlier attempt got an answer to."""
-    if held is not None and isinstance(judge, PartlyAsked):
-        return await judge.go_on(exhibit, held.texts)
+    partly_asked = judge.traits.partly_asked
+    if held is not None and partly_asked is not None:
+        return await partly_asked.go_on(exhibit, held.texts)
     return await judge.judge(exhibit)
 
 

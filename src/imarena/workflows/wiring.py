@@ -17,7 +17,7 @@ from imarena.core.errors import UnknownName, UserError
 from imarena.core.protocols import Chat, ChatAnswer, ChatPrompt, Judge
 from imarena.core.records import JsonDict
 from imarena.core.settings import Settings
-from imarena.judges.catalog import CARDS, JUDGES, Card, MakeJudge, Shape
+from imarena.judges.catalog import CARDS, JUDGES, Card, MakeJudge, Shape, adapted
 from imarena.judges.client_chat import chat_over, options_at
 from imarena.judges.local_model import model_folder, weights_sha256
 
@@ -163,7 +163,7 @@ def wire_judge(settings: Settings, name: str, words: Words | None = None, budget
     elif card.needs == "vision" and said.model:
         options["model"] = said.model
     judge = make(options, door)
-    return Wired(judge, kind, card.shape, str(getattr(judge, "dimension", card.dimension)), door)
+    return Wired(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
 
 
 def _own_judge(path: str) -> MakeJudge:
@@ -171,7 +171,7 @@ def _own_judge(path: str) -> MakeJudge:
 
     found: Any = load(path)
     make: MakeJudge = found
-    return make
+    return adapted(path.rpartition(":")[2], make)
 
 
 def wire_lister(settings: Settings, words: Words | None = None, budget: Budget | None = None) -> Wired:
