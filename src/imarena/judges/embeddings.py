@@ -31,7 +31,7 @@ from imarena.judges.local_model import (
 from imarena.judges.options import read_options
 
 Kind = Literal["clipscore", "clip-i", "dino"]
-Embedder = Callable[[Image.Image | str], Any]
+Embed = Callable[[Image.Image | str], Any]
 """A picture or a text in, a unit vector (torch, shape (d,)) out."""
 
 
@@ -94,7 +94,7 @@ class EmbeddingJudge:
         return Verdict(Status.OK, score=score, scores={"cosine": cosine}, model=model_label(self.folder))
 
     @cached_property
-    def _embed(self) -> Embedder:
+    def _embed(self) -> Embed:
         loaders = {"clipscore": clip_embedder, "clip-i": clip_embedder, "dino": dino_embedder}
         return loaders[self.kind](self.folder, self.settings.device)
 
@@ -119,7 +119,7 @@ def _make(kind: Kind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
     return EmbeddingJudge(kind, settings, model_folder(settings.model, kind))
 
 
-def clip_embedder(folder: Path, device: str) -> Embedder:
+def clip_embedder(folder: Path, device: str) -> Embed:
     """CLIP's projected, normalised features of a picture or a text (cut to the model's length)."""
     torch, transformers = import_torch("clipscore")
     device = place_of(torch, device)
@@ -143,7 +143,7 @@ def clip_embedder(folder: Path, device: str) -> Embedder:
     return embed
 
 
-def dino_embedder(folder: Path, device: str) -> Embedder:
+def dino_embedder(folder: Path, device: str) -> Embed:
     """The normalised class token of a DINO, DINOv2 or other ViT encoder."""
     torch, transformers = import_torch("dino")
     device = place_of(torch, device)

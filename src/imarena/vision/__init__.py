@@ -1,5 +1,6 @@
 """Seeing: what changed and where, colours by name, artefacts, words in pictures. One file a tool."""
 
+from imarena.vision.catalog import DETECTORS, EMBEDDERS, METRICS, SEGMENTERS
 from imarena.vision.colour import BASIC_COLOURS, basic_names, basic_of, is_named, likeness, rgb_of, to_oklab
 from imarena.vision.difference import Difference, Region, blocks, compare, structure_change
 from imarena.vision.frame import Frame, frame_of
@@ -9,6 +10,10 @@ from imarena.vision.quality import Artefacts, Quality, measure_artefacts, measur
 
 __all__ = [
     "BASIC_COLOURS",
+    "DETECTORS",
+    "EMBEDDERS",
+    "METRICS",
+    "SEGMENTERS",
     "Artefacts",
     "Difference",
     "Frame",

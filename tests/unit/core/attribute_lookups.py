@@ -102,8 +102,9 @@ def _assigned(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             yield from ((node.value, target) for target in node.targets)
-        elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, ast.NamedExpr):
-            yield node.value, node.target
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr):
+            if node.value is not None:
+                yield node.value, node.target
         elif isinstance(node, ast.For | ast.comprehension):
             yield node.iter, node.target
 
