@@ -143,6 +143,14 @@ CARDS: Mapping[str, Card] = {
     "hpsv3": Card(
         "imarena.judges.reward_head:make_hpsv3", "pointwise", "vision", None, "A reward head on output and caption."
     ),
+    "inside-boxes": Card(
+        "imarena.judges.inside_boxes:make",
+        "pointwise",
+        "nothing",
+        (0, 1),
+        "Whether the change stays inside the edit's boxes (stored evidence): highest where nothing was changed.",
+        "visual_consistency",
+    ),
     "recorded": Card(
         "imarena.judges.recorded:make", "both", "records", None, "Verdicts from a file, single or pairwise."
     ),
