@@ -14,6 +14,9 @@ from imarena.core.errors import UserError
 from imarena.core.plugins import UNVERSIONED, adapt_editor, adapt_judge
 from imarena.core.protocols import EditorTraits, EditRequest, EditResult, Exhibit, JudgeTraits, Verdict
 from imarena.core.records import Evidence, JsonDict, Status
+from imarena.core.registry import Registry
+from imarena.editors import catalog as editor_catalog
+from imarena.judges import catalog as judge_catalog
 from tests.unit.core.attribute_lookups import ALLOWED, lookups, lookups_in
 
 SOURCE = Path(inspect.getfile(imarena)).parent
@@ -136,6 +139,20 @@ def test_an_editor_with_one_method_is_completed() -> None:
             return await editor.edit(EditRequest("x", (b"y",)))
 
     assert asyncio.run(edited()).image == b"y"
+
+
+def make_one(*_: object) -> Any:
+    """As the maker of a plug-in."""
+    return OneEdit() if len(_) == 3 else OneMethod()
+
+
+def test_a_registry_completes_what_a_plug_in_makes() -> None:
+    editors = Registry("editor", {"mine": f"{__name__}:make_one"}, editor_catalog.adapted)
+    editor = editors.get("mine")("shown", {}, editor_catalog.Ports())
+    assert (editor.name, editor.traits) == ("shown", EditorTraits())
+    judges = Registry("judge", {"mine": f"{__name__}:make_one"}, judge_catalog.adapted)
+    judge = judges.get("mine")({}, None)
+    assert (judge.name, judge.traits) == ("mine", JudgeTraits())
 
 
 def test_an_old_editor_keeps_its_price_and_its_client() -> None:
