@@ -24,8 +24,8 @@ import numpy.typing as npt
 from imarena.agent import STAGES, Agent, AgentSettings, BestOf
 from imarena.agent.orders import requests_in
 from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
-from imarena.core.records import Mode, Status
+from imarena.core.protocols import Editor, EditorTraits, EditRequest, EditResult, Exhibit, Judge, JudgeTraits, Verdict
+from imarena.core.records import JsonDict, Mode, Status
 from imarena.editors.studio.editors import studio_editor
 from imarena.judges.catalog import JUDGES
 from imarena.studio import DEMO_KEYS, BenchmarkEntry, catalogue, entries, entry_of, render_picture, true_quality
@@ -43,6 +43,8 @@ class OneThing:
     editor: Editor
     name: str = "one-thing"
     version: str = "1"
+    params: JsonDict = field(default_factory=dict)
+    traits: EditorTraits = EditorTraits()
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Only the first request of the instruction."""
@@ -66,6 +68,16 @@ class Remembering:
         """The editor's own."""
         return self.editor.version
 
+    @property
+    def params(self) -> JsonDict:
+        """The editor's own."""
+        return self.editor.params
+
+    @property
+    def traits(self) -> EditorTraits:
+        """None are passed on: every setting is measured with the same ones."""
+        return EditorTraits()
+
     async def edit(self, request: EditRequest) -> EditResult:
         """As the editor does."""
         key = (request.instruction, sha256_hex(b"".join(request.sources)), request.seed)
@@ -84,6 +96,7 @@ class RememberingJudge:
     def __post_init__(self) -> None:
         self.name, self.version, self.params = self.asked.name, self.asked.version, self.asked.params
         self.prompt_id, self.prompt_version = self.asked.prompt_id, self.asked.prompt_version
+        self.traits = JudgeTraits()
 
     async def judge(self, exhibit: Exhibit) -> Verdict:
         """As the judge does."""

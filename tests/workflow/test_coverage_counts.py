@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core.protocols import Exhibit, Verdict
+from imarena.core.protocols import Exhibit, JudgeTraits, Verdict
 from imarena.core.records import Item, JsonDict, Mode, Output, Run, Status, Turn
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.boards import Boards
@@ -74,6 +74,7 @@ class _Always:
     version: str = "1"
     prompt_id: str = ""
     prompt_version: str = ""
+    traits: JudgeTraits = JudgeTraits()
 
     @property
     def params(self) -> JsonDict:

@@ -127,12 +127,11 @@ def test_other_options_do_not_go_under_the_same_name(imarena: Imarena, tmp_path:
     with open_workspace(root) as workspace:
         item = next(iter(workspace.store.records(Item)))
         made = wire_editors(workspace, ["agent:classical"])[0]
-        params = getattr(made, "params", {})
         kept_picture = next(output.image for output in workspace.store.records(Output) if output.image)
         workspace.store.add(
             [
                 Output(
-                    item_id=item.item_id, editor=made.name, editor_version=made.version, params=params, seed=42,
+                    item_id=item.item_id, editor=made.name, editor_version=made.version, params=made.params, seed=42,
                     image=kept_picture, status=Status.OK,
                 )
             ]

@@ -4,10 +4,22 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from imarena.agent.memory import Memory
-from imarena.core import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, sha256_hex
+from imarena.core import (
+    Aside,
+    Editor,
+    EditorTraits,
+    EditRequest,
+    EditResult,
+    Exhibit,
+    Journal,
+    Judge,
+    Openable,
+    Wrapped,
+    sha256_hex,
+)
 from imarena.core.records import JsonDict, Status
 
 VERSION = "1"
@@ -21,9 +33,8 @@ class BestOf:
     editor: Editor
     judge: Judge
     n: int = 4
-    doors: tuple[object, ...] = ()
-    wrappable: bool = field(default=False, init=False)
-    """Its judge has to read the instruction, not the words around it."""
+    judge_door: Openable | None = None
+    """The client of its judge, which has to be open while it works; None for a judge that asks no endpoint."""
 
     @property
     def version(self) -> str:
@@ -33,34 +44,28 @@ class BestOf:
     @property
     def params(self) -> JsonDict:
         """What an output depends on; `driven_by` names the judge."""
-        inner: JsonDict = dict(getattr(self.editor, "params", {}))
+        inner = self.editor.params
         made: JsonDict = {"best_of": self.n, "editor": self.editor.name, "driven_by": self.judge.name}
         return {**made, **({"editor_params": inner} if inner else {})}
 
     @property
-    def usd_per_image(self) -> float | None:
-        """N times the editor's price."""
-        price = getattr(self.editor, "usd_per_image", 0.0)
-        return None if price is None else price * self.n
-
-    @property
-    def most_edits(self) -> int:
-        """How many edits one output takes."""
-        return self.n
-
-    @property
-    def most_verdicts(self) -> int:
-        """How many verdicts one output takes."""
-        return self.n
+    def traits(self) -> EditorTraits:
+        """N times the editor's price. Its judge has to read the instruction, not the words around it."""
+        inside = self.editor.traits
+        asides = (Aside("judge", self.judge_door, self.n, judge=self.judge),) if self.judge_door is not None else ()
+        return EditorTraits(
+            usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.n,
+            price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
+            wrappable=False, opening=self.opened, resumable=self, wraps=Wrapped(self.editor, self.n, asides),
+        )  # fmt: skip
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
         """Open the editor's and the judge's clients."""
         async with AsyncExitStack() as stack:
-            for part in (self.editor, *self.doors):
-                opened = getattr(part, "opened", None)
-                if opened is not None:
-                    await stack.enter_async_context(opened())
+            await stack.enter_async_context(self.editor.traits.opened())
+            if self.judge_door is not None:
+                await stack.enter_async_context(self.judge_door.opened())
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:

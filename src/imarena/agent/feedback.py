@@ -119,6 +119,6 @@ def _done(entry: Mapping[str, JsonValue]) -> bool:
 
 async def ask_judge(judge: Judge, shown: Exhibit) -> Verdict:
     """Ask a judge; one that computes here does so in a thread, so that other edits go on."""
-    if getattr(judge, "cpu_bound", False):
+    if judge.traits.cpu_bound:
         return await asyncio.to_thread(lambda: asyncio.run(judge.judge(shown)))
     return await judge.judge(shown)

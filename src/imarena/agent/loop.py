@@ -14,7 +14,21 @@ from imarena.agent.memory import Memory
 from imarena.agent.rules import RuleMind
 from imarena.agent.spec import EditPlan, Mind, Spec
 from imarena.agent.state import State, StepPicture
-from imarena.core import Editor, EditRequest, EditResult, Exhibit, Journal, Judge, Noun, Verdict, sha256_hex
+from imarena.core import (
+    Aside,
+    Editor,
+    EditorTraits,
+    EditRequest,
+    EditResult,
+    Exhibit,
+    Journal,
+    Judge,
+    Noun,
+    Openable,
+    Verdict,
+    Wrapped,
+    sha256_hex,
+)
 from imarena.core.records import JsonDict, Status
 
 VERSION = "4"
@@ -53,9 +67,10 @@ class Agent:
     judge: Judge | None
     mind: Mind = field(default_factory=RuleMind)
     settings: AgentSettings = AgentSettings()
-    doors: tuple[object, ...] = ()
-    """What has to be open while it works: clients of its judge and its mind."""
-    wrappable: bool = field(default=False, init=False)
+    judge_door: Openable | None = None
+    """The client of its judge, which has to be open while it works; None for a judge that asks no endpoint."""
+    mind_door: Openable | None = None
+    """The client of its mind."""
 
     @property
     def version(self) -> str:
@@ -67,15 +82,24 @@ class Agent:
     def params(self) -> JsonDict:
         """What an output depends on. `driven_by` names the judge: it must not be the one that ranks."""
         driver = self.judge.name if self._closed and self.judge else None
-        inner: JsonDict = dict(getattr(self.editor, "params", {}))
+        inner = self.editor.params
         made: JsonDict = {**self.settings.model_dump(mode="json"), "editor": self.editor.name, "mind": self.mind.name}
         return {"agent": made, "driven_by": driver, **({"editor_params": inner} if inner else {})}
 
     @property
-    def usd_per_image(self) -> float | None:
-        """At most: the editor's price for every step; what a judge's or a mind's endpoint charges comes on top."""
-        price = getattr(self.editor, "usd_per_image", 0.0)
-        return None if price is None else price * self.most_edits
+    def traits(self) -> EditorTraits:
+        """At most the editor's price for every step; what a judge's or a mind's endpoint charges is an aside."""
+        inside, asides = self.editor.traits, []
+        if self.judge_door is not None:
+            asides.append(Aside("judge", self.judge_door, self.most_verdicts, judge=self.judge))
+        if self.mind_door is not None:
+            asides.append(Aside("mind", self.mind_door, self.most_thoughts, texts=self.mind.questions))
+        return EditorTraits(
+            usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.most_edits,
+            price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
+            wrappable=False, opening=self.opened, resumable=self,
+            wraps=Wrapped(self.editor, self.most_edits, tuple(asides)),
+        )  # fmt: skip
 
     @property
     def most_edits(self) -> int:
@@ -96,14 +120,19 @@ class Agent:
     def _closed(self) -> bool:
         return self.settings.stages == "full"
 
+    @property
+    def _fixed(self) -> bool:
+        """Does the editor give the same picture for the same order, whatever the seed?"""
+        return self.editor.traits.deterministic
+
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
         """Open the editor's, the judge's and the mind's clients."""
         async with AsyncExitStack() as stack:
-            for part in (self.editor, *self.doors):
-                opened = getattr(part, "opened", None)
-                if opened is not None:
-                    await stack.enter_async_context(opened())
+            await stack.enter_async_context(self.editor.traits.opened())
+            for door in (self.judge_door, self.mind_door):
+                if door is not None:
+                    await stack.enter_async_context(door.opened())
             yield
 
     async def edit(self, request: EditRequest) -> EditResult:
@@ -152,7 +181,7 @@ class Agent:
 
     async def _closed_loop(self, state: State, spec: Spec, plan: EditPlan) -> None:
         whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
-        words_help = bool(getattr(self.editor, "wrappable", True))
+        words_help = self.editor.traits.wrappable
         course = Course.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
         budget, complete, repeated = max(plan.budget, len(plan.steps)), False, 0
         seen: dict[str, Verdict] = {}
@@ -161,7 +190,7 @@ class Agent:
             told, image = await self._edit_once(state, number, course.words(from_source=state.current is None))
             state.steps.append(told)
             if image is None:  # the step failed: it is tried again within the budget, where that can change anything
-                if _fixed(self.editor) and not course.skip(left):
+                if self._fixed and not course.skip(left):
                     return
                 continue
             name = sha256_hex(image)
@@ -180,7 +209,7 @@ class Agent:
 
     async def _onward(self, state: State, course: Course, look: StepPicture, repeated: int, left: int) -> JsonDict:
         """Where to go from a picture that is not good enough: what the trace says of it, with `stopped` at the end."""
-        fixed = _fixed(self.editor)
+        fixed = self._fixed
         if repeated and not course.more:  # once may be chance; twice, and the editor has no other answer
             ends = not course.turn(left, squeeze=repeated > 1) and (fixed or repeated > 1)
             return {"stopped": "the same picture again"} if ends else {}
@@ -253,11 +282,6 @@ class Agent:
         if wanted is not None:
             return verdict.score is not None and verdict.score >= wanted
         return verdict.success is True
-
-
-def _fixed(editor: Editor) -> bool:
-    """Does it give the same picture for the same order, whatever the seed?"""
-    return bool(getattr(editor, "deterministic", False))
 
 
 def _told(look: StepPicture) -> JsonDict:

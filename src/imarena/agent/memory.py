@@ -20,7 +20,6 @@ from imarena.core import (
     Journal,
     Judge,
     Noted,
-    Resumable,
     Verdict,
     content_id,
     sha256_hex,
@@ -41,8 +40,9 @@ class Memory:
     async def edit(self, number: int, editor: Editor, request: EditRequest) -> EditResult:
         """Edit number `number`. An editor that itself makes many steps keeps them under this one."""
         call = _call("edit", number, request.instruction, request.seed, _hashes(request.sources))
-        if isinstance(editor, Resumable) and self.journal is not None:
-            return await editor.go_on(request, _Under(self.journal, call))
+        resumable = editor.traits.resumable
+        if resumable is not None and self.journal is not None:
+            return await resumable.go_on(request, _Under(self.journal, call))
         held = await self._held(call)
         if held is not None:
             return replace(_results().validate_python(held.value["answer"]), image=held.image)

@@ -11,6 +11,10 @@ class RuleMind:
 
     name = "builtin"
 
+    def questions(self, instruction: str) -> tuple[str, ...]:  # noqa: ARG002
+        """Rules ask nobody."""
+        return ()
+
     async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
         """The instruction with what must not change said beside it."""
         reading = read_instruction(request.instruction)

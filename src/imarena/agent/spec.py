@@ -49,6 +49,10 @@ class Mind(Protocol):
     @property
     def name(self) -> str: ...
 
+    def questions(self, instruction: str) -> tuple[str, ...]:
+        """The texts of all questions that it asks a model about an instruction, to estimate by; none for rules."""
+        ...
+
     async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
         """Stage 1."""
         ...

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar
 
 from pydantic import JsonValue
 
+from imarena.core.ids import sha256_hex
 from imarena.core.records import (
     Assignment,
     Calibration,
@@ -33,6 +34,7 @@ from imarena.core.records import (
     Verification,
     Vote,
 )
+from imarena.core.traits import EditorTraits, JudgeTraits
 
 R = TypeVar("R", bound=Record)
 
@@ -167,13 +169,26 @@ class EditResult:
 
 
 class Editor(Protocol):
-    """Anything that makes an image from a request. `name` is what the leaderboard shows."""
+    """Anything that makes an image from a request. `name` is what the leaderboard shows.
+
+    A plug-in needs `edit` alone: `plugins.adapt_editor` fills in the rest.
+    """
 
     @property
     def name(self) -> str: ...
 
     @property
     def version(self) -> str: ...
+
+    @property
+    def params(self) -> JsonDict:
+        """What an output depends on beside the request and the version."""
+        ...
+
+    @property
+    def traits(self) -> EditorTraits:
+        """What it needs and can do."""
+        ...
 
     async def edit(self, request: EditRequest) -> EditResult: ...
 
@@ -198,15 +213,6 @@ class Journal(Protocol):
 
     def note(self, call: str, noted: Noted) -> None:
         """Store an answer. Raises `InvalidImage` where its picture is none."""
-        ...
-
-
-@runtime_checkable
-class Resumable(Protocol):
-    """An editor of many steps, which goes on where an earlier run of the same work broke off."""
-
-    async def go_on(self, request: EditRequest, journal: Journal) -> EditResult:
-        """As `edit`; what the journal holds is not asked again, and every new answer is noted there."""
         ...
 
 
@@ -261,6 +267,14 @@ class Exhibit:
     references: tuple[bytes, ...] = ()
     task: str | None = None
     expected_objects: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    """Boxes, masks, text and other findings about these images, of the kinds that the judge's traits ask for. Their
+    `params` are empty, because these may hold names."""
+
+    def evidence_of(self, kind: str, image: bytes | None = None) -> tuple[Evidence, ...]:
+        """The evidence of a kind, oldest first; with `image` only what is about these bytes."""
+        about = None if image is None else sha256_hex(image)
+        return tuple(one for one in self.evidence if one.kind == kind and about in (None, one.image_sha256))
 
 
 @dataclass(frozen=True)
@@ -283,7 +297,10 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """A machine that looks at an exhibit. The five names are part of a judgment's identity."""
+    """A machine that looks at an exhibit. The five names are part of a judgment's identity.
+
+    A plug-in needs `judge` alone: `plugins.adapt_judge` fills in the rest.
+    """
 
     @property
     def name(self) -> str: ...
@@ -300,20 +317,12 @@ class Judge(Protocol):
     @property
     def params(self) -> JsonDict: ...
 
+    @property
+    def traits(self) -> JudgeTraits:
+        """What it needs and can do."""
+        ...
+
     async def judge(self, exhibit: Exhibit) -> Verdict: ...
-
-
-@runtime_checkable
-class PartlyAsked(Protocol):
-    """A judge with several questions, which goes on where an earlier attempt at the same work failed."""
-
-    def usable(self, reply: Reply) -> Mapping[str, str]:
-        """The answers in an earlier reply that need not be asked for again, by question."""
-        ...
-
-    async def go_on(self, exhibit: Exhibit, held: Mapping[str, str]) -> Verdict:
-        """Ask what is not in `held`, and read all answers together."""
-        ...
 
 
 __all__ = [
@@ -324,17 +333,17 @@ __all__ = [
     "EditRequest",
     "EditResult",
     "Editor",
+    "EditorTraits",
     "Exhibit",
     "Importable",
     "Intake",
     "Journal",
     "Judge",
+    "JudgeTraits",
     "Noted",
     "Order",
-    "PartlyAsked",
     "Progress",
     "ReadFormat",
-    "Resumable",
     "Skip",
     "Verdict",
     "WriteFormat",

@@ -5,21 +5,29 @@ point group ``imarena.<kind>``.
 """
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 from imarena.core.errors import UnknownName, UserError
 
 T = TypeVar("T")
+Kind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "metric"]
+"""Everything that can be registered. Another kind is a decision, not a plug-in."""
 
 
 class Registry(Generic[T]):
-    """Names of one kind (``judge``, ``editor``, ``format``) and where their implementation lives."""
+    """Names of one kind and where their implementation lives.
 
-    def __init__(self, kind: str, builtin: dict[str, str]) -> None:
+    `adapt` gets a name and what was loaded for it, and returns what `get` gives: a plug-in is made to fit there, once.
+    """
+
+    def __init__(self, kind: Kind, builtin: dict[str, str], adapt: Callable[[str, T], T] | None = None) -> None:
+        if kind not in get_args(Kind):
+            raise ValueError(f"a registry of the kind '{kind}' is not known; known are {', '.join(get_args(Kind))}")
         self.kind = kind
+        self._adapt = adapt
         self._paths = dict(builtin)
         self._loaded: dict[str, T] = {}
         self._plugins_read = False
@@ -53,7 +61,7 @@ class Registry(Generic[T]):
                 raise UnknownName(f"There is no {self.kind} called '{name}'.", hint=self._suggest(name))
             module, _, attribute = self._paths[name].partition(":")
             loaded: Any = getattr(import_module(module), attribute)
-            self._loaded[name] = loaded
+            self._loaded[name] = loaded if self._adapt is None else self._adapt(name, loaded)
         return self._loaded[name]
 
     def _suggest(self, name: str) -> str:

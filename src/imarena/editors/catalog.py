@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from imarena.clients import Budget
-from imarena.core import Editor, Registry
+from imarena.core import Editor, Registry, adapt_editor
 
 Needs = Literal["nothing", "endpoint", "vision", "trust"]
 
@@ -70,4 +70,14 @@ KINDS: Mapping[str, EditorKind] = {
     ),
 }
 
-EDITORS: Registry[MakeEditor] = Registry("editor", {name: kind.path for name, kind in KINDS.items()})
+
+def adapted(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001
+    """The maker of an editor whose products have the whole port, whatever a plug-in returns."""
+
+    def made(name: str, options: Mapping[str, JsonValue], ports: Ports) -> Editor:
+        return adapt_editor(make(name, options, ports), name)
+
+    return made
+
+
+EDITORS: Registry[MakeEditor] = Registry("editor", {name: kind.path for name, kind in KINDS.items()}, adapted)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, field_validator
 
-from imarena.core import EditRequest, EditResult, InvalidImage, Noun
+from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, Noun
 from imarena.core.records import JsonDict, Status
 from imarena.editors.options import read_editor_options
 from imarena.images import SUFFIXES, media_type_of
@@ -59,6 +59,11 @@ class CommandEditor:
     def version(self) -> str:
         """As stated in the settings: a program does not tell it by itself."""
         return self.settings.version
+
+    @property
+    def traits(self) -> EditorTraits:
+        """The price as stated."""
+        return EditorTraits(usd_per_image=self.settings.usd_per_image)
 
     @property
     def params(self) -> JsonDict:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
-from imarena.core import EditRequest, EditResult, InvalidImage, MissingExtra, Noun, UnknownName, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, MissingExtra, Noun, UnknownName, UserError
 from imarena.core.records import JsonDict, Status
 from imarena.editors import qwen_processor
 from imarena.editors.catalog import Ports
@@ -86,7 +86,6 @@ class DiffusersEditor:
     name: str
     settings: DiffusersSettings
     shape: PipelineCall
-    usd_per_image: float = 0.0
     _pipe: Any = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -94,6 +93,11 @@ class DiffusersEditor:
     def version(self) -> str:
         """The model and its revision."""
         return f"{Path(self.settings.model).name}@{self.settings.revision or 'main'} {self.settings.version}".strip()
+
+    @property
+    def traits(self) -> EditorTraits:
+        """The pipeline has to be loaded."""
+        return EditorTraits(opening=self.opened)
 
     @property
     def params(self) -> JsonDict:

@@ -7,12 +7,12 @@ turns in one. Each may lie below `DATASET/`, and any picture type will do. The r
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from imarena.core import EditRequest, EditResult, Noun, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError
 from imarena.core.records import JsonDict, Mode, Status
 from imarena.editors.options import read_editor_options
 
@@ -34,8 +34,11 @@ class FolderEditor:
     name: str
     root: Path
     version: str = "1"
-    needs_key: bool = field(default=True, init=False)
-    deterministic: bool = field(default=True, init=False)
+
+    @property
+    def traits(self) -> EditorTraits:
+        """Files are found by the item's name."""
+        return EditorTraits(needs_key=True, deterministic=True)
 
     @property
     def params(self) -> JsonDict:

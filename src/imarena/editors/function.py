@@ -17,7 +17,7 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditRequest, EditResult, Noun, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError
 from imarena.core.records import JsonDict, Status
 from imarena.editors.options import read_editor_options
 from imarena.images import encode_image
@@ -40,6 +40,11 @@ class FunctionEditor:
     name: str
     call: Callable[[EditRequest], Any]
     version: str = "1"
+
+    @property
+    def traits(self) -> EditorTraits:
+        """A function has no means to declare any."""
+        return EditorTraits()
 
     @property
     def params(self) -> JsonDict:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from imarena.core import Chat, Judge, Registry
+from imarena.core import Chat, Judge, Registry, adapt_judge
 
 MakeJudge = Callable[[Mapping[str, JsonValue], Chat | None], Judge]
 """Options and, for judges that ask a model, a chat in; a judge out."""
@@ -161,9 +161,27 @@ CARDS: Mapping[str, Card] = {
         None,
         "A reward head on output and caption.",
     ),
+    "inside-boxes": Card(
+        "imarena.judges.inside_boxes:make",
+        "pointwise",
+        "nothing",
+        (0, 1),
+        "Whether the change stays inside the edit's boxes (stored evidence): highest where nothing was changed.",
+        "visual_consistency",
+    ),
     "recorded": Card(
         "imarena.judges.recorded:make", "both", "records", None, "Verdicts from a file, single or pairwise."
     ),
 }
 
-JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()})
+
+def adapted(name: str, make: MakeJudge) -> MakeJudge:
+    """The maker of a judge whose products have the whole port, whatever a plug-in returns."""
+
+    def made(options: Mapping[str, JsonValue], chat: Chat | None) -> Judge:
+        return adapt_judge(make(options, chat), name)
+
+    return made
+
+
+JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()}, adapted)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from imarena.core import Exhibit, Verdict
+from imarena.core import Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
 from imarena.language import (
@@ -194,8 +194,7 @@ class OfflineLister:
     version = VERSION
     prompt_id = ""
     prompt_version = ""
-    assumed_s = 0.001
-    """What an estimate counts a list at."""
+    traits = JudgeTraits(seconds=0.001)
 
     @property
     def params(self) -> JsonDict:

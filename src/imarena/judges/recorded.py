@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from imarena.core import Chat, Exhibit, UserError, Verdict, content_id, sha256_hex
+from imarena.core import Chat, Exhibit, JudgeTraits, UserError, Verdict, content_id, sha256_hex
 from imarena.core import higher_is_better as metric_direction
 from imarena.core.records import JsonDict, Noun, Outcome, Status
 from imarena.judges.options import read_judge_options
@@ -60,6 +60,7 @@ class RecordedJudge:
     prompt_id: str = "recorded"
     prompt_version: str = "1"
     higher_is_better: bool = True
+    traits: JudgeTraits = JudgeTraits()
 
     @property
     def params(self) -> JsonDict:

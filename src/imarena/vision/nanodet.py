@@ -1,5 +1,5 @@
 """Which of COCO's 80 kinds of things stand where: NanoDet-g (RangiLyu 2021; weights bundled, Apache-2.0). Loaded on
-first use. Only the scores are read, not the boxes: what is asked here is whether a thing is there.
+first use. Only the scores are read; boxes are drawn around the cells in which a kind was seen.
 """
 
 from functools import lru_cache
@@ -7,6 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core.vision_ports import Detection
+from imarena.images import components
 from imarena.vision.networks import network
 
 KINDS = (
@@ -22,6 +24,8 @@ KINDS = (
 """In the order of the network's outputs."""
 SIDE = 256
 GRID = SIDE // 8
+THRESHOLD = 0.5
+"""A kind counts as found where the network is at least this sure; below it is often wrong."""
 _MEAN = np.array([103.53, 116.28, 123.675], np.float32)
 _SPREAD = np.array([57.375, 57.12, 58.395], np.float32)
 
@@ -54,3 +58,20 @@ def things_seen(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
     way = cv2.INTER_AREA if min(rgb.shape[:2]) > SIDE else cv2.INTER_LINEAR
     small = cv2.resize(np.asarray(rgb, np.float32), (SIDE, SIDE), interpolation=way)
     return _found(np.asarray(np.clip(small * 255 + 0.5, 0, 255), np.uint8).tobytes())
+
+
+def detect(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
+    """Boxes around the cells in which a kind was seen, the surest first.
+
+    `pixels` is sRGB, shape (height, width, 3). Boxes end at cells of a 32nd of a side; two things of one kind that
+    touch are one box, and a box lies on its thing without covering all of it.
+    """
+    height, width = pixels.shape[:2]
+    seen = things_seen(np.asarray(pixels, np.float32) / np.float32(255))
+    found = []
+    for kind in np.flatnonzero(seen.max(axis=(1, 2)) >= THRESHOLD):
+        for box in components(seen[kind] >= THRESHOLD):
+            left, top, right, bottom = (int(end) for end in box.as_tuple())
+            sure = float(seen[kind, top:bottom, left:right].max())
+            found.append(Detection(box.scaled(width / GRID, height / GRID).as_tuple(), KINDS[kind], min(1.0, sure)))
+    return tuple(sorted(found, key=lambda one: (-one.score, one.label, one.box)))

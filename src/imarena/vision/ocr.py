@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from imarena.core.vision_ports import Detection
+
 LONG_SIDE = 768
 _SMALLEST = 384
 _SMALLEST_PART = 480
@@ -106,6 +108,20 @@ def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ..
         right, bottom = corners.max(axis=0)
         lines.append(TextLine(str(text), float(confidence), (float(left), float(top), float(right), float(bottom))))
     return tuple(sorted(lines, key=lambda line: (line.box[1], line.box[0])))
+
+
+def detect(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
+    """Every line of text as a box in pixels, with what it says as its label, the surest first.
+
+    `pixels` is sRGB, shape (height, width, 3).
+    """
+    height, width = pixels.shape[:2]
+    found = []
+    for line in read_lines(Image.fromarray(pixels)):
+        left, top, right, bottom = (min(1.0, max(0.0, end)) for end in line.box)
+        box = (left * width, top * height, right * width, bottom * height)
+        found.append(Detection(box, line.text, line.confidence))
+    return tuple(sorted(found, key=lambda one: (-one.score, one.box)))
 
 
 def folded(text: str) -> str:

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core.vision_ports import SegmentMask
 from imarena.vision.networks import network
 
 SIDE = 320
@@ -41,3 +42,13 @@ def saliency(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
     small = cv2.resize(np.asarray(rgb, np.float32), (SIDE, SIDE), interpolation=way)
     found = _found(np.asarray(np.clip(small * 255 + 0.5, 0, 255), np.uint8).tobytes())
     return np.asarray(np.clip(cv2.resize(found, (width, height), interpolation=cv2.INTER_LINEAR), 0, 1), np.float32)
+
+
+def segment_salient(pixels: NDArray[np.uint8]) -> tuple[SegmentMask, ...]:
+    """The thing that the image is about as one mask (height, width); none where nothing stands out.
+
+    `pixels` is sRGB, shape (height, width, 3). The score is the mean of the map inside the mask.
+    """
+    found = saliency(np.asarray(pixels, np.float32) / np.float32(255))
+    mask = np.asarray(found >= 0.5, np.bool_)
+    return (SegmentMask(mask, "salient", float(found[mask].mean())),) if mask.any() else ()

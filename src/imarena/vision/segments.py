@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from imarena.core.vision_ports import SegmentMask
+
 WORKING_SIDE = 512
 MAX_REGIONS = 24
 _GRID = 12
@@ -30,14 +32,30 @@ class Segment:
 
 def segment(pixels: NDArray[np.uint8]) -> list[Segment]:
     """Numbered regions of a picture, shape (height, width, 3), sRGB."""
+    height, width = pixels.shape[:2]
+    labels = _labels(pixels)
+    return _regions(labels, width / labels.shape[1], height / labels.shape[0], (width, height))
+
+
+def segment_masks(pixels: NDArray[np.uint8]) -> tuple[SegmentMask, ...]:
+    """The same regions as masks (height, width), which together cover the picture."""
+    import cv2
+
+    height, width = pixels.shape[:2]
+    labels = cv2.resize(_labels(pixels), (width, height), interpolation=cv2.INTER_NEAREST)
+    masks = (np.asarray(labels == label, np.bool_) for label in np.unique(labels))
+    return tuple(SegmentMask(mask) for mask in masks)
+
+
+def _labels(pixels: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """The region of every pixel at working size."""
     import cv2
 
     height, width = pixels.shape[:2]
     scale = min(1.0, WORKING_SIDE / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA) if scale < 1 else pixels
-    labels = _joined(_watershed(small), cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float64))
-    return _regions(labels, width / size[0], height / size[1], (width, height))
+    return _joined(_watershed(small), cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float64))
 
 
 def _watershed(small: NDArray[np.uint8]) -> NDArray[np.int32]:

@@ -58,10 +58,7 @@ def edited(name: str, folder: Path, request: EditRequest) -> tuple[Editor, EditR
     async def run() -> tuple[Editor, EditResult]:
         async with FakeImages(api_key=KEY) as server:
             editor: Editor = editor_at(server, name) if name in PROVIDERS else local(name, folder)
-            opened = getattr(editor, "opened", None)
-            if opened is None:
-                return editor, await editor.edit(request)
-            async with opened():
+            async with editor.traits.opened():
                 return editor, await editor.edit(request)
 
     return asyncio.run(run())
@@ -76,9 +73,9 @@ def test_a_good_request_ends_in_pixels(name: str, tmp_path: Path) -> None:
     assert result.image is not None
     check_image(result.image)
     assert result.error == ""
-    canonical_json(getattr(editor, "params", {}))
+    canonical_json(editor.params)
     json.dumps([dict(step) for step in result.steps], allow_nan=False)
-    price = getattr(editor, "usd_per_image", 0.0)
+    price = editor.traits.usd_per_image
     assert price is not None
     assert result.cost_usd is None or 0 <= result.cost_usd <= price
 

@@ -4,7 +4,16 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from imarena.core.protocols import ChatAnswer, ChatPrompt, EditRequest, EditResult, Exhibit, Verdict
+from imarena.core.protocols import (
+    ChatAnswer,
+    ChatPrompt,
+    EditorTraits,
+    EditRequest,
+    EditResult,
+    Exhibit,
+    JudgeTraits,
+    Verdict,
+)
 from imarena.core.records import JsonDict, Status, Usage
 
 
@@ -16,7 +25,8 @@ class StepEditor:
     name: str = "step"
     version: str = "1"
     asked: list[EditRequest] = field(default_factory=list)
-    usd_per_image: float = 0.25
+    params: JsonDict = field(default_factory=dict)
+    traits: EditorTraits = EditorTraits(usd_per_image=0.25)
 
     def __post_init__(self) -> None:
         self._results = iter(self.results)
@@ -41,6 +51,7 @@ class ScoreJudge:
     prompt_id: str = ""
     prompt_version: str = ""
     params: JsonDict = field(default_factory=dict)
+    traits: JudgeTraits = JudgeTraits()
     shown: list[Exhibit] = field(default_factory=list)
     reasons: Callable[[bytes], JsonDict] | None = None
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, RuleMind
 from imarena.agent.orders import orders_about, orders_in, requests_in, with_quotes
 from imarena.agent.spec import fitted
-from imarena.core.protocols import EditRequest, EditResult, Exhibit, Verdict
+from imarena.core.protocols import EditorTraits, EditRequest, EditResult, Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.language import read_instruction
 from tests.unit.agent.parts import ScoreJudge, ScriptedChat, StepEditor, by_length
@@ -204,8 +204,7 @@ def test_a_picture_that_lacks_a_change_is_not_preferred_for_being_cleaner() -> N
 def test_an_editor_without_chance_is_not_asked_the_same_again() -> None:
     @dataclass
     class Fixed(StepEditor):
-        deterministic: bool = True
-        wrappable: bool = False
+        traits: EditorTraits = EditorTraits(deterministic=True, wrappable=False)
 
     class Quality(ScoreJudge):
         async def judge(self, exhibit: Exhibit) -> Verdict:

@@ -46,7 +46,7 @@ VERDICT = (2 * (WORDS + 2 * PICTURE) + 8 * REPLY) / 1e6
     ("settings", "verdicts"), [({}, 5), ({"go_back": False}, 4), ({"steps": 2}, 3), ({"stages": "plan"}, 0)]
 )
 def test_the_judge_is_asked_once_a_step_and_once_about_the_source(settings: dict[str, Any], verdicts: int) -> None:
-    made = Agent("a", StepEditor(), judge(), settings=AgentSettings(**settings), doors=(door(**PRICED),))
+    made = Agent("a", StepEditor(), judge(), settings=AgentSettings(**settings), judge_door=door(**PRICED))
     if verdicts:
         assert cost(made, 3) == pytest.approx(3 * verdicts * VERDICT, rel=1e-3)
     else:
@@ -58,19 +58,19 @@ def test_the_mind_is_asked_to_understand_and_to_plan() -> None:
     mind = ChatMind(asked, "m")
     characters = sum(len(_prompt(name)["system"]) + len(_prompt(name)["ask"]) for name in ("understand", "plan"))
     expected = 2 * (characters / 4 + 2 * PICTURE) / 1e6 + 8 * 2 * REPLY / 1e6
-    made = Agent("a", StepEditor(), judge(), mind, doors=(asked,))
+    made = Agent("a", StepEditor(), judge(), mind, mind_door=asked)
     assert cost(made) == pytest.approx(expected, rel=0.02)  # the words that are filled in are few
 
 
 def test_what_is_wrapped_is_asked_again_for_every_edit() -> None:
-    inner = BestOf("b", StepEditor(), judge(), 3, doors=(door(**PRICED),))
+    inner = BestOf("b", StepEditor(), judge(), 3, judge_door=door(**PRICED))
     assert cost(inner) == pytest.approx(3 * VERDICT, rel=1e-3)
     outer = Agent("a", inner, judge(), settings=AgentSettings(steps=2))
     assert cost(outer) == pytest.approx(6 * VERDICT, rel=1e-3)
 
 
 def test_a_price_that_is_not_known_is_not_made_up() -> None:
-    found = asides(BestOf("b", StepEditor(), judge(), 3, doors=(door(),)), [PLACE])
+    found = asides(BestOf("b", StepEditor(), judge(), 3, judge_door=door()), [PLACE])
     assert found is not None
     assert found.cost_usd is None
     assert "input_usd_per_million" in found.told

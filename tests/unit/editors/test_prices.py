@@ -122,8 +122,8 @@ def test_every_model_behind_an_endpoint_has_a_price_with_its_day_and_source() ->
 def test_a_card_price_reaches_the_editor_and_the_user_goes_first(tmp_path: Path) -> None:
     def wired(name: str, **options: JsonValue) -> tuple[str, float | None, date | None, str]:
         editor = EditorWiring(workspace, EditorArguments(options)).wire(name)
-        told = (getattr(editor, key) for key in ("usd_per_image", "price_as_of", "notice"))
-        return (editor.name, *told)
+        told = editor.traits
+        return editor.name, told.usd_per_image, told.price_as_of, told.notice
 
     card = card_of("gpt-image-1")
     assert card is not None

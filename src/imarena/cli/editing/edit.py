@@ -100,7 +100,7 @@ def command(
                 stderr().print(f"Contact sheet: {escape(str(shown.resolve()))}", soft_wrap=True, highlight=False)
             with progress_bars("edit") as tell:
                 report = edit_items(workspace, chosen, editors, settings, progress=tell)
-        drivers = {e.name: e.params.get("driven_by") for e in editors if hasattr(e, "params")}
+        drivers = {e.name: e.params.get("driven_by") for e in editors}
     named = {name: judge for name, judge in drivers.items() if judge}
     document = {
         "dry_run": dry_run,

@@ -8,13 +8,13 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditRequest, EditResult, InvalidImage, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage, UserError
 from imarena.core.records import JsonDict, Status
 from imarena.editors.classical import frame, light, things
 from imarena.editors.classical.find import Bools, target_mask
@@ -117,10 +117,11 @@ class ClassicalEditor:
     name: str
     operations: tuple[str, ...]
     version: str = VERSION
-    wrappable: bool = field(default=False, init=False)
-    """Rules would read the words around an instruction as orders."""
-    deterministic: bool = field(default=True, init=False)
-    """The same order gives the same picture, whatever the seed."""
+
+    @property
+    def traits(self) -> EditorTraits:
+        """Rules would read the words around an instruction as orders, and chance has no part in them."""
+        return EditorTraits(wrappable=False, deterministic=True)
 
     @property
     def params(self) -> JsonDict:

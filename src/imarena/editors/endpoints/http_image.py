@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from imarena.clients import ImageAnswer, ImageClient, ImageEndpoint
-from imarena.core import EditRequest, EditResult, InvalidImage
+from imarena.core import EditorTraits, EditRequest, EditResult, InvalidImage
 from imarena.core.records import JsonDict, Status
 from imarena.editors.catalog import Ports
 from imarena.images import media_type_of
@@ -61,24 +61,13 @@ class EndpointEditor:
         return {"adapter": self.kind, "model": self.settings.model, **self.shown, **self.settings.body}
 
     @property
-    def usd_per_image(self) -> float | None:
-        """The most that one picture costs; None where it is not stated."""
-        return self.settings.usd_per_image
-
-    @property
-    def price_as_of(self) -> date | None:
-        """The day of that price; None where a user stated it."""
-        return self.settings.price_as_of
-
-    @property
-    def price_from(self) -> str:
-        """Who published it."""
-        return self.settings.price_from
-
-    @property
-    def notice(self) -> str:
-        """What a user should know before a run."""
-        return self.settings.notice
+    def traits(self) -> EditorTraits:
+        """The price as the settings state it; its client has to be open."""
+        told = self.settings
+        return EditorTraits(
+            usd_per_image=told.usd_per_image, price_as_of=told.price_as_of, price_from=told.price_from,
+            notice=told.notice, opening=self.opened,
+        )  # fmt: skip
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:

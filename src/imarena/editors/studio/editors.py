@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from imarena.core import EditRequest, EditResult, UnknownName, sha256_hex
-from imarena.core.records import Status
+from imarena.core import EditorTraits, EditRequest, EditResult, UnknownName, sha256_hex
+from imarena.core.records import JsonDict, Status
 from imarena.editors.studio import recipes
 from imarena.editors.studio.work import Failed, Work, work_for
 
@@ -41,6 +41,16 @@ class StudioEditor:
     habit: str
     name: str
     version: str = "1"
+
+    @property
+    def traits(self) -> EditorTraits:
+        """Free, and nothing to open."""
+        return EditorTraits()
+
+    @property
+    def params(self) -> JsonDict:
+        """None: an output depends on the habit and the item alone."""
+        return {}
 
     async def edit(self, request: EditRequest) -> EditResult:
         """Carry out the request in the editor's manner; a request that is not from the benchmark is refused."""

@@ -12,7 +12,7 @@ from typing import Literal
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from imarena.core import Chat, Exhibit, InvalidImage, Verdict
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.images import decode
 from imarena.judges.builtin.checks import RuleInput
@@ -103,7 +103,7 @@ class BuiltinJudge:
     version = VERSION
     prompt_id = ""
     prompt_version = ""
-    cpu_bound = True
+    traits = JudgeTraits(cpu_bound=True)
 
     def __init__(self, settings: BuiltinSettings | None = None) -> None:
         self.settings = settings or BuiltinSettings()

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pydantic import Field, JsonValue
 
-from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, UserError, Verdict, content_id
+from imarena.core import BudgetSpent, Chat, ChatAnswer, ChatPrompt, Exhibit, JudgeTraits, UserError, Verdict, content_id
 from imarena.core.records import JsonDict, Noun, Reply, Status, Usage
 from imarena.judges.chat.prompt import Prompt, render_prompt
 from imarena.judges.replies.parse import PARSER_VERSION, Unreadable
@@ -65,6 +65,14 @@ class ChatJudge:
     @property
     def prompt_version(self) -> str:
         return "+".join({prompt.prompt_id: prompt.version for prompt in self.prompts.values()}.values())
+
+    @cached_property
+    def traits(self) -> JudgeTraits:
+        """Its questions, and that it can read replies again and ask for a part of them."""
+        return JudgeTraits(
+            dimension=self.dimension, prompts=self.prompts, passes=self.passes,
+            max_reply_tokens=self.settings.max_tokens, reader=self, partly_asked=self,
+        )  # fmt: skip
 
     @property
     def params(self) -> JsonDict:

@@ -87,6 +87,15 @@ class Prompt(Noun):
         """Does it show the list of expected objects?"""
         return any("{expected_objects}" in part.text for part in self.user)
 
+    def check(self, exhibit: Exhibit) -> None:
+        """Raise where the exhibit has not what the prompt needs."""
+        check_exhibit(self, exhibit)
+
+    def preview(self, exhibit: Exhibit) -> tuple[str | bytes, ...]:
+        """The system message and all parts, as they would be sent."""
+        rendered = render(self, exhibit)
+        return (rendered.system, *rendered.parts)
+
     @property
     def sha256(self) -> str:
         """Hash of all that the file and the guard say, so that a change without a new version is seen."""

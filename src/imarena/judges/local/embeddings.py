@@ -16,7 +16,7 @@ from typing import Any, Literal
 from PIL import Image
 from pydantic import Field, JsonValue
 
-from imarena.core import Chat, Exhibit, InvalidImage, UserError, Verdict
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.local.model import (
@@ -30,7 +30,7 @@ from imarena.judges.local.model import (
 from imarena.judges.options import read_judge_options
 
 Kind = Literal["clipscore", "clip-i", "dino"]
-Embedder = Callable[[Image.Image | str], Any]
+Embed = Callable[[Image.Image | str], Any]
 """A picture or a text in, a unit vector (torch, shape (d,)) out."""
 
 
@@ -63,6 +63,11 @@ class EmbeddingJudge:
         return f"{self.kind}/{model_label(self.folder)}"
 
     @property
+    def traits(self) -> JudgeTraits:
+        """CLIPScore compares with the words, the others with the source."""
+        return JudgeTraits(needs_source=self.kind != "clipscore")
+
+    @property
     def params(self) -> JsonDict:
         """The weights by hash, not by path; the device does not change what is asked."""
         scale: JsonDict = {"scale": self.settings.scale} if self.kind == "clipscore" else {}
@@ -88,7 +93,7 @@ class EmbeddingJudge:
         return Verdict(Status.OK, score=score, scores={"cosine": cosine}, model=model_label(self.folder))
 
     @cached_property
-    def _embed(self) -> Embedder:
+    def _embed(self) -> Embed:
         loaders = {"clipscore": clip_embedder, "clip-i": clip_embedder, "dino": dino_embedder}
         return loaders[self.kind](self.folder, self.settings.device)
 
@@ -113,7 +118,7 @@ def _make(kind: Kind, options: Mapping[str, JsonValue]) -> EmbeddingJudge:
     return EmbeddingJudge(kind, settings, model_folder(settings.model, kind))
 
 
-def clip_embedder(folder: Path, device: str) -> Embedder:
+def clip_embedder(folder: Path, device: str) -> Embed:
     """CLIP's projected, normalised features of a picture or a text (cut to the model's length)."""
     torch, transformers = import_torch("clipscore")
     device = device_of(torch, device)
@@ -137,7 +142,7 @@ def clip_embedder(folder: Path, device: str) -> Embedder:
     return embed
 
 
-def dino_embedder(folder: Path, device: str) -> Embedder:
+def dino_embedder(folder: Path, device: str) -> Embed:
     """The normalised class token of a DINO, DINOv2 or other ViT encoder."""
     torch, transformers = import_torch("dino")
     device = device_of(torch, device)

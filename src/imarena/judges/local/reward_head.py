@@ -18,7 +18,7 @@ from typing import Any, Literal
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import Chat, Exhibit, InvalidImage, UserError, Verdict, sha256_hex
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import decode
 from imarena.judges.local.model import (
@@ -76,6 +76,11 @@ class RewardJudge:
     @property
     def prompt_id(self) -> str:
         return f"{self.kind}-{sha256_hex(chr(0).join(self.questions).encode())[:12]}"
+
+    @property
+    def traits(self) -> JudgeTraits:
+        """EditReward shows the source too."""
+        return JudgeTraits(needs_source=self.kind == "editreward")
 
     @property
     def params(self) -> JsonDict:

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from imarena.agent import ChatMind
-from imarena.core import Editor, Exhibit, UserError
+from imarena.core import Aside, Editor, Exhibit, JudgeTraits, UserError
 from imarena.core.records import ImageRef, Item, Mode, Usage
 from imarena.workflows.questions import (
     CHARACTERS_PER_TOKEN,
@@ -13,11 +11,11 @@ from imarena.workflows.questions import (
     PIXELS_PER_TOKEN,
     UNKNOWN_PIXELS,
     Size,
-    picture_tokens,
+    endpoint_tokens,
     question_size,
 )
 from imarena.workflows.views import instruction_of, references_of
-from imarena.workflows.wiring import Door, Wired
+from imarena.workflows.wiring import Door
 
 _MADE = b"made"
 """Stands for the picture that is judged and not yet there: it is taken to be as large as the source."""
@@ -46,10 +44,14 @@ class Asides:
 class _Asked:
     """One endpoint, who asks it, and how often for one output at most."""
 
-    who: str
+    aside: Aside
     door: Door
-    part: Any
     times: int
+
+    @property
+    def who(self) -> str:
+        """`judge` or `mind`."""
+        return self.aside.who
 
 
 def asides(editor: Editor, places: Sequence[MissingOutput]) -> Asides | None:
@@ -69,18 +71,15 @@ def asides(editor: Editor, places: Sequence[MissingOutput]) -> Asides | None:
     return Asides(total, f"on top, at most: {', '.join(told)} (tokens assumed)")
 
 
-def _asked(editor: Any, edits: int = 1) -> Iterator[_Asked]:
+def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
     """Endpoints of an editor and of those that it wraps, which may be asked once for each of its own edits."""
-    mind = getattr(editor, "mind", None)
-    thinks = mind.chat if isinstance(mind, ChatMind) else None
-    for door in getattr(editor, "doors", ()):
-        if isinstance(door, Door):
-            by_mind = door is thinks
-            times = editor.most_thoughts if by_mind else editor.most_verdicts
-            part = mind if by_mind else editor.judge
-            yield _Asked("mind" if by_mind else "judge", door, part, times * edits)
-    if hasattr(editor, "editor"):
-        yield from _asked(editor.editor, edits * editor.most_edits)
+    wraps = editor.traits.wraps
+    if wraps is None:
+        return
+    for aside in wraps.asides:
+        if isinstance(aside.door, Door):
+            yield _Asked(aside, aside.door, aside.times * edits)
+    yield from _asked(wraps.editor, edits * wraps.edits)
 
 
 def _cost(one: _Asked, places: Sequence[MissingOutput]) -> float | None:
@@ -97,8 +96,8 @@ def _verdict(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
     sources, references = place.item.sources, references_of(place.item, place.turn)
     known = {image.sha256.encode(): image for image in (*sources, *references)}
     known |= {_MADE: sources[0]} if sources else {}
-    prompts = getattr(one.part, "prompts", None)
-    if not isinstance(prompts, dict):
+    traits = one.aside.judge.traits if one.aside.judge is not None else JudgeTraits()
+    if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
         return Size(_WORDS, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
     shown = Exhibit(
@@ -107,19 +106,19 @@ def _verdict(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
         references=tuple(image.sha256.encode() for image in references),
         task=place.item.turns[place.turn].task or place.item.task,
     )  # fmt: skip
-    passes = int(getattr(one.part, "passes", 1))
+    passes = traits.passes
     try:
-        size = question_size(prompts.values(), shown, lambda part: _tokens(one, known.get(part)))
+        size = question_size(traits.prompts.values(), shown, lambda part: _tokens(one, known.get(part)))
     except UserError:
         return Size(0, 0, 0), 0
-    return Size(size.words * passes, size.pixels * passes, size.pictures * passes), len(prompts) * passes
+    return Size(size.words * passes, size.pixels * passes, size.pictures * passes), traits.questions
 
 
 def _thought(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
     """The mean size of the mind's two questions about an output."""
-    questions = one.part.questions(instruction_of(place.item, place.turn, place.mode))
+    questions = one.aside.texts(instruction_of(place.item, place.turn, place.mode)) if one.aside.texts else ()
     pictures = (*place.item.sources, *references_of(place.item, place.turn))
-    words = sum(len(question) for question in questions) / len(questions) / CHARACTERS_PER_TOKEN
+    words = sum(len(question) for question in questions) / max(1, len(questions)) / CHARACTERS_PER_TOKEN
     return Size(words, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
 
 
@@ -127,4 +126,4 @@ def _tokens(one: _Asked, image: ImageRef | None) -> float:
     """What a picture counts there; one of unknown size where it is not known."""
     if image is None:
         return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
-    return picture_tokens(Wired(one.part, "", "pointwise", door=one.door), image)
+    return endpoint_tokens(one.door.endpoint, image)

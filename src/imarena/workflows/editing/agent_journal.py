@@ -103,5 +103,5 @@ def paid_before(workspace: Workspace) -> dict[str, float]:
 
 
 def _hash(editor: Editor, place: list[object]) -> str:
-    made = {"editor": editor.name, "version": editor.version, "params": getattr(editor, "params", {}), "place": place}
+    made = {"editor": editor.name, "version": editor.version, "params": editor.params, "place": place}
     return sha256_hex(canonical_json(made).encode())

@@ -4,11 +4,11 @@ import asyncio
 import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from imarena.core import EditRequest, EditResult, InvalidImage, Resumable, UnknownName, UserError
+from imarena.core import EditRequest, EditResult, InvalidImage, UnknownName, UserError
 from imarena.core.records import Status
 from imarena.images import SUFFIXES, check_image, media_type_of
 from imarena.storage import Workspace, init_workspace, is_workspace, open_workspace
@@ -57,12 +57,9 @@ def run_agent(
     request = EditRequest(instruction, pictures[:1], pictures[1:], seed=seed)
 
     async def edit() -> EditResult:
-        async with AsyncExitStack() as stack:
-            opened = getattr(agent, "opened", None)
-            if opened is not None:
-                await stack.enter_async_context(opened())
-            if isinstance(agent, Resumable):
-                return await agent.go_on(request, StepJournal.fresh(workspace, agent))
+        async with agent.traits.opened():
+            if agent.traits.resumable is not None:
+                return await agent.traits.resumable.go_on(request, StepJournal.fresh(workspace, agent))
             return await agent.edit(request)
 
     result = asyncio.run(edit())

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from statistics import median
 from typing import Any
 
-from imarena.core import Editor, Resumable, counted, sha256_hex
+from imarena.core import Editor, counted, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
 from imarena.editors import FolderEditor, age
 from imarena.storage import Workspace
@@ -87,7 +87,7 @@ def estimate_edits(
                 stored[slot] = output.image
             if output.latency_s is not None:
                 seen.latencies.append(output.latency_s)
-    paid = paid_before(workspace) if any(isinstance(editor, Resumable) for editor in editors) else {}
+    paid = paid_before(workspace) if any(editor.traits.resumable for editor in editors) else {}
     made = [_estimate(editor, items, settings, past[editor.name], done, paid) for editor in editors]
     return [_told_of_files(one, editor, items, stored) for one, editor in zip(made, editors, strict=True)]
 
@@ -161,7 +161,7 @@ def _estimate(
         total, basis = total - less, f"{basis}; less {less:.4f} USD for steps that are paid for"
     seconds = median(past.latencies) * new / max(1, settings.concurrency) if past.latencies else None
     told = None if as_of is None else as_of.isoformat()
-    notices = [str(getattr(_asked(editor), "notice", "")), _OTHERS.format(other) if other else ""]
+    notices = [editor.traits.notice, _OTHERS.format(other) if other else ""]
     return EditEstimate(editor.name, new, before, total, seconds, basis, told, " ".join(filter(None, notices)))
 
 
@@ -175,29 +175,18 @@ def _steps(
     return steps_of(EditWork(item, editor, turn, place.mode, sample, above[1] if above else None, 0, seed))
 
 
-def _asked(editor: Editor) -> object:
-    """The editor that is paid: inside an agent, the one that it wraps."""
-    found: object = editor
-    while hasattr(found, "editor"):
-        found = found.editor
-    return found
-
-
 def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]:
     if past.tells:
         mean = sum(past.costs) / len(past.costs)
         return mean, f"{mean:.4f} USD an edit: mean of {len(past.costs)} earlier ones, failures included", None
-    stated = getattr(editor, "usd_per_image", 0.0)
+    stated, as_of = editor.traits.usd_per_image, editor.traits.price_as_of
     if stated is None:
         return None, "its price is not known: set usd_per_image", None
     if stated == 0.0:
         return 0.0, "runs here or is stated to be free", None
-    asked = _asked(editor)
-    as_of: date | None = getattr(asked, "price_as_of", None)
     if as_of is not None:
         old = age(as_of, datetime.now(UTC).date())
-        source = getattr(asked, "price_from", "")
+        source = editor.traits.price_from
         told = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
         return stated, told, as_of
-    most = " at most" if hasattr(editor, "keep") else ""
-    return stated, f"{stated:.4f} USD an edit{most}, as stated", None
+    return stated, f"{stated:.4f} USD an edit, as stated", None

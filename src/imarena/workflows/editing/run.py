@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 
-from imarena.core import Editor, EditRequest, EditResult, InvalidImage, Progress, Resumable, StoreError, sha256_hex
+from imarena.core import Editor, EditRequest, EditResult, InvalidImage, Progress, StoreError, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
 from imarena.editors import FunctionEditor
 from imarena.engine import RunPlan, run_async
@@ -81,9 +81,7 @@ async def _edit_turns(
     planned = 0
     async with AsyncExitStack() as stack:
         for editor in {id(editor): editor for editor in editors}.values():
-            opened = getattr(editor, "opened", None)
-            if opened is not None:
-                await stack.enter_async_context(opened())
+            await stack.enter_async_context(editor.traits.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
             known = StoredOutputs(workspace)
             work = list(missing(items, editors, settings, turn, known, report))
@@ -151,20 +149,21 @@ class _Run:
 
     async def _asked(self, work: EditWork, request: EditRequest) -> EditResult:
         """Ask the editor; one of many steps keeps each of them, and goes on where an earlier run broke off."""
-        if not isinstance(work.editor, Resumable):
+        resumable = work.editor.traits.resumable
+        if resumable is None:
             return await work.editor.edit(request)
         journal = StepJournal.of(self.workspace, work)
         try:
-            return await work.editor.go_on(request, journal)
+            return await resumable.go_on(request, journal)
         finally:
             self.report.cost_usd += journal.paid_usd
 
     def _request(self, work: EditWork) -> EditRequest:
         request = request_of(self.workspace, work.item, work.turn, work.mode, work.parent, work.seed)
-        if getattr(work.editor, "needs_key", False):
+        if work.editor.traits.needs_key:
             named = named_in_folder(work.item, work.mode, work.turn)
             request = replace(request, params={**request.params, **named})
-        if self.settings.wrap and getattr(work.editor, "wrappable", True):
+        if self.settings.wrap and work.editor.traits.wrappable:
             from imarena.editors import wrapped
 
             request = replace(request, instruction=wrapped(request))
@@ -218,8 +217,8 @@ class _Run:
 
     def _output(self, made: _Made) -> Output:
         work, result = made.work, made.result
-        params: JsonDict = dict(getattr(work.editor, "params", {}))
-        if self.settings.wrap and getattr(work.editor, "wrappable", True):
+        params: JsonDict = dict(work.editor.params)
+        if self.settings.wrap and work.editor.traits.wrappable:
             params["wrap"] = "1"
         if result.status is Status.OK and made.info is None:
             raise StoreError("an ok edit was not looked at")
@@ -246,7 +245,7 @@ class _Run:
         name, status = made.work.editor.name, output.status.value
         self.report.outputs[status] += 1
         self.report.by_editor.setdefault(name, Counter())[status] += 1
-        if not isinstance(made.work.editor, Resumable):  # whose steps were counted as they were paid
+        if made.work.editor.traits.resumable is None:  # else its steps were counted as they were paid
             self.report.cost_usd += made.result.cost_usd or 0.0
         if output.error:
             self.report.errors.setdefault(f"{name}: {status}", output.error)

@@ -46,9 +46,9 @@ def refuse_mixing(workspace: Workspace, editors: Sequence[Editor], settings: Edi
 def _difference(output: Output, editor: Editor, settings: EditSettings) -> str:
     """What was different, in words; empty where nothing was."""
     then, now = _flat(output.params), _flat(_params(editor))
-    if settings.wrap and getattr(editor, "wrappable", True):
+    if settings.wrap and editor.traits.wrappable:
         now["wrap"] = "1"
-    if not getattr(editor, "deterministic", False):
+    if not editor.traits.deterministic:
         then["seed"] = output.seed
         now["seed"] = None if settings.seed is None else settings.seed + output.sample
     return "; ".join(
@@ -60,7 +60,7 @@ def _difference(output: Output, editor: Editor, settings: EditSettings) -> str:
 
 def _params(editor: Editor) -> JsonDict:
     """An editor's options as they look in a record."""
-    found: JsonDict = json.loads(json.dumps(dict(getattr(editor, "params", {}))))
+    found: JsonDict = json.loads(json.dumps(dict(editor.params)))
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from imarena.core import UnknownName, content_id
-from imarena.core.records import Item, Order, Output, Status
+from imarena.core.records import Evidence, Item, Order, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.views import View, people_battles
 
@@ -24,6 +24,8 @@ class Case:
     repeat: int = 0
     expected_objects: tuple[str, ...] = ()
     """Only for judges that are shown the list."""
+    evidence: tuple[Evidence, ...] = ()
+    """Only for judges whose traits ask for evidence: what is stored about these images."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from imarena.core import Exhibit, Judge, content_id, counted
+from imarena.clients import Endpoint
+from imarena.core import Exhibit, Judge, PromptPreview, content_id, counted
 from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, ShowableOutputs
@@ -16,9 +17,6 @@ from imarena.workflows.questions.compute_time import pace_of
 from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, skeleton
 from imarena.workflows.views import references_of, sources_of
 from imarena.workflows.wiring import Wired
-
-if TYPE_CHECKING:
-    from imarena.judges import Prompt
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 28 * 28
@@ -99,7 +97,7 @@ def estimate(
     at_most: bool = False,
 ) -> Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
-    if wired.endpoint is None and getattr(wired.judge, "cpu_bound", False):
+    if wired.endpoint is None and wired.judge.traits.cpu_bound:
         return _computed(workspace, wired, planned, at_most=at_most)
     rows = _past(workspace, wired.judge)
     if wired.endpoint is None:
@@ -125,7 +123,10 @@ def _computed(workspace: Workspace, wired: Wired, planned: PlannedWork, *, at_mo
 
 
 def _assumed_s(wired: Wired) -> float:
-    return LATENCY_S if wired.endpoint is not None else float(getattr(wired.judge, "assumed_s", COMPUTED_S))
+    if wired.endpoint is not None:
+        return LATENCY_S
+    declared = wired.judge.traits.seconds
+    return COMPUTED_S if declared is None else declared
 
 
 def estimate_sizes(
@@ -145,15 +146,16 @@ def estimate_sizes(
     }  # fmt: skip
     latency, told_latency = _latency([usage for _, usage in past], _assumed_s(wired), waiting=not wired.runs_here)
     if wired.endpoint is None:
-        lanes = (os.cpu_count() or 1) if getattr(wired.judge, "cpu_bound", False) else 1
+        lanes = (os.cpu_count() or 1) if wired.judge.traits.cpu_bound else 1
         return Estimate(
             **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
             seconds=latency * len(sizes) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
         )  # fmt: skip
     measured = _measured(past)
-    questions = sum(_questions(wired.judge) if size.questions is None else size.questions for size in sizes)
+    whole = wired.judge.traits.questions
+    questions = sum(whole if size.questions is None else size.questions for size in sizes)
     given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
-    each = measured.output_tokens / _questions(wired.judge) if measured else _reply_tokens(wired)
+    each = measured.output_tokens / whole if measured else _reply_tokens(wired)
     written = round(questions * each)
     cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
     lanes = 1 if wired.runs_here else min(concurrency, wired.concurrency)
@@ -169,29 +171,26 @@ def estimate_sizes(
 
 def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None) -> Size:
     """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
-    judge: Any = wired.judge
-    prompts = getattr(judge, "prompts", None)
+    prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = _images(case, parents)
-    if not isinstance(prompts, dict):
+    if not prompts:
         return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
     from imarena.judges import pass_name
 
-    passes, known = int(getattr(judge, "passes", 1)), held.texts if held else {}
+    known = held.texts if held else {}
     asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
     size = question_size(asked, skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
     return replace(size, questions=len(asked))
 
 
-def question_size(prompts: "Iterable[Prompt]", exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
+def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
     """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
-    from imarena.judges import render_prompt
-
     words = pixels = 0.0
     pictures = 0
     for prompt in prompts:
-        shown = render_prompt(prompt, exhibit)
-        words += (len(shown.system) + sum(len(p) for p in shown.parts if isinstance(p, str))) / CHARACTERS_PER_TOKEN
-        sent = [part for part in shown.parts if isinstance(part, bytes)]
+        parts = prompt.preview(exhibit)
+        words += sum(len(part) for part in parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
+        sent = [part for part in parts if isinstance(part, bytes)]
         pixels += sum(tokens(part) for part in sent)
         pictures += len(sent)
     return Size(words, pixels, pictures)
@@ -205,7 +204,11 @@ def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
 
 def picture_tokens(wired: Wired, image: ImageRef) -> float:
     """How many tokens a picture counts at the wired endpoint, by its prepared size."""
-    endpoint = wired.endpoint
+    return endpoint_tokens(wired.endpoint, image)
+
+
+def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
+    """How many tokens an image counts at an endpoint, by its prepared size; assumed where that is not known."""
     if image.width is None or image.height is None or endpoint is None:
         return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
     width, height = float(image.width), float(image.height)
@@ -216,11 +219,6 @@ def picture_tokens(wired: Wired, image: ImageRef) -> float:
     if endpoint.max_image_pixels:
         pixels = min(pixels, endpoint.max_image_pixels)
     return pixels / PIXELS_PER_TOKEN
-
-
-def _questions(judge: Judge) -> int:
-    prompts: Any = getattr(judge, "prompts", None)
-    return len(prompts) * int(getattr(judge, "passes", 1)) if isinstance(prompts, dict) else 1
 
 
 def _past(workspace: Workspace, judge: Judge) -> list[Any]:
@@ -301,8 +299,8 @@ def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measu
 
 def _reply_tokens(wired: Wired) -> int:
     """What a reply is assumed to take: no more than the judge lets the model write."""
-    most = getattr(getattr(wired.judge, "settings", None), "max_tokens", OUTPUT_TOKENS)
-    return min(OUTPUT_TOKENS, most)
+    most = wired.judge.traits.max_reply_tokens
+    return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
 
 
 def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:

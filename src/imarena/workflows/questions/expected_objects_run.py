@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
 
 from imarena.core import Exhibit, ImarenaError, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
@@ -73,8 +72,8 @@ def plan_objects(
 
 
 def _size(wired: Wired, question: ObjectListSubject) -> Size:
-    prompts: Any = getattr(wired.judge, "prompts", None)
-    if not isinstance(prompts, dict):
+    prompts = wired.judge.traits.prompts
+    if not prompts:
         return Size(0, 0, 0)
     images = {image.sha256.encode(): image for image in (*question.sources, *question.references)}
     return question_size(prompts.values(), _skeleton(question), lambda part: picture_tokens(wired, images[part]))

@@ -9,11 +9,12 @@ from concurrent.futures import Executor
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
-from imarena.core import Exhibit, ImarenaError, Judge, PartlyAsked, Progress, Verdict
+from imarena.core import Exhibit, ImarenaError, Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output, Status
 from imarena.engine import RunPlan, RunTally, computing, run_async
 from imarena.judges import shown
 from imarena.storage import Workspace
+from imarena.workflows.questions.case_context import in_context
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.judging_plan import CaseWork, EarlierAnswers, plan_cases
 from imarena.workflows.questions.judging_records import ORDERS, NotCompared, comparing, copies_of, records_of
@@ -149,7 +150,7 @@ def _run(
 ) -> RunTally:
     if not work:
         return RunTally()
-    computes = bool(getattr(judge, "cpu_bound", False))
+    computes = judge.traits.cpu_bound
     pool: AbstractContextManager[Executor | None] = computing() if computes else nullcontext()
     concurrency = min(asking.concurrency, 2 * (os.cpu_count() or 1)) if computes else asking.concurrency
 
@@ -175,8 +176,7 @@ def _run(
                 exhibit = exhibit_of(workspace, one.case.item, one.case.left, one.case.right, parents)
             except ImarenaError as error:  # a picture was withdrawn, or its file is gone: `verify` tells which
                 return counted(one, Verdict(Status.INVALID_IMAGE, error=str(error)))
-            if one.case.expected_objects:
-                exhibit = replace(exhibit, expected_objects=one.case.expected_objects)
+            exhibit = in_context(exhibit, one.case)
             if one.case.order is not None:
                 exhibit = shown(exhibit, one.case.order)
             started = time.monotonic()
@@ -203,8 +203,9 @@ def _run(
 
 async def put(judge: Judge, exhibit: Exhibit, held: EarlierAnswers | None) -> Verdict:
     """Ask only what no earlier attempt got an answer to."""
-    if held is not None and isinstance(judge, PartlyAsked):
-        return await judge.go_on(exhibit, held.texts)
+    partly_asked = judge.traits.partly_asked
+    if held is not None and partly_asked is not None:
+        return await partly_asked.go_on(exhibit, held.texts)
     return await judge.judge(exhibit)
 
 

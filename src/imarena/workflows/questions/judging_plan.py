@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from imarena.core import Exhibit, Judge, PartlyAsked, UserError, content_id
 from imarena.core.records import Order, Output, Reply
@@ -73,6 +72,7 @@ def work_id(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
         second.image.sha256 if second and second.image else None,
         case.repeat,
         *([list(case.expected_objects)] if case.expected_objects else []),
+        *([["evidence", *(one.evidence_id for one in case.evidence)]] if case.evidence else []),
     )
 
 
@@ -102,14 +102,15 @@ def plan_cases(
 def with_held(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
     """The work, and what the newest reply to each holds already: every reply holds what those before it did."""
     again = [one.work_id for one in work if one.attempt]
-    if not again or not isinstance(judge, PartlyAsked):
+    partly_asked = judge.traits.partly_asked
+    if not again or partly_asked is None:
         return work
     newest: dict[str, Reply] = {}
     for start in range(0, len(again), PAGE):
         for reply in workspace.store.records(Reply, work_id=again[start : start + PAGE]):
             if reply.answered and (reply.work_id not in newest or reply.attempt > newest[reply.work_id].attempt):
                 newest[reply.work_id] = reply
-    return [replace(one, held=_held(judge, newest.get(one.work_id))) for one in work]
+    return [replace(one, held=_held(partly_asked, newest.get(one.work_id))) for one in work]
 
 
 def _held(judge: PartlyAsked, reply: Reply | None) -> EarlierAnswers | None:
@@ -173,14 +174,14 @@ def skeleton(case: Case, parents: dict[str, Output]) -> Exhibit:
 
 def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
     """Why this judge cannot be shown this case (it needs a source, say); empty where it can."""
-    prompts: Any = getattr(judge, "prompts", None)
-    if not isinstance(prompts, dict):
-        return ""
-    from imarena.judges import check_exhibit
-
+    traits = judge.traits
+    if traits.needs_source and not sources_of(case.item, case.left, parents):
+        return f"{judge.name} compares with a source image and there is none"
+    if traits.evidence and not case.evidence:
+        return f"{judge.name} needs evidence of the kind {' or '.join(traits.evidence)} and there is none"
     try:
-        for prompt in prompts.values():
-            check_exhibit(prompt, skeleton(case, parents))
+        for prompt in traits.prompts.values():
+            prompt.check(skeleton(case, parents))
     except UserError as error:
         return str(error).splitlines()[0]
     return ""

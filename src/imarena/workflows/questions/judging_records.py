@@ -19,6 +19,8 @@ def records_of(
 ) -> Iterator[Record]:
     """Replies and judgments of a batch of verdicts."""
     params: JsonDict = {**judge.params, **({ORDERS: orders} if orders else {})}
+    reader = judge.traits.reader
+    parser_version = reader.parser_version if reader is not None else ""
     for work, said in batch:
         reply = reply_of(work, said, run_id)
         if reply is not None:
@@ -43,7 +45,7 @@ def records_of(
                 reply_id=reply.reply_id if reply else None,
                 usage=said.usage if case is work.case else Usage(),
                 run_id=run_id,
-                parser_version=str(getattr(judge, "parser_version", "")),
+                parser_version=parser_version,
                 **verdict_fields(to_recorded_sides(said, case.order) if case.order is not None else said),
             )
 

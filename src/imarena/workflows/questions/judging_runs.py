@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from imarena.clients import Budget, need_listener
-from imarena.core import Judge, UserError, counted
+from imarena.core import UserError, counted
 from imarena.core.records import Ranking
 from imarena.judges import OrderPolicy
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
+from imarena.workflows.questions.case_context import with_context
 from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import Estimate, estimate
-from imarena.workflows.questions.expected_objects import all_lists
 from imarena.workflows.questions.judging import Asking, JudgeReport, Watch, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled
@@ -133,9 +133,7 @@ def _job(
 ) -> Job:
     concurrency = (words.concurrency if words else None) or wired.concurrency
     chosen = sampler or Sampler()
-    if shows_objects(wired.judge):
-        look = all_lists(workspace)
-        cases = [replace(c, expected_objects=look(c.item, c.left.turn, c.left.mode)) for c in cases]
+    cases = with_context(workspace, wired.judge, cases, board.parents)
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
     found = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=chosen.kind == "adaptive")
     asking = Asking(
@@ -146,12 +144,6 @@ def _job(
         opening=wired.door.opened if wired.door else None,
     )
     return Job(wired, board, cases, found, asking, chosen, policy, repeats)
-
-
-def shows_objects(judge: Judge) -> bool:
-    """Does the judge want the list of expected objects?"""
-    prompts: Any = getattr(judge, "prompts", None)
-    return isinstance(prompts, dict) and any(prompt.shows_objects for prompt in prompts.values())
 
 
 def ask_jobs(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None) -> list[JudgeReport]:
@@ -194,7 +186,8 @@ def _adaptive(workspace: Workspace, job: Job, asking: Asking) -> JudgeReport:
         })  # fmt: skip
         if not at.open or not at.battles:
             return whole
-        cases = cases_of(job.board, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
+        fresh = cases_of(job.board, at.battles, job.policy, repeats=job.repeats, seed=job.sampler.seed)
+        cases = with_context(workspace, job.wired.judge, fresh, job.board.parents)
         report = judge_cases(workspace, job.wired.judge, cases, asking=asking, parents=job.board.parents)
         whole.merge(report)
         if report.stopped:

@@ -6,24 +6,15 @@ wording: replies to an older prompt, or to one of the user's own, are read by th
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from imarena.core import ChatAnswer, ChatPrompt, ImarenaError, Judge, Settings, Verdict, canonical_json
+from imarena.core import ChatAnswer, ChatPrompt, ImarenaError, Judge, ReplyReader, Settings, canonical_json
 from imarena.core.records import JsonDict, Judgment, Status
 from imarena.judges import CARDS, JUDGES
 from imarena.workflows.questions.judging_records import ORDERS
 
 PROMPTS = "prompt_sha256"
 """Where a judgment's parameters keep the hashes of its prompts, by question."""
-
-
-class Reader(Protocol):
-    """The part of a judge that reads."""
-
-    @property
-    def parser_version(self) -> str: ...
-
-    def reread(self, raw: str) -> Verdict: ...
 
 
 @dataclass
@@ -33,16 +24,16 @@ class Readers:
     settings: Settings
     given: JsonDict = field(default_factory=dict)
     """Options from the command line."""
-    _known: dict[str, tuple[Reader | None, str]] = field(default_factory=dict)
+    _known: dict[str, tuple[ReplyReader | None, str]] = field(default_factory=dict)
 
-    def of(self, judgment: Judgment) -> tuple[Reader | None, str]:
+    def of(self, judgment: Judgment) -> tuple[ReplyReader | None, str]:
         """The reader, or None and why there is none."""
         key = canonical_json([judgment.judge, judgment.params])
         if key not in self._known:
             self._known[key] = self._find(judgment)
         return self._known[key]
 
-    def _find(self, judgment: Judgment) -> tuple[Reader | None, str]:
+    def _find(self, judgment: Judgment) -> tuple[ReplyReader | None, str]:
         said = {name: value for name, value in judgment.params.items() if name not in (ORDERS, PROMPTS)}
         asked = judgment.params.get(PROMPTS)
         kind = judgment.judge.partition("/")[0]
@@ -88,10 +79,10 @@ def _is_option(name: str) -> bool:
     return not name.endswith(("prompt", "_sha256")) and name != "checklist"
 
 
-def _fits(judge: Judge, name: str, said: JsonDict, asked: Any) -> tuple[Reader | None, str]:
+def _fits(judge: Judge, name: str, said: JsonDict, asked: Any) -> tuple[ReplyReader | None, str]:
     """The judge, if it reads what was asked in the way in which it was asked; else the reason."""
-    reader: Any = judge
-    if judge.name != name or not hasattr(judge, "reread"):
+    reader = judge.traits.reader
+    if judge.name != name or reader is None:
         return None, ""
     params = judge.params
     other = sorted(key for key in said if not key.endswith("prompt") and params.get(key) != said[key])

@@ -185,7 +185,7 @@ async def _asked(
     workspace: Workspace, job: ProbeJob, report: JudgeReport, run_id: str, watch: Watch | None
 ) -> RunTally:
     judge = job.wired.judge
-    computes = bool(getattr(judge, "cpu_bound", False))
+    computes = judge.traits.cpu_bound
     pool: AbstractContextManager[Executor | None] = computing() if computes else nullcontext()
     concurrency = min(job.concurrency, 2 * (os.cpu_count() or 1)) if computes else job.concurrency
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue, ValidationError
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
 from imarena.clients import Budget
-from imarena.core import Editor, Judge, Settings, UnknownName, UserError
+from imarena.core import Editor, Settings, UnknownName, UserError
 from imarena.editors import (
     EDITORS,
     KINDS,
@@ -25,7 +25,7 @@ from imarena.editors import (
     model_cards,
 )
 from imarena.storage import Workspace
-from imarena.workflows.wiring.judges import Door, need_shape, wire_judge
+from imarena.workflows.wiring.judges import Door, Wired, need_shape, wire_judge
 
 _STAGED: dict[str, Stages] = {
     "agent": "full", "agent-plan": "plan", "agent-understand": "understand", "agent-none": "none",
@@ -71,7 +71,7 @@ class EditorWiring:
         of_table = text in self._settings.editors
         editor = self._of_table(text, shown) if of_table else self._of_text(text, shown, of_file=of_file)
         budget = self.ports.budget
-        if budget is not None and getattr(editor, "usd_per_image", 0.0) is None:
+        if budget is not None and editor.traits.usd_per_image is None:
             raise UserError(
                 f"A cost limit needs prices, and the editor '{text}' has none.",
                 hint="Set usd_per_image in its table or with --option usd_per_image=0.04 (0 for a server of your own).",
@@ -154,12 +154,12 @@ class EditorWiring:
         best = _BEST.fullmatch(kind)
         self.taken |= set(said) & (_BEST_OPTIONS if best else _AGENT_OPTIONS)
         editor = self.wire(inner, of_file=of_file)
-        judge, doors = self._judge(str(said.pop("judge", "builtin")))
+        wired = self._judge(str(said.pop("judge", "builtin")))
         if best:
             if extra := sorted(set(table) - _BEST_OPTIONS):
                 raise UserError(f"[editors.{name}] does not take: {', '.join(extra)}.", hint="Known: editor, judge.")
-            return BestOf(name, editor, judge, max(1, int(best[1])), doors)
-        mind, more = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
+            return BestOf(name, editor, wired.judge, max(1, int(best[1])), wired.door)
+        mind, mind_door = self._mind(str(said.pop("mind", "builtin")), str(said.pop("endpoint", "")))
         try:
             settings = AgentSettings.model_validate({"stages": _STAGED[kind], **said})
         except ValidationError as error:
@@ -167,18 +167,18 @@ class EditorWiring:
             where = ".".join(str(part) for part in problem["loc"])
             known = ", ".join(sorted(_AGENT_OPTIONS))
             raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
-        return Agent(name, editor, judge, mind, settings, (*doors, *more))
+        return Agent(name, editor, wired.judge, mind, settings, wired.door, mind_door)
 
-    def _judge(self, name: str) -> tuple[Judge, tuple[object, ...]]:
+    def _judge(self, name: str) -> Wired:
         wired = wire_judge(self._settings, name, None, self.ports.budget)
         need_shape(wired, "pointwise", "judge")
-        return wired.judge, (wired.door,) if wired.door else ()
+        return wired
 
-    def _mind(self, name: str, endpoint: str) -> tuple[Mind, tuple[object, ...]]:
+    def _mind(self, name: str, endpoint: str) -> tuple[Mind, Door | None]:
         """`builtin`, or the name of an endpoint of the settings whose model understands and plans."""
         chosen = endpoint or name
         if chosen in ("", "builtin"):
-            return RuleMind(), ()
+            return RuleMind(), None
         if chosen not in self._settings.endpoints:
             known = ", ".join(["builtin", *self._settings.endpoints])
             raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
@@ -186,7 +186,7 @@ class EditorWiring:
 
         found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
         door = Door(found, self.ports.budget)
-        return ChatMind(door, found.model), (door,)
+        return ChatMind(door, found.model), door
 
 
 def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

@@ -15,7 +15,18 @@ from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read
 from imarena.clients import ChatBackend as Client
 from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError
 from imarena.core.records import JsonDict
-from imarena.judges import CARDS, JUDGES, Card, MakeJudge, Shape, chat_over, model_folder, options_at, weights_sha256
+from imarena.judges import (
+    CARDS,
+    JUDGES,
+    Card,
+    MakeJudge,
+    Shape,
+    adapted,
+    chat_over,
+    model_folder,
+    options_at,
+    weights_sha256,
+)
 
 LOCAL = "local_model"
 """An endpoint table with this key names a model that runs here, through the `vision` extra."""
@@ -161,7 +172,7 @@ def wire_judge(
     elif card.needs == "vision" and said.model:
         options["model"] = said.model
     judge = make(options, door)
-    return Wired(judge, kind, card.shape, str(getattr(judge, "dimension", card.dimension)), door)
+    return Wired(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
 
 
 def _own_judge(path: str) -> MakeJudge:
@@ -169,7 +180,7 @@ def _own_judge(path: str) -> MakeJudge:
 
     found: Any = load_function(path)
     make: MakeJudge = found
-    return make
+    return adapted(path.rpartition(":")[2], make)
 
 
 def wire_lister(settings: Settings, words: EndpointArguments | None = None, budget: Budget | None = None) -> Wired:

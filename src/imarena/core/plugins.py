@@ -1,0 +1,128 @@
+"""Judges and editors of other packages, made to fit the ports.
+
+A plug-in may be any object with the one method. This module is the only place that looks for attributes on such an
+object; everything behind it asks the ports alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Editor, EditRequest, EditResult, Exhibit, Judge, Verdict
+from imarena.core.records import JsonDict
+from imarena.core.traits import EditorTraits, JudgeTraits
+
+UNVERSIONED = "unversioned"
+"""The version of a plug-in that states none: all its verdicts or outputs count as made by one version."""
+_JUDGE_NAMES: JsonDict = {"version": UNVERSIONED, "prompt_id": "", "prompt_version": ""}
+_JUDGE_VALUES = ("dimension", "cpu_bound")
+_EDITOR_VALUES = (
+    "usd_per_image", "price_as_of", "price_from", "notice", "deterministic", "wrappable", "needs_key",
+)  # fmt: skip
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class PluginJudge:
+    """A foreign judge behind the whole port."""
+
+    plugin: Any
+    name: str
+    version: str
+    prompt_id: str
+    prompt_version: str
+    params: JsonDict = field(default_factory=dict)
+    traits: JudgeTraits = field(default_factory=JudgeTraits)
+
+    async def judge(self, exhibit: Exhibit) -> Verdict:
+        """As the plug-in does."""
+        verdict: Verdict = await self.plugin.judge(exhibit)
+        return verdict
+
+
+@dataclass(frozen=True)
+class PluginEditor:
+    """A foreign editor behind the whole port."""
+
+    plugin: Any
+    name: str
+    version: str
+    params: JsonDict = field(default_factory=dict)
+    traits: EditorTraits = field(default_factory=EditorTraits)
+
+    async def edit(self, request: EditRequest) -> EditResult:
+        """As the plug-in does."""
+        result: EditResult = await self.plugin.edit(request)
+        return result
+
+
+def adapt_judge(made: Any, name: str) -> Judge:
+    """`made` as a judge. `name` is what it is called where it has no name of its own.
+
+    An object with the whole port is returned as it is. For others the missing names are filled in, and the traits are
+    read from attributes with the names that traits have.
+    """
+    _need_method(made, "judge", f"The judge '{name}'")
+    traits = getattr(made, "traits", None)
+    if isinstance(traits, JudgeTraits) and all(hasattr(made, one) for one in ("name", *_JUDGE_NAMES, "params")):
+        whole: Judge = made
+        return whole
+    return PluginJudge(
+        made,
+        str(getattr(made, "name", name)),
+        **{one: str(getattr(made, one, default)) for one, default in _JUDGE_NAMES.items()},
+        params=dict(getattr(made, "params", {})),
+        traits=traits if isinstance(traits, JudgeTraits) else _judge_traits(made),
+    )
+
+
+def adapt_editor(made: Any, name: str) -> Editor:
+    """The same for an editor."""
+    _need_method(made, "edit", f"The editor '{name}'")
+    traits = getattr(made, "traits", None)
+    if isinstance(traits, EditorTraits) and all(hasattr(made, one) for one in ("name", "version", "params")):
+        whole: Editor = made
+        return whole
+    return PluginEditor(
+        made,
+        str(getattr(made, "name", name)),
+        str(getattr(made, "version", UNVERSIONED)),
+        dict(getattr(made, "params", {})),
+        traits if isinstance(traits, EditorTraits) else _editor_traits(made),
+    )
+
+
+def _need_method(made: Any, method: str, what: str) -> None:
+    if not callable(getattr(made, method, None)):
+        raise UserError(
+            f"{what} has no method `{method}`: it is a {type(made).__name__}.",
+            hint=f"What makes it has to return an object with `async def {method}(self, ...)`.",
+        )
+
+
+def _judge_traits(made: Any) -> JudgeTraits:
+    return JudgeTraits(
+        **_stated(made, _JUDGE_VALUES),
+        reader=made if _has(made, "reread", "parser_version") else None,
+        partly_asked=made if _has(made, "usable", "go_on") else None,
+    )
+
+
+def _editor_traits(made: Any) -> EditorTraits:
+    return EditorTraits(
+        **_stated(made, _EDITOR_VALUES),
+        opening=getattr(made, "opened", None),
+        resumable=made if _has(made, "go_on") else None,
+    )
+
+
+def _stated(made: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(made, name) for name in names if hasattr(made, name)}
+
+
+def _has(made: Any, *names: str) -> bool:
+    return all(hasattr(made, name) for name in names)
+
+
+__all__ = ["UNVERSIONED", "PluginEditor", "PluginJudge", "adapt_editor", "adapt_judge"]

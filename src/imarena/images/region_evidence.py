@@ -1,0 +1,84 @@
+"""Boxes and masks as the value of an `Evidence` record: how tools and importers write them and judges read them.
+
+A box is left, top, right, bottom.
+
+| kind | value |
+|---|---|
+| `boxes`, `edit_boxes` | `{"width", "height", "boxes": [{"box", "label", "score"}]}`, in pixels |
+| `masks` | `{"masks": [{"size": [height, width], "counts": [...], "label", "score"}]}`, COCO's run lengths |
+| `segments` | as `boxes`, under `segments`; a segment without pixels has no box |
+| `text` | `{"lines": [[text, score, box]]}`, boxes as shares of the image |
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from imarena.core.errors import InvalidImage, UserError
+from imarena.core.records import Evidence, JsonDict
+from imarena.core.vision_ports import Detection, SegmentMask
+from imarena.images.masks import RunLengths, mask_from_rle, mask_to_rle
+from imarena.images.regions import Box
+
+BOXES = "boxes"
+"""Things found in an image."""
+EDIT_BOXES = "edit_boxes"
+"""Where the change that an instruction asks for is to be, in the source. The parameter `instruction` names it."""
+MASKS = "masks"
+
+
+def boxes_value(found: Sequence[Detection], width: int, height: int) -> JsonDict:
+    """Boxes in an image of this size as the value of evidence of the kind `boxes` or `edit_boxes`."""
+    listed: list[Any] = [{"box": list(one.box), "label": one.label, "score": one.score} for one in found]
+    return {"width": width, "height": height, "boxes": listed}
+
+
+def boxes_in(evidence: Evidence, width: int, height: int) -> tuple[Detection, ...]:
+    """The boxes of evidence in an image of this size, to which they are scaled. Raises `UserError` where it has none.
+
+    Works for the kinds `boxes`, `edit_boxes`, `segments` and `text`.
+    """
+    try:
+        return tuple(_boxes(cast(Any, evidence.value), width, height))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise _unreadable(evidence, "boxes") from error
+
+
+def _boxes(value: Any, width: int, height: int) -> Iterator[Detection]:
+    if "lines" in value:
+        for text, score, box in value["lines"]:
+            yield Detection(_scaled(box, width, height), str(text), float(score))
+        return
+    across, down = width / value["width"], height / value["height"]
+    for one in value["segments"] if "segments" in value else value["boxes"]:
+        if one["box"] is not None:
+            label = one.get("label", one.get("segment", ""))
+            yield Detection(_scaled(one["box"], across, down), str(label), float(one.get("score", 1.0)))
+
+
+def _scaled(box: Sequence[float], across: float, down: float) -> tuple[float, float, float, float]:
+    left, top, right, bottom = (float(end) for end in box)
+    return Box(left, top, right, bottom).scaled(across, down).as_tuple()
+
+
+def masks_value(found: Sequence[SegmentMask]) -> JsonDict:
+    """Masks as the value of evidence of the kind `masks`."""
+    listed: list[Any] = [{**mask_to_rle(one.mask), "label": one.label, "score": one.score} for one in found]
+    return {"masks": listed}
+
+
+def masks_in(evidence: Evidence) -> tuple[SegmentMask, ...]:
+    """The masks of evidence, each of the shape that it was stored with. Raises `UserError` where it has none."""
+    try:
+        return tuple(
+            SegmentMask(mask_from_rle(cast(RunLengths, one)), str(one.get("label", "")), float(one.get("score", 1.0)))
+            for one in cast(Any, evidence.value)["masks"]
+        )
+    except (KeyError, TypeError, ValueError, InvalidImage) as error:
+        raise _unreadable(evidence, "masks") from error
+
+
+def _unreadable(evidence: Evidence, what: str) -> UserError:
+    return UserError(
+        f"The evidence '{evidence.kind}' by {evidence.tool} holds no {what} that can be read.",
+        hint="docs/guide/write-your-own-judge.md shows their form.",
+    )

@@ -1,0 +1,52 @@
+"""What `difference` and `quality` measure, one number at a time: implementations of the port `Metric`."""
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from imarena.core.errors import UserError
+from imarena.vision.difference import Difference, compare
+from imarena.vision.frame import Frame, frame_of
+from imarena.vision.quality import measure_quality
+
+Pixels = NDArray[np.uint8]
+
+
+def colour_change(pixels: Pixels, against: Pixels | None = None) -> float:
+    """Mean CIE Lab distance to the source at working size; 0 for a copy."""
+    return float(_compared(pixels, against, "colour-change").colour.mean())
+
+
+def structure_changed(pixels: Pixels, against: Pixels | None = None) -> float:
+    """Mean of 1 minus the structure term of SSIM against the source: 0 for a copy, 1 unrelated, 2 inverted."""
+    return float(_compared(pixels, against, "structure-change").structure.mean())
+
+
+def changed_area(pixels: Pixels, against: Pixels | None = None) -> float:
+    """Share of the image inside regions that differ from the source, 0 to 1."""
+    return _compared(pixels, against, "changed-area").area
+
+
+def sharpness(pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG001
+    """Log of the variance of the Laplacian at working size."""
+    return measure_quality(_frame(pixels)).sharpness
+
+
+def noise(pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG001
+    """Standard deviation of noise, in units of lightness (0 to 100)."""
+    return measure_quality(_frame(pixels)).noise
+
+
+def blocking_strength(pixels: Pixels, against: Pixels | None = None) -> float:  # noqa: ARG001
+    """JPEG blocks, as a log ratio: 0 is none, 1 is plain to see."""
+    return measure_quality(_frame(pixels)).blocking
+
+
+def _frame(pixels: Pixels) -> Frame:
+    return frame_of(Image.fromarray(pixels))
+
+
+def _compared(pixels: Pixels, against: Pixels | None, name: str) -> Difference:
+    if against is None:
+        raise UserError(f"The metric '{name}' compares two images and got one.", hint="Give the source as `against`.")
+    return compare(_frame(against), Image.fromarray(pixels))

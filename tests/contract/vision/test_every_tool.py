@@ -1,0 +1,150 @@
+"""What every detector, segmenter, embedder and metric promises, whoever registered it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from imarena.core.errors import UserError
+from imarena.core.registry import Registry
+from imarena.vision import DETECTORS, EMBEDDERS, METRICS, SEGMENTERS
+from imarena.vision.catalog import METRIC_TOOLS
+from tests.contract.vision.tools import IMAGES, Pixels, asked, photograph, shapes
+
+images = pytest.mark.parametrize("image", IMAGES)
+
+
+def given(name: str) -> Pixels:
+    """The image, which no tool may change."""
+    found = IMAGES[name].copy()
+    found.setflags(write=False)
+    return found
+
+
+# ---------------------------------------------------------------- every tool
+
+
+@images
+@pytest.mark.parametrize("name", DETECTORS)
+def test_a_detector_gives_boxes_inside_the_image_the_surest_first(name: str, image: str) -> None:
+    detect, pixels = asked(DETECTORS, name), given(image)
+    height, width = pixels.shape[:2]
+    found = detect(pixels)
+    for one in found:
+        left, top, right, bottom = one.box
+        assert 0 <= left < right <= width + 1e-6
+        assert 0 <= top < bottom <= height + 1e-6
+        assert 0 <= one.score <= 1
+        assert one.label
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert detect(pixels) == found
+
+
+@images
+@pytest.mark.parametrize("name", SEGMENTERS)
+def test_a_segmenter_gives_masks_of_the_images_size_that_do_not_overlap(name: str, image: str) -> None:
+    segment, pixels = asked(SEGMENTERS, name), given(image)
+    found = segment(pixels)
+    covered = np.zeros(pixels.shape[:2], np.int64)
+    for one in found:
+        assert one.mask.shape == pixels.shape[:2]
+        assert one.mask.dtype == np.bool_
+        assert one.mask.any()
+        assert 0 <= one.score <= 1
+        covered += one.mask
+    assert covered.max(initial=0) <= 1
+    again = segment(pixels)
+    assert [one.mask.tobytes() for one in again] == [one.mask.tobytes() for one in found]
+
+
+@images
+@pytest.mark.parametrize("name", EMBEDDERS)
+def test_an_embedder_gives_one_unit_vector_of_one_size(name: str, image: str) -> None:
+    embed, pixels = asked(EMBEDDERS, name), given(image)
+    vector = embed(pixels)
+    assert vector.shape == embed(shapes()).shape
+    assert vector.ndim == 1
+    assert vector.dtype == np.float32
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-4)
+    assert np.array_equal(embed(pixels), vector)
+
+
+@pytest.mark.parametrize("name", EMBEDDERS)
+def test_a_near_copy_lies_closer_than_another_image(name: str) -> None:
+    embed = asked(EMBEDDERS, name)
+    noise = np.random.default_rng(1).integers(-6, 7, photograph().shape)
+    near = np.clip(photograph().astype(np.int64) + noise, 0, 255).astype(np.uint8)
+    own = embed(photograph())
+    assert own @ embed(near) > own @ embed(photograph("dogs")) + 0.01
+
+
+@images
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_gives_a_finite_number_for_images_of_any_two_sizes(name: str, image: str) -> None:
+    measure, pixels = asked(METRICS, name), given(image)
+    value = measure(pixels, shapes())
+    assert isinstance(value, float)
+    assert math.isfinite(value)
+    assert measure(pixels, shapes()) == value
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metric_of_two_images_is_lowest_for_a_copy_and_asks_for_the_second(name: str) -> None:
+    measure = asked(METRICS, name)
+    if name in METRIC_TOOLS and not METRIC_TOOLS[name].compares:
+        assert measure(shapes()) == measure(shapes(), photograph()), "a metric of one image looks at that image alone"
+        return
+    edited = shapes().copy()
+    edited[40:110, 30:100] = (20, 60, 200)
+    assert measure(shapes(), shapes()) == pytest.approx(0, abs=1e-5)
+    assert measure(edited, shapes()) > 0.005
+    with pytest.raises(UserError, match="compares two images and got one"):
+        measure(shapes())
+
+
+# ---------------------------------------------------------------- known answers
+
+
+def overlaps(box: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+
+
+def test_nanodet_finds_the_person() -> None:
+    (found,) = asked(DETECTORS, "nanodet")(photograph())
+    assert found.label == "person"
+    assert overlaps(found.box, (100, 50, 400, 500))
+
+
+def test_the_text_reader_finds_the_word_in_its_place() -> None:
+    words = [one for one in asked(DETECTORS, "rapidocr")(shapes()) if "HELLO" in one.label.upper()]
+    assert len(words) == 1
+    assert overlaps(words[0].box, (120, 125, 220, 160))
+    assert not overlaps(words[0].box, (20, 30, 100, 110))
+
+
+@pytest.mark.parametrize("name", ["u2netp", "watershed"])
+def test_a_segmenter_cuts_out_the_disc(name: str) -> None:
+    rows, columns = np.mgrid[:180, :240]
+    disc = (columns - 65) ** 2 + (rows - 75) ** 2 <= 45**2
+    best = max(np.sum(one.mask & disc) / np.sum(one.mask | disc) for one in asked(SEGMENTERS, name)(shapes()))
+    assert best > 0.85
+
+
+def test_quality_metrics_point_the_right_way() -> None:
+    clean = photograph()
+    noisy = np.clip(clean + np.random.default_rng(0).normal(0, 20, clean.shape), 0, 255).astype(np.uint8)
+    assert asked(METRICS, "noise")(noisy) > 2 * asked(METRICS, "noise")(clean)
+    assert asked(METRICS, "sharpness")(np.full_like(clean, 90)) < asked(METRICS, "sharpness")(clean)
+
+
+# ---------------------------------------------------------------- the registry
+
+
+def test_kinds_are_closed() -> None:
+    with pytest.raises(ValueError, match="detector"):
+        Registry("detectors", {})  # type: ignore[arg-type]
+
+
+def test_an_unknown_tool_is_suggested() -> None:
+    with pytest.raises(UserError, match=r"There is no detector called 'nanodett'\.\nDid you mean 'nanodet'"):
+        DETECTORS.get("nanodett")
