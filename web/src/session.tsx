@@ -2,9 +2,9 @@
 import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
 import { setCsrf, type ApiError } from "./api/client";
-import { asApiError } from "./api/use";
-import type { Me } from "./api/wire";
-import { Problem, Waiting } from "./parts/state";
+import { asApiError } from "./api/useloaded";
+import type { Me } from "./api/schema";
+import { Problem, Waiting } from "./parts/status";
 
 interface Session {
   me: Me;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Cell, Standing } from "../src/api/wire";
+import type { Cell, Standing } from "../src/api/schema";
 import { keyName } from "../src/keys";
 import { winShare } from "../src/pages/winshare";
-import { duration, missed, tally } from "../src/parts/figures";
+import { duration, missed, tally } from "../src/parts/format";
 import { spanOf, ticks } from "../src/parts/interval";
 import { match, withQuery } from "../src/router";
 

@@ -1,6 +1,6 @@
 // Every request that the pages make, by name.
 import { get, patch, post, postAndLeave, remove, step } from "./client";
-import type * as w from "./wire";
+import type * as w from "./schema";
 
 const part = encodeURIComponent;
 const campaign = (id: string) => `/api/lead/campaigns/${part(id)}`;

@@ -1,7 +1,7 @@
 // Talking to the server: JSON both ways, the CSRF token on everything that changes something, problems as errors.
-import { rooted } from "../root";
+import { withBase } from "../basepath";
 import { strings } from "../strings";
-import type { Problem } from "./wire";
+import type { Problem } from "./schema";
 
 export class ApiError extends Error {
   constructor(
@@ -65,7 +65,7 @@ async function ask<T>(method: string, path: string, { body, keepalive = false, l
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
   try {
-    response = await fetch(rooted(path), {
+    response = await fetch(withBase(path), {
       method,
       headers,
       credentials: "same-origin",

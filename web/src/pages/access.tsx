@@ -2,12 +2,12 @@
 import { useState, type FormEvent, type ReactNode } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
-import { usePages } from "../api/pages";
-import { asApiError } from "../api/use";
-import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/wire";
-import { moment } from "../parts/figures";
-import { Empty, Problem, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { usePages } from "../api/usepages";
+import { asApiError } from "../api/useloaded";
+import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/schema";
+import { moment } from "../parts/format";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
+import { withBase } from "../basepath";
 import { useSession } from "../session";
 import { strings } from "../strings";
 
@@ -63,9 +63,9 @@ function Tokens({ admin }: { admin: boolean }) {
       </form>
       {error && <Problem error={error} />}
       {secret && <Once label={t.once} value={secret} />}
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) => <Table heads={[t.name, t.role, t.made, t.expires, t.used, t.end]} nothing={t.noTokens} rows={pages.flatMap((page) => page.tokens).map(row)} />}
-      </Shown>
+      </WhenLoaded>
       {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
     </section>
   );
@@ -82,7 +82,7 @@ function People({ admin }: { admin: boolean }) {
     const form = new FormData(event.currentTarget);
     const role = String(form.get("role")) as "lead" | "viewer";
     calls.invite({ role, name: String(form.get("name")), days: Number(form.get("days")), max_people: 1, person_param: "" }).then((made) => {
-      setLink(new URL(rooted(made.path), window.location.origin).href);
+      setLink(new URL(withBase(made.path), window.location.origin).href);
       setError(null);
       loaded.reload();
     }, failed);
@@ -110,9 +110,9 @@ function People({ admin }: { admin: boolean }) {
       </form>
       {error && <Problem error={error} />}
       {link && <Once label={strings.lead.link} value={link} />}
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) => <Table heads={[t.name, t.role, t.made, t.expires, strings.lead.used, t.end]} nothing={t.noPeople} rows={pages.flatMap((page) => page.invitations).map(row)} />}
-      </Shown>
+      </WhenLoaded>
       {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
     </section>
   );
@@ -136,9 +136,9 @@ function Sessions() {
     <section aria-label={t.sessions}>
       <h2>{t.sessions}</h2>
       {error && <Problem error={error} />}
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) => <Table heads={[t.name, t.role, t.since, t.expires, t.end]} nothing="" rows={pages.flatMap((page) => page.sessions).map(row)} />}
-      </Shown>
+      </WhenLoaded>
       {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
     </section>
   );

@@ -1,19 +1,19 @@
 // The leaderboard and the other views of the same battles. Every filter stands in the address, so that a link shows the same.
 import * as calls from "../api/calls";
-import { useEvery, useLoaded } from "../api/use";
-import type { Board } from "../api/wire";
+import { useInterval, useLoaded } from "../api/useloaded";
+import type { Board } from "../api/schema";
 import { Choices } from "../parts/fields";
-import { count, figure, share, tally } from "../parts/figures";
+import { count, figure, share, tally } from "../parts/format";
 import { chosen, Filters, keep, settled, useFilters, VERDICTS } from "../parts/filters";
 import { Axis, Interval, spanOf } from "../parts/interval";
 import { Link } from "../parts/link";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
+import { DownloadLinks } from "../parts/download";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
-import { duelOf, DuelView } from "./duel";
-import { HeatView } from "./heat";
+import { modelsCompared, HeadToHeadView } from "./headtohead";
+import { HeatMapView } from "./heatmap";
 import { HistoryView } from "./history";
-import { MatrixView } from "./matrix";
+import { WinMatrixView } from "./winmatrix";
 
 /** A board without battles may get some: a run is perhaps at work. */
 const EMPTY_MS = 5000;
@@ -25,12 +25,12 @@ export function BoardPage() {
   const filters = chosen(query, [...VERDICTS, "method"]);
   const facets = useLoaded("facets", calls.facets);
   const loaded = useLoaded(`board ${JSON.stringify(filters)}`, () => calls.board(filters));
-  useEvery(EMPTY_MS, () => {
+  useInterval(EMPTY_MS, () => {
     if (loaded.value && !loaded.value.n_battles) loaded.reload();
   });
   const view = query.get("view") ?? "board";
   const t = strings.look;
-  const duel = view === "duel" && loaded.value ? duelOf(loaded.value, query) : {};
+  const duel = view === "duel" && loaded.value ? modelsCompared(loaded.value, query) : {};
   const saved = view === "duel" ? { ...verdicts, ...duel } : view === "heat" ? { ...verdicts, ...chosen(query, ["editor"]) } : filters;
   const waits = loaded.loading && view !== "history" && view !== "heat";
   return (
@@ -39,20 +39,20 @@ export function BoardPage() {
         <h1>{strings.pages.board}</h1>
         <Choices label={t.views} value={view} options={t.tabs} onChange={(value) => set({ view: value === "board" ? "" : value })} />
         <span className="spacer" />
-        {(view !== "duel" || "left" in duel) && <Save table={TABLES[view] ?? "board"} query={saved} />}
+        {(view !== "duel" || "left" in duel) && <DownloadLinks table={TABLES[view] ?? "board"} query={saved} />}
       </div>
-      <Shown loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} board methods={view !== "heat" && view !== "duel"} />}</Shown>
+      <WhenLoaded loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} board methods={view !== "heat" && view !== "duel"} />}</WhenLoaded>
       <div aria-live="polite" aria-busy={waits} className={waits ? "stale" : ""}>
         {view === "history" ? <HistoryView filters={filters} /> : view === "heat" ? (
-          <HeatView editors={facets.value?.editors ?? []} filters={verdicts} query={query} set={set} />
+          <HeatMapView editors={facets.value?.editors ?? []} filters={verdicts} query={query} set={set} />
         ) : (
-          <Shown loaded={loaded}>
+          <WhenLoaded loaded={loaded}>
             {(board) => {
-              if (view === "matrix") return <MatrixView board={board} query={settled(query, board)} />;
-              if (view === "duel") return <DuelView board={board} filters={verdicts} query={settled(query, board)} set={set} />;
+              if (view === "matrix") return <WinMatrixView board={board} query={settled(query, board)} />;
+              if (view === "duel") return <HeadToHeadView board={board} filters={verdicts} query={settled(query, board)} set={set} />;
               return <Ratings board={board} query={settled(query, board)} filtered={Object.keys(verdicts).length > 0} />;
             }}
-          </Shown>
+          </WhenLoaded>
         )}
       </div>
     </div>

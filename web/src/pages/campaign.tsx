@@ -2,18 +2,18 @@
 import { useState } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
-import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/wire";
+import { asApiError, useInterval, useLoaded } from "../api/useloaded";
+import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/schema";
 import { Meter } from "../parts/fields";
-import { count, figure, moment, share } from "../parts/figures";
-import { Save } from "../parts/save";
+import { count, figure, moment, share } from "../parts/format";
+import { DownloadLinks } from "../parts/download";
 import { Link } from "../parts/link";
-import { Empty, Problem, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
+import { withBase } from "../basepath";
 import { strings } from "../strings";
 import { Invitations } from "./invitations";
-import { StateBadge } from "./lead";
-import { History, SettingsDialog } from "./settings";
+import { StateBadge } from "./campaigns";
+import { History, SettingsDialog } from "./campaignsettings";
 
 const EVERY_MS = 5000;
 
@@ -23,26 +23,26 @@ export function CampaignPage({ id }: { id: string }) {
   const agreement = useLoaded(`agreement ${id}`, () => calls.agreement(id));
   const skips = useLoaded(`skips ${id}`, () => calls.skips(id));
   const [error, setError] = useState<ApiError | null>(null);
-  useEvery(EVERY_MS, campaign.reload);
-  useEvery(EVERY_MS, raters.reload);
+  useInterval(EVERY_MS, campaign.reload);
+  useInterval(EVERY_MS, raters.reload);
   const act = (work: Promise<unknown>, after: () => void) =>
     void work.then(after, (reason: unknown) => setError(asApiError(reason)));
   return (
     <div className="page wide">
       {error && <Problem error={error} />}
-      <Shown loaded={campaign}>
+      <WhenLoaded loaded={campaign}>
         {(found) => <Head found={found} onChange={(change) => act(calls.changeCampaign(id, change), campaign.reload)} reload={campaign.reload} />}
-      </Shown>
+      </WhenLoaded>
       <div className="columns">
         <section>
-          <div className="page-head"><h2>{strings.lead.agreement}</h2><span className="spacer" /><Save table="agreement" query={{ campaign_id: id }} /></div>
-          <Shown loaded={agreement}>{(found) => <AgreementTable found={found} />}</Shown>
-          <Shown loaded={skips}>{(found) => (found.reasons.length ? <SkipTable found={found} /> : null)}</Shown>
+          <div className="page-head"><h2>{strings.lead.agreement}</h2><span className="spacer" /><DownloadLinks table="agreement" query={{ campaign_id: id }} /></div>
+          <WhenLoaded loaded={agreement}>{(found) => <AgreementTable found={found} />}</WhenLoaded>
+          <WhenLoaded loaded={skips}>{(found) => (found.reasons.length ? <SkipTable found={found} /> : null)}</WhenLoaded>
         </section>
         <Invitations campaignId={id} />
       </div>
-      <div className="page-head"><h2>{strings.lead.ratersTitle}</h2><span className="spacer" /><Save table="raters" query={{ campaign_id: id }} /></div>
-      <Shown loaded={raters}>
+      <div className="page-head"><h2>{strings.lead.ratersTitle}</h2><span className="spacer" /><DownloadLinks table="raters" query={{ campaign_id: id }} /></div>
+      <WhenLoaded loaded={raters}>
         {(found) =>
           found.raters.length ? (
             <RaterTable page={found} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
@@ -50,9 +50,9 @@ export function CampaignPage({ id }: { id: string }) {
             <Empty>{strings.lead.noRaters}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
       <h2>{strings.lead.history}</h2>
-      <Shown loaded={campaign}>{(found) => <History campaign={found} />}</Shown>
+      <WhenLoaded loaded={campaign}>{(found) => <History campaign={found} />}</WhenLoaded>
     </div>
   );
 }
@@ -81,9 +81,9 @@ function Head({ found, onChange, reload }: HeadProps) {
         <StateBadge campaign={found} />
         <span className="spacer" />
         {found.kind === "check" ? (
-          <a className="button small" href={rooted(calls.campaignExport(found.campaign_id))} download>{t.export}</a>
+          <a className="button small" href={withBase(calls.campaignExport(found.campaign_id))} download>{t.export}</a>
         ) : (
-          <Save table={found.kind === "preference" ? "votes" : "ratings"} query={{ campaign_id: found.campaign_id }} />
+          <DownloadLinks table={found.kind === "preference" ? "votes" : "ratings"} query={{ campaign_id: found.campaign_id }} />
         )}
         <button type="button" className="small" onClick={() => setChanging(true)}>{t.settings}</button>
         {found.open && <button type="button" className="small" title={t.holdHint} onClick={() => onChange({ paused: !found.paused })}>{found.paused ? t.resume : t.hold}</button>}

@@ -1,12 +1,12 @@
 // The first page: what there is to rate, or the leaderboard for those who only look.
 import { useEffect } from "react";
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { RaterCampaign } from "../api/wire";
+import { useLoaded } from "../api/useloaded";
+import type { RaterCampaign } from "../api/schema";
 import { Meter } from "../parts/fields";
 import { Link } from "../parts/link";
-import { Empty, Shown } from "../parts/state";
-import { leftFor } from "../rate/outlook";
+import { Empty, WhenLoaded } from "../parts/status";
+import { remainingFor } from "../rate/remaining";
 import { go } from "../router";
 import { useSession } from "../session";
 import { strings } from "../strings";
@@ -27,7 +27,7 @@ const ENDED = ["closed", "paused", "on_hold", "not_qualified", "quota"];
 function outlook(campaign: RaterCampaign): string {
   const { waiting, more_waiting: more, quota_left: allowed, quota } = campaign;
   const told = strings.home.waiting(waiting, more);
-  return leftFor(campaign).byQuota ? `${told} · ${strings.home.quota(allowed, quota)}` : told;
+  return remainingFor(campaign).byQuota ? `${told} · ${strings.home.quota(allowed, quota)}` : told;
 }
 
 function MyCampaigns() {
@@ -38,7 +38,7 @@ function MyCampaigns() {
   return (
     <div className="page">
       <h1>{t.title}</h1>
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(found) =>
           found.length ? (
             <ul className="cards">
@@ -46,7 +46,7 @@ function MyCampaigns() {
                 <li key={one.campaign_id} className="card">
                   <h2>{one.name}</h2>
                   <p className="muted">{t.kinds[one.kind]}</p>
-                  <Meter label={t.done(one.done)} value={one.done} most={one.done + leftFor(one).count} />
+                  <Meter label={t.done(one.done)} value={one.done} most={one.done + remainingFor(one).count} />
                   <p className="muted">{t.done(one.done)} · {ENDED.includes(one.stage) ? strings.stages[one.stage]?.[0] : outlook(one)}</p>
                   <Link to={`/rate/${encodeURIComponent(one.campaign_id)}`} className={one.waiting && !ENDED.includes(one.stage) ? "button primary" : "button"}>
                     {!one.waiting || ENDED.includes(one.stage) ? t.open : one.done ? t.goOn : t.start}
@@ -58,7 +58,7 @@ function MyCampaigns() {
             <Empty>{leads ? <>{t.nothingForLeads} <Link to="/lead">{t.toCampaigns}</Link></> : t.nothing}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }

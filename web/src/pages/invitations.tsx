@@ -2,10 +2,10 @@
 import { useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
-import { asApiError, useLoaded } from "../api/use";
-import { moment } from "../parts/figures";
-import { Empty, Problem, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { asApiError, useLoaded } from "../api/useloaded";
+import { moment } from "../parts/format";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
+import { withBase } from "../basepath";
 import { strings } from "../strings";
 
 export function Invitations({ campaignId }: { campaignId: string }) {
@@ -26,7 +26,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
     };
     calls.invite(body).then(
       (made) => {
-        setLink(linkFor(new URL(rooted(made.path), window.location.origin), body.person_param));
+        setLink(linkFor(new URL(withBase(made.path), window.location.origin), body.person_param));
         setError(null);
         loaded.reload();
       },
@@ -46,7 +46,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
       </form>
       {error && <Problem error={error} />}
       {link && <MadeLink link={link} />}
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {({ invitations }) =>
           invitations.length ? (
             <div className="scroll">
@@ -80,7 +80,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
             <Empty>{t.noInvitations}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
     </section>
   );
 }

@@ -1,16 +1,16 @@
 // One item with what every editor made of it, side by side and in step.
 import { useMemo, useState } from "react";
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { ItemDetail, OutputOut, StepOut, WordsOut } from "../api/wire";
+import { useLoaded } from "../api/useloaded";
+import type { ItemDetail, OutputOut, StepOut, WordsOut } from "../api/schema";
 import { useKeys } from "../keys";
 import { Choices } from "../parts/fields";
-import { Shown } from "../parts/state";
+import { WhenLoaded } from "../parts/status";
 import { contextOf } from "../rate/frame";
-import { rooted } from "../root";
+import { withBase } from "../basepath";
 import { strings } from "../strings";
 import type { Box } from "../view/geometry";
-import { ViewGroup } from "../view/group";
+import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Overlay } from "../view/overlay";
 import { Pane } from "../view/pane";
@@ -18,7 +18,7 @@ import { Tools, viewKeys } from "../view/tools";
 
 export function ItemPage({ id }: { id: string }) {
   const loaded = useLoaded(`item ${id}`, () => calls.item(id));
-  return <div className="page wide"><Shown loaded={loaded}>{(detail) => <Detail detail={detail} />}</Shown></div>;
+  return <div className="page wide"><WhenLoaded loaded={loaded}>{(detail) => <Detail detail={detail} />}</WhenLoaded></div>;
 }
 
 function Detail({ detail }: { detail: ItemDetail }) {
@@ -72,7 +72,7 @@ function Step({ step }: { step: StepOut }) {
   const more = Object.entries(step.details);
   return (
     <li className="verdict">
-      {step.picture && <img src={rooted(step.picture.url)} alt="" loading="lazy" />}
+      {step.picture && <img src={withBase(step.picture.url)} alt="" loading="lazy" />}
       <div>
         <strong>{t.stages[step.stage] ?? step.stage}</strong>
         <span className="muted">

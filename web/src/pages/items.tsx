@@ -1,12 +1,12 @@
 import * as calls from "../api/calls";
-import { usePages } from "../api/pages";
-import { useLoaded } from "../api/use";
-import type { ItemLine } from "../api/wire";
+import { usePages } from "../api/usepages";
+import { useLoaded } from "../api/useloaded";
+import type { ItemLine } from "../api/schema";
 import { chosen, Filters, ITEMS, useFilters } from "../parts/filters";
 import { Link } from "../parts/link";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { DownloadLinks } from "../parts/download";
+import { Empty, WhenLoaded } from "../parts/status";
+import { withBase } from "../basepath";
 import { strings } from "../strings";
 
 /** All items, as small pictures. */
@@ -20,10 +20,10 @@ export function ItemsPage() {
       <div className="page-head">
         <h1>{strings.explore.items}</h1>
         <span className="spacer" />
-        <Save table="items" query={filters} />
+        <DownloadLinks table="items" query={filters} />
       </div>
       {facets.value && <Filters facets={facets.value} names={ITEMS} />}
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) => {
           const items = pages.flatMap((page) => page.items);
           if (!items.length) return <Empty>{strings.explore.noItems}</Empty>;
@@ -34,7 +34,7 @@ export function ItemsPage() {
             </>
           );
         }}
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }
@@ -43,7 +43,7 @@ function Thumb({ one }: { one: ItemLine }) {
   return (
     <li>
       <Link to={`/items/${one.item_id}`} className="thumb">
-        {one.picture ? <img src={rooted(one.picture)} alt="" loading="lazy" /> : <span className="no-picture muted">{strings.explore.noPicture}</span>}
+        {one.picture ? <img src={withBase(one.picture)} alt="" loading="lazy" /> : <span className="no-picture muted">{strings.explore.noPicture}</span>}
         <span className="thumb-text">{one.instruction}</span>
         <span className="muted">{[one.task, one.topic].filter(Boolean).join(" · ")}</span>
       </Link>

@@ -1,9 +1,9 @@
 // How each judge behaves: failures, position bias, agreement with people.
 import * as calls from "../api/calls";
-import { usePages } from "../api/pages";
-import { count, dollars, share, tally } from "../parts/figures";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
+import { usePages } from "../api/usepages";
+import { count, dollars, share, tally } from "../parts/format";
+import { DownloadLinks } from "../parts/download";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 export function JudgesPage() {
@@ -15,9 +15,9 @@ export function JudgesPage() {
       <div className="page-head">
         <h1>{t.title}</h1>
         <span className="spacer" />
-        <Save table="judges" />
+        <DownloadLinks table="judges" />
       </div>
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) =>
           pages.some((page) => page.judges.length) ? (
             <div className="scroll">
@@ -44,7 +44,7 @@ export function JudgesPage() {
             <Empty>{t.nothing}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
       {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
     </div>
   );

@@ -1,14 +1,14 @@
 // A rater at work: consent and guidelines first, then one task after the other.
 import { useState } from "react";
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { RaterCampaign } from "../api/wire";
+import { useLoaded } from "../api/useloaded";
+import type { RaterCampaign } from "../api/schema";
 import { Link } from "../parts/link";
-import { Empty, Problem, Shown, Waiting } from "../parts/state";
+import { Empty, Problem, WhenLoaded, Waiting } from "../parts/status";
 import { CheckTask } from "../rate/check";
-import { useDesk } from "../rate/desk";
+import { useDesk } from "../rate/usedesk";
 import { Away } from "../rate/frame";
-import { useNewest } from "../rate/outlook";
+import { useFreshCampaign } from "../rate/remaining";
 import { PreferenceTask } from "../rate/preference";
 import { RatingTask } from "../rate/rating";
 import { YesNoTask } from "../rate/yesno";
@@ -20,13 +20,13 @@ const FORMS = { preference: PreferenceTask, rating: RatingTask, yes_no: YesNoTas
 export function RatePage({ campaignId }: { campaignId: string }) {
   const loaded = useLoaded("mine", calls.myCampaigns);
   return (
-    <Shown loaded={loaded}>
+    <WhenLoaded loaded={loaded}>
       {(found) => {
         const campaign = found.find((one) => one.campaign_id === campaignId);
         if (!campaign) return <Empty>{strings.home.nothing}</Empty>;
         return <Begin campaign={campaign} reload={loaded.reload} />;
       }}
-    </Shown>
+    </WhenLoaded>
   );
 }
 
@@ -51,7 +51,7 @@ function Begin({ campaign, reload }: { campaign: RaterCampaign; reload: () => vo
 
 function Work({ campaign }: { campaign: RaterCampaign }) {
   const desk = useDesk(campaign.campaign_id, campaign.can_undo);
-  const newest = useNewest(campaign);
+  const newest = useFreshCampaign(campaign);
   if (desk.task) {
     const Form = FORMS[desk.task.kind];
     return <Form key={`${desk.task.address} ${desk.showing}`} campaign={newest} desk={desk} task={desk.task} />;

@@ -1,7 +1,7 @@
 // The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
 import { useEffect, useState } from "react";
-import type { Board, Facets } from "../api/wire";
-import { go, usePlace, withQuery } from "../router";
+import type { Board, Facets } from "../api/schema";
+import { go, useLocation, withQuery } from "../router";
 import { strings } from "../strings";
 import { Choices, Select } from "./fields";
 
@@ -36,7 +36,7 @@ export function settled(query: URLSearchParams, board: Board): URLSearchParams {
 }
 
 export function useFilters(): { query: URLSearchParams; set: (changes: Record<string, string>) => void } {
-  const { path, query } = usePlace();
+  const { path, query } = useLocation();
   return { query, set: (changes) => go(withQuery(path, query, changes), { replace: true }) };
 }
 

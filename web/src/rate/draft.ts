@@ -1,5 +1,5 @@
 // An answer on its way: what was filled in, what is still missing, and the ballot that is posted.
-import type { Ballot, Criterion, IssueIn, Task } from "../api/wire";
+import type { Ballot, Criterion, IssueIn, Task } from "../api/schema";
 import type { Box } from "../view/geometry";
 
 export interface Draft {

@@ -1,18 +1,18 @@
 // The frame around every kind of task: instruction, progress, help, skip, feedback.
 import { useState, type ReactNode } from "react";
 import type { ApiError } from "../api/client";
-import type { Picture, RaterCampaign, Skip, Task } from "../api/wire";
+import type { Picture, RaterCampaign, Skip, Task } from "../api/schema";
 import { useKeys } from "../keys";
 import { Dialog } from "../parts/dialog";
 import { Key, Meter } from "../parts/fields";
 import { Link } from "../parts/link";
 import { Prose } from "../parts/prose";
-import { Problem } from "../parts/state";
+import { Problem } from "../parts/status";
 import { strings } from "../strings";
 import type { Named } from "../view/stack";
-import type { Desk } from "./desk";
+import type { Desk } from "./usedesk";
 import { KeyTable } from "./keytable";
-import { leftFor } from "./outlook";
+import { remainingFor } from "./remaining";
 
 /** An instruction of more characters is set smaller, and can be scrolled with keys where even that is not enough. */
 const LONG = 220;
@@ -31,7 +31,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
   const [help, setHelp] = useState(false);
   const t = strings.vote;
   useKeys({ s: () => setAsking(true), u: desk.undo, "?": () => setHelp(true) });
-  const left = leftFor(campaign, task);
+  const left = remainingFor(campaign, task);
   return (
     <main className="task" data-task={task.address} aria-busy={desk.busy}>
       <header className="task-head">

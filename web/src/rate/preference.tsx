@@ -1,11 +1,11 @@
 // Choose the better of two pictures.
-import type { Task } from "../api/wire";
+import type { Task } from "../api/schema";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
 import { strings } from "../strings";
-import { CompareDesk } from "../view/desk";
+import { CompareView } from "../view/compare";
 import { contextOf, TaskFrame } from "./frame";
-import type { TaskProps } from "./kinds";
+import type { TaskProps } from "./taskprops";
 
 type Choice = NonNullable<NonNullable<Task["previous"]>["preference"]>;
 
@@ -37,7 +37,7 @@ export function PreferenceTask({ campaign, desk, task }: TaskProps) {
   return (
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
       {task.left && task.right && (
-        <CompareDesk id={task.address} context={contextOf(task)}
+        <CompareView id={task.address} context={contextOf(task)}
           left={{ name: strings.view.left, picture: task.left }} right={{ name: strings.view.right, picture: task.right }} />
       )}
     </TaskFrame>

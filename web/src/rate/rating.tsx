@@ -1,20 +1,20 @@
 // Rate one picture: four criteria, wrong things, wrong parts, and words.
 import { useEffect, useMemo, useState } from "react";
-import type { Picture, Segment } from "../api/wire";
+import type { Picture, Segment } from "../api/schema";
 import { useKeys } from "../keys";
 import { Choices, Key } from "../parts/fields";
 import { strings } from "../strings";
 import { boxBetween, type Box } from "../view/geometry";
-import { ViewGroup } from "../view/group";
+import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Overlay } from "../view/overlay";
 import { Pane } from "../view/pane";
 import { Tools, viewKeys } from "../view/tools";
 import { missing, toBallot } from "./draft";
 import { contextOf, TaskFrame } from "./frame";
-import { useDraft } from "./keep";
-import type { TaskProps } from "./kinds";
-import { segmentsOf } from "./prefetch";
+import { useDraft } from "./sessionstore";
+import type { TaskProps } from "./taskprops";
+import { segmentsOf } from "./prefetchpictures";
 import { RatingForm } from "./ratingform";
 
 export function RatingTask({ campaign, desk, task }: TaskProps) {

@@ -2,14 +2,14 @@
 import { useMemo, useState } from "react";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
-import { Empty } from "../parts/state";
+import { Empty } from "../parts/status";
 import { strings } from "../strings";
-import { ViewGroup } from "../view/group";
+import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Pane } from "../view/pane";
 import { Tools, viewKeys } from "../view/tools";
 import { contextOf, TaskFrame } from "./frame";
-import type { TaskProps } from "./kinds";
+import type { TaskProps } from "./taskprops";
 
 export function YesNoTask({ campaign, desk, task }: TaskProps) {
   const answer = (value: boolean) => desk.cast({ answer: value });
@@ -22,13 +22,13 @@ export function YesNoTask({ campaign, desk, task }: TaskProps) {
   );
   return (
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={<>{button(true, strings.yes, "Y")}{button(false, strings.no, "N")}</>}>
-      <PlainDesk task={task} />
+      <ResultView task={task} />
     </TaskFrame>
   );
 }
 
 /** Source, references and result in step, with nothing to mark. */
-export function PlainDesk({ task }: Pick<TaskProps, "task">) {
+export function ResultView({ task }: Pick<TaskProps, "task">) {
   const group = useMemo(() => new ViewGroup(), [task.address]);
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);

@@ -1,8 +1,8 @@
 // A magnifier under the pointer, shown in every pane at the same place of the picture.
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useRef } from "react";
-import type { Picture } from "../api/wire";
-import { paneOf } from "./group";
+import type { Picture } from "../api/schema";
+import { paneOf } from "./viewgroup";
 import { makeViewer } from "./viewer";
 
 /** A place as a share of the picture. */

@@ -1,10 +1,10 @@
 // Marks over a picture that move with it: numbered segments to click, boxes, and a box being drawn.
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useReducer, useRef, useState } from "react";
-import type { Picture, Segment } from "../api/wire";
+import type { Picture, Segment } from "../api/schema";
 import { strings } from "../strings";
 import { boxBetween, type Box } from "./geometry";
-import { segmentAt } from "./hit";
+import { segmentAt } from "./hittest";
 
 const LABEL_PX = 13;
 

@@ -1,9 +1,9 @@
 // One picture in a frame with its name, in step with the other panes of its group.
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import type { Picture } from "../api/wire";
+import type { Picture } from "../api/schema";
 import { strings } from "../strings";
-import type { ViewGroup } from "./group";
+import type { ViewGroup } from "./viewgroup";
 import { Lens, type Spot } from "./lens";
 import { makeViewer } from "./viewer";
 

@@ -1,8 +1,8 @@
 // Two pictures on top of each other: swipe a divider, flicker between them, or see only what differs.
 import { useEffect, useState, type ReactNode } from "react";
-import type { Picture } from "../api/wire";
+import type { Picture } from "../api/schema";
 import { strings } from "../strings";
-import type { ViewGroup } from "./group";
+import type { ViewGroup } from "./viewgroup";
 import { useViewer } from "./pane";
 
 export type StackMode = "swipe" | "flicker" | "difference";

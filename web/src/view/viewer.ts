@@ -1,7 +1,7 @@
 // A deep-zoom viewer for one picture: true pixels from tiles, no buttons and no keys of its own.
 import OpenSeadragon from "openseadragon";
-import type { Picture } from "../api/wire";
-import { paneOf } from "./group";
+import type { Picture } from "../api/schema";
+import { paneOf } from "./viewgroup";
 import { percent } from "./geometry";
 import { tileAddress } from "./tiles";
 

@@ -1,7 +1,7 @@
 // A list that comes in pages: the first one, and more on demand.
 import { useEffect, useState } from "react";
 import type { ApiError } from "./client";
-import { asApiError, useLoaded, type Loaded } from "./use";
+import { asApiError, useLoaded, type Loaded } from "./useloaded";
 
 interface Paged {
   next_cursor: string | null;

@@ -1,6 +1,6 @@
 // The pictures of the next task, fetched while this one is looked at: the browser keeps them until they are shown.
 import * as calls from "../api/calls";
-import type { Picture, Segments, Task } from "../api/wire";
+import type { Picture, Segments, Task } from "../api/schema";
 import { fitScale, type Size } from "../view/geometry";
 import { tileAddress } from "../view/tiles";
 

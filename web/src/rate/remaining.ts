@@ -1,8 +1,8 @@
 // How much there is still to do for a rater: what waits for them, or the weekly quota where that comes first.
 import { useCallback, useState } from "react";
 import * as calls from "../api/calls";
-import { useEvery } from "../api/use";
-import type { RaterCampaign, Task } from "../api/wire";
+import { useInterval } from "../api/useloaded";
+import type { RaterCampaign, Task } from "../api/schema";
 
 const EVERY_MS = 60_000;
 
@@ -15,7 +15,7 @@ export interface Left {
 }
 
 /** With a task in hand: since the campaign was counted, so many more answers were given. */
-export function leftFor(campaign: RaterCampaign, task?: Pick<Task, "done" | "quota_left" | "purpose">): Left {
+export function remainingFor(campaign: RaterCampaign, task?: Pick<Task, "done" | "quota_left" | "purpose">): Left {
   const since = task ? task.done - campaign.done : 0;
   const waiting = Math.max(campaign.waiting - since, task && task.purpose === "vote" ? 1 : 0);
   const allowed = task ? task.quota_left : campaign.quota_left;
@@ -23,7 +23,7 @@ export function leftFor(campaign: RaterCampaign, task?: Pick<Task, "done" | "quo
 }
 
 /** The campaign as it was counted last: others take tasks too. Where it cannot be asked, the last count stays. */
-export function useNewest(campaign: RaterCampaign): RaterCampaign {
+export function useFreshCampaign(campaign: RaterCampaign): RaterCampaign {
   const [newest, setNewest] = useState(campaign);
   const { campaign_id: id } = campaign;
   const look = useCallback(() => {
@@ -32,6 +32,6 @@ export function useNewest(campaign: RaterCampaign): RaterCampaign {
       () => undefined,
     );
   }, [id]);
-  useEvery(EVERY_MS, look);
+  useInterval(EVERY_MS, look);
   return newest;
 }

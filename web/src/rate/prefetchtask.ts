@@ -1,15 +1,15 @@
 // The task after this one: kept ready, its pictures fetched, given back when the page is left.
 import { useCallback, useEffect, useRef } from "react";
 import * as calls from "../api/calls";
-import type { Task } from "../api/wire";
-import { prefetch } from "./prefetch";
+import type { Task } from "../api/schema";
+import { prefetch } from "./prefetchpictures";
 
 const LOOK_MS = 250;
 /** The server keeps a task for two minutes after it was asked for last. */
 const AGAIN_MS = 45_000;
 
 /** `active`: a task is on the screen and not being sent. Returns a function that hands the ready task over, once. */
-export function useAhead(campaignId: string, showing: number, active: boolean): () => Task | null {
+export function usePrefetchedTask(campaignId: string, showing: number, active: boolean): () => Task | null {
   const ready = useRef<Task | null>(null);
   const latest = useRef(0);
   const left = useRef(false);

@@ -1,14 +1,14 @@
 import type { CSSProperties } from "react";
-import type { Board } from "../api/wire";
-import { share } from "../parts/figures";
+import type { Board } from "../api/schema";
+import { share } from "../parts/format";
 import { keep } from "../parts/filters";
 import { Link } from "../parts/link";
-import { Empty } from "../parts/state";
+import { Empty } from "../parts/status";
 import { strings } from "../strings";
 import { winShare } from "./winshare";
 
 /** Who beats whom, best first. */
-export function MatrixView({ board, query }: { board: Board; query: URLSearchParams }) {
+export function WinMatrixView({ board, query }: { board: Board; query: URLSearchParams }) {
   const t = strings.look;
   const models = board.standings.map((one) => one.model);
   if (!models.length) return <Empty>{board.reason || t.noBoard}</Empty>;

@@ -2,22 +2,22 @@
 import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
-import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { CampaignIn, CampaignOut } from "../api/wire";
+import { asApiError, useInterval, useLoaded } from "../api/useloaded";
+import type { CampaignIn, CampaignOut } from "../api/schema";
 import { Dialog } from "../parts/dialog";
 import { Meter } from "../parts/fields";
-import { count } from "../parts/figures";
+import { count } from "../parts/format";
 import { Link } from "../parts/link";
-import { Empty, Problem, Shown } from "../parts/state";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { go } from "../router";
 import { strings } from "../strings";
-import { chosenFor, KnownTasks, type Chosen } from "./known";
+import { chosenFor, KnownTasks, type Chosen } from "./knowntasks";
 
 const EVERY_MS = 10_000;
 
-export function LeadPage() {
+export function CampaignsPage() {
   const loaded = useLoaded("campaigns", calls.campaigns);
-  useEvery(EVERY_MS, loaded.reload);
+  useInterval(EVERY_MS, loaded.reload);
   const [making, setMaking] = useState(false);
   const t = strings.lead;
   return (
@@ -27,7 +27,7 @@ export function LeadPage() {
         <span className="spacer" />
         <button type="button" className="primary" onClick={() => setMaking(true)}>{t.make}</button>
       </div>
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {({ campaigns }) =>
           campaigns.length ? (
             <div className="scroll">
@@ -57,7 +57,7 @@ export function LeadPage() {
             <Empty>{t.nothing}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
       {making && <NewCampaign onClose={() => setMaking(false)} />}
     </div>
   );

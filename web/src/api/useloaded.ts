@@ -50,7 +50,7 @@ export function asApiError(reason: unknown): ApiError {
 }
 
 /** Load again every so often, while the page is seen. */
-export function useEvery(milliseconds: number, act: () => void): void {
+export function useInterval(milliseconds: number, act: () => void): void {
   useEffect(() => {
     const timer = window.setInterval(() => {
       if (document.visibilityState === "visible") act();

@@ -2,9 +2,9 @@
 import { useState } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { GoldIn, KnownIn, KnownOut } from "../api/wire";
-import { Problem } from "../parts/state";
+import { asApiError } from "../api/useloaded";
+import type { GoldIn, KnownIn, KnownOut } from "../api/schema";
+import { Problem } from "../parts/status";
 import { strings } from "../strings";
 
 export type Use = "" | "gold" | "practice" | "qualification";

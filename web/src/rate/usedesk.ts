@@ -2,12 +2,12 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import * as calls from "../api/calls";
 import { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { Ballot, Skip, Task } from "../api/wire";
+import { asApiError } from "../api/useloaded";
+import type { Ballot, Skip, Task } from "../api/schema";
 import { strings } from "../strings";
-import { useAhead } from "./ahead";
-import { forgetBallot, keepBallot, keptBallot, newKey, useTimeSpent } from "./keep";
-import { persist } from "./persist";
+import { usePrefetchedTask } from "./prefetchtask";
+import { forgetBallot, keepBallot, keptBallot, newKey, useTimeSpent } from "./sessionstore";
+import { retry } from "../api/retry";
 
 export type Answer = Omit<Ballot, "idempotency_key">;
 export type Stage = "consent" | "practice" | "qualification" | "open" | "not_qualified" | "quota" | "paused" | "on_hold" | "done" | "closed";
@@ -46,7 +46,7 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   const key = useRef(newKey());
   const timeSpent = useTimeSpent(task?.address ?? "");
   const [waiting, setWaiting] = useState<ApiError | null>(null);
-  const handOver = useAhead(campaignId, showing, task !== null && !busy);
+  const handOver = usePrefetchedTask(campaignId, showing, task !== null && !busy);
   const left = useRef(false);
   useEffect(() => {
     left.current = false;
@@ -54,7 +54,7 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
       left.current = true;
     };
   }, []);
-  const sure = useCallback(<T,>(ask: () => Promise<T>) => persist(ask, setWaiting, () => left.current), []);
+  const sure = useCallback(<T,>(ask: () => Promise<T>) => retry(ask, setWaiting, () => left.current), []);
 
   const show = useCallback((found: Task | null) => {
     key.current = newKey();

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { Choices } from "../parts/fields";
 import { strings } from "../strings";
 import { useKeys } from "../keys";
-import { ViewGroup } from "./group";
+import { ViewGroup } from "./viewgroup";
 import type { Spot } from "./lens";
 import { Pane } from "./pane";
 import { Stack, type Named } from "./stack";
@@ -17,7 +17,7 @@ interface Props {
   right: Named;
 }
 
-export function CompareDesk({ id, context, left, right }: Props) {
+export function CompareView({ id, context, left, right }: Props) {
   const group = useMemo(() => new ViewGroup(), [id]);
   const [mode, setMode] = useState<Mode>("side");
   const [lens, setLens] = useState(false);

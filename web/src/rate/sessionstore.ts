@@ -1,6 +1,6 @@
 // What must outlive a reload: the draft of an answer, and the time that was spent looking.
 import { useEffect, useRef, useState } from "react";
-import type { Ballot, Task } from "../api/wire";
+import type { Ballot, Task } from "../api/schema";
 import { EMPTY, fromBallot, type Draft } from "./draft";
 
 const DRAFT = "imarena.draft";

@@ -2,11 +2,11 @@
 import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import type { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { CampaignChange, CampaignOut } from "../api/wire";
+import { asApiError } from "../api/useloaded";
+import type { CampaignChange, CampaignOut } from "../api/schema";
 import { Dialog } from "../parts/dialog";
-import { moment } from "../parts/figures";
-import { Empty, Problem } from "../parts/state";
+import { moment } from "../parts/format";
+import { Empty, Problem } from "../parts/status";
 import { strings } from "../strings";
 
 const NUMBERS = ["weekly_quota", "raters_per_unit", "lease_s", "gold_rate", "repeat_rate"] as const;
