@@ -1,8 +1,7 @@
 // Which page stands at which address.
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
-import type { ApiError } from "./api/client";
-import { asApiError } from "./api/useloaded";
+import { asApiError, type ApiError } from "./api/client";
 import { AccessPage } from "./pages/access";
 import { BattlesPage } from "./pages/battles";
 import { BoardPage } from "./pages/board";

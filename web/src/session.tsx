@@ -1,8 +1,7 @@
 // Who is signed in.
 import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
-import { setCsrf, type ApiError } from "./api/client";
-import { asApiError } from "./api/useloaded";
+import { asApiError, setCsrf, type ApiError } from "./api/client";
 import type { Me } from "./api/schema";
 import { Problem, Waiting } from "./parts/status";
 

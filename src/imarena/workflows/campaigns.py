@@ -245,6 +245,11 @@ def campaigns(workspace: Workspace, *, before: int | None = None, limit: int = 2
     return [(seq, get_campaign(workspace, identity)) for seq, identity in rows]
 
 
+def count_campaigns(workspace: Workspace) -> int:
+    """How many campaigns there are."""
+    return sum(workspace.store.count(Campaign, kind=list(RATERS_PER_UNIT)).values())
+
+
 def progress(workspace: Workspace, campaign: Campaign) -> Progress:
     """How far a campaign is."""
     table = leases_table

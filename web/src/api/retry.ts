@@ -1,6 +1,5 @@
 // Asking until there is an answer: a server or database that is away comes back, and nothing is lost meanwhile.
-import type { ApiError } from "./client";
-import { asApiError } from "./useloaded";
+import { asApiError, type ApiError } from "./client";
 
 const MOST_MS = 5_000;
 

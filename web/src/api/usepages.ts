@@ -1,7 +1,7 @@
 // A list that comes in pages: the first one, and more on demand.
-import { useEffect, useState } from "react";
-import type { ApiError } from "./client";
-import { asApiError, useLoaded, type Loaded } from "./useloaded";
+import { useEffect, useRef } from "react";
+import type { Cursor } from "./calls";
+import { useRequest, type Loaded } from "./useloaded";
 
 interface Paged {
   next_cursor: string | null;
@@ -12,22 +12,30 @@ export interface Pages<P> extends Loaded<P[]> {
   more: (() => void) | null;
 }
 
-/** Load the first page now and whenever `key` changes. Loading again keeps the pages that were opened later as they are. */
-export function usePages<P extends Paged>(key: string, load: (cursor: string) => Promise<P>): Pages<P> {
-  const first = useLoaded(key, () => load(""));
-  const [later, setLater] = useState<P[]>([]);
-  const [error, setError] = useState<ApiError | null>(null);
-  useEffect(() => {
-    setLater([]);
-    setError(null);
-  }, [key]);
-  const pages = first.value === null ? null : [first.value, ...later];
-  const cursor = pages?.[pages.length - 1]?.next_cursor ?? null;
-  function grow(next: string): void {
-    load(next).then(
-      (page) => setLater((known) => [...known, page]),
-      (reason: unknown) => setError(asApiError(reason)),
-    );
+/** Follow the cursor for as many pages as are wanted, or as there are. */
+export async function readPages<P extends Paged>(load: (cursor: Cursor) => Promise<P>, wanted: number, known: readonly P[] = []): Promise<P[]> {
+  const pages = [...known];
+  while (pages.length < wanted) {
+    const last = pages[pages.length - 1];
+    if (last?.next_cursor === null) break;
+    pages.push(await load(last?.next_cursor ?? null));
   }
-  return { ...first, value: pages, error: first.error ?? error, more: cursor === null ? null : () => grow(cursor) };
+  return pages;
+}
+
+/** Load the first page now and whenever `key` changes. Loading again reads all pages that were opened. */
+export function usePages<P extends Paged>(key: string, load: (cursor: Cursor) => Promise<P>): Pages<P> {
+  const { value, error, loading, current, start } = useRequest(key, () => readPages(load, 1));
+  const wanted = useRef(1);
+  useEffect(() => {
+    wanted.current = 1;
+  }, [key]);
+  const pages = current ? (value ?? []) : [];
+  function more(): void {
+    wanted.current = pages.length + 1;
+    // While the list is being read again, what is shown of it is about to be replaced.
+    start(() => readPages(load, wanted.current, loading ? [] : pages));
+  }
+  const ended = (pages[pages.length - 1]?.next_cursor ?? null) === null;
+  return { value, error, loading, reload: () => start(() => readPages(load, wanted.current)), more: ended ? null : more };
 }

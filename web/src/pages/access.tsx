@@ -1,9 +1,8 @@
 // Who and what may come in: tokens for machines, links for leads and viewers, and who is signed in.
 import { useState, type FormEvent, type ReactNode } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
+import { asApiError, type ApiError } from "../api/client";
 import { usePages } from "../api/usepages";
-import { asApiError } from "../api/useloaded";
 import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/schema";
 import { moment } from "../parts/format";
 import { Empty, Problem, WhenLoaded } from "../parts/status";

@@ -1,8 +1,8 @@
 // One campaign, for its lead: progress, agreement, who stands out, invitations.
 import { useState } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError, useInterval, useLoaded } from "../api/useloaded";
+import { asApiError, type ApiError } from "../api/client";
+import { useInterval, useLoaded } from "../api/useloaded";
 import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/schema";
 import { Meter } from "../parts/fields";
 import { count, figure, moment, share } from "../parts/format";

@@ -1,8 +1,8 @@
 // The lead's campaigns: how far each is, and a form for a new one.
 import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError, useInterval, useLoaded } from "../api/useloaded";
+import { asApiError, type ApiError } from "../api/client";
+import { useInterval, useLoaded } from "../api/useloaded";
 import type { CampaignIn, CampaignOut } from "../api/schema";
 import { Dialog } from "../parts/dialog";
 import { Meter } from "../parts/fields";

@@ -1,8 +1,7 @@
 // A campaign's settings while it is under way: what may change, what may not and why, and who changed what.
 import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/useloaded";
+import { asApiError, type ApiError } from "../api/client";
 import type { CampaignChange, CampaignOut } from "../api/schema";
 import { Dialog } from "../parts/dialog";
 import { moment } from "../parts/format";

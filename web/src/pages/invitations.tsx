@@ -1,8 +1,8 @@
 // Invitation links: made, sent once, expired, revoked.
 import { useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError, useLoaded } from "../api/useloaded";
+import { asApiError, type ApiError } from "../api/client";
+import { useLoaded } from "../api/useloaded";
 import { moment } from "../parts/format";
 import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { withBase } from "../basepath";

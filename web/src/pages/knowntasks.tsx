@@ -1,8 +1,7 @@
 // Tasks with known answers for a new campaign: found in votes that agree or in a table, and what each is used for.
 import { useState } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/useloaded";
+import { asApiError, type ApiError } from "../api/client";
 import type { GoldIn, KnownIn, KnownOut } from "../api/schema";
 import { Problem } from "../parts/status";
 import { strings } from "../strings";

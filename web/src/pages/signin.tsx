@@ -1,8 +1,7 @@
 // Signing in: an invitation, the address that the server printed, or the administrator's password.
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/useloaded";
+import { asApiError, type ApiError } from "../api/client";
 import type { Me } from "../api/schema";
 import { Problem } from "../parts/status";
 import { retry } from "../api/retry";

@@ -1,8 +1,7 @@
 // Before the first task: consent, guidelines, keys.
 import { useEffect, useRef, useState } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/useloaded";
+import { asApiError, type ApiError } from "../api/client";
 import type { RaterCampaign } from "../api/schema";
 import { Prose } from "../parts/prose";
 import { Problem } from "../parts/status";

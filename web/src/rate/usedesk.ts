@@ -1,8 +1,7 @@
 // The rater's desk: take a task, answer it, skip it, take the last answer back.
 import { useCallback, useEffect, useRef, useState } from "react";
 import * as calls from "../api/calls";
-import { ApiError } from "../api/client";
-import { asApiError } from "../api/useloaded";
+import { asApiError, ApiError } from "../api/client";
 import type { Ballot, Skip, Task } from "../api/schema";
 import { strings } from "../strings";
 import { usePrefetchedTask } from "./prefetchtask";
