@@ -26,7 +26,7 @@ function Detail({ detail }: { detail: BattleDetail }) {
       </div>
       {left && right && (
         <div className="explore-desk">
-          <CompareView id={battle.battle_id} context={contextOf(detail)} left={{ name: battle.left, picture: left }}
+          <CompareView key={battle.battle_id} context={contextOf(detail)} left={{ name: battle.left, picture: left }}
             right={{ name: battle.right, picture: right }} />
         </div>
       )}
@@ -65,7 +65,7 @@ function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"
       {one.reply !== null && (
         <details>
           <summary>{t.reply}</summary>
-          <pre tabIndex={0} aria-label={t.reply}>{one.reply}</pre>
+          <pre tabIndex={0} role="region" aria-label={t.reply}>{one.reply}</pre>
         </details>
       )}
     </article>

@@ -7,6 +7,7 @@ import { tally } from "../parts/format";
 import { chosen, Filters, useFilters, VERDICTS } from "../parts/filters";
 import { Link } from "../parts/link";
 import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
@@ -34,7 +35,7 @@ export function BattlesPage() {
             <>
               <p className="muted">{t.count(pages[0]?.total ?? 0)}</p>
               <BattleTable battles={battles} />
-              {loaded.more && <button type="button" onClick={loaded.more}>{t.more}</button>}
+              <ShowMore pages={loaded} shown={battles.length} total={pages[0]?.total} />
             </>
           );
         }}

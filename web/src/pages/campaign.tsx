@@ -3,13 +3,14 @@ import { useState } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import { useInterval, useLoaded } from "../api/useloaded";
+import { usePages } from "../api/usepages";
 import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/schema";
 import { Meter } from "../parts/fields";
 import { count, figure, moment, share } from "../parts/format";
 import { DownloadLinks } from "../parts/download";
 import { Link } from "../parts/link";
+import { ShowMore } from "../parts/showmore";
 import { Empty, Problem, WhenLoaded } from "../parts/status";
-import { withBase } from "../basepath";
 import { strings } from "../strings";
 import { Invitations } from "./invitations";
 import { StateBadge } from "./campaigns";
@@ -19,7 +20,7 @@ const EVERY_MS = 5000;
 
 export function CampaignPage({ id }: { id: string }) {
   const campaign = useLoaded(`campaign ${id}`, () => calls.oneCampaign(id));
-  const raters = useLoaded(`raters ${id}`, () => calls.raters(id));
+  const raters = usePages(`raters ${id}`, (cursor) => calls.raters(id, cursor));
   const agreement = useLoaded(`agreement ${id}`, () => calls.agreement(id));
   const skips = useLoaded(`skips ${id}`, () => calls.skips(id));
   const [error, setError] = useState<ApiError | null>(null);
@@ -43,14 +44,15 @@ export function CampaignPage({ id }: { id: string }) {
       </div>
       <div className="page-head"><h2>{strings.lead.ratersTitle}</h2><span className="spacer" /><DownloadLinks table="raters" query={{ campaign_id: id }} /></div>
       <WhenLoaded loaded={raters}>
-        {(found) =>
-          found.raters.length ? (
-            <RaterTable page={found} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
+        {(pages) =>
+          pages[0]?.raters.length ? (
+            <RaterTable pages={pages} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
           ) : (
             <Empty>{strings.lead.noRaters}</Empty>
           )
         }
       </WhenLoaded>
+      <ShowMore pages={raters} shown={(raters.value ?? []).flatMap((page) => page.raters).length} total={raters.value?.[0]?.total} />
       <h2>{strings.lead.history}</h2>
       <WhenLoaded loaded={campaign}>{(found) => <History campaign={found} />}</WhenLoaded>
     </div>
@@ -81,7 +83,7 @@ function Head({ found, onChange, reload }: HeadProps) {
         <StateBadge campaign={found} />
         <span className="spacer" />
         {found.kind === "check" ? (
-          <a className="button small" href={withBase(calls.campaignExport(found.campaign_id))} download>{t.export}</a>
+          <a className="button small" href={calls.campaignExport(found.campaign_id)} download>{t.export}</a>
         ) : (
           <DownloadLinks table={found.kind === "preference" ? "votes" : "ratings"} query={{ campaign_id: found.campaign_id }} />
         )}
@@ -167,14 +169,15 @@ function SkipTable({ found }: { found: SkipReport }) {
 
 const HASTY = "no_time_to_look";
 
-function RaterTable({ page, onActive }: { page: RaterPage; onActive: (rater: string, active: boolean) => void }) {
+function RaterTable({ pages, onActive }: { pages: readonly RaterPage[]; onActive: (rater: string, active: boolean) => void }) {
   const t = strings.lead;
-  const { raters, least_look_s: least } = page;
+  const raters = pages.flatMap((page) => page.raters);
+  const { least_look_s: least = 0, least_answers: answers = 0 } = pages[0] ?? {};
   const told = (one: RaterOut, flag: string) => (flag === HASTY ? `${t.flagNames[HASTY]}: ${t.hasty(one.hasty, least)}` : t.flagNames[flag] ?? flag.replaceAll("_", " "));
   const of = (part: number, all: number) => (all ? `${part} / ${all}` : strings.none);
   return (
     <>
-      {raters.some((one) => one.flags.includes(HASTY)) && <p className="warning">{t.pace(least, page.least_answers)}</p>}
+      {raters.some((one) => one.flags.includes(HASTY)) && <p className="warning">{t.pace(least, answers)}</p>}
       <div className="scroll">
         <table>
           <thead>

@@ -18,7 +18,7 @@ interface Props {
 
 export function HeatMapView({ editors, filters, query, set }: Props) {
   const editor = query.get("editor") ?? "";
-  const asked = { ...filters, editor };
+  const asked = editor ? { ...filters, editor } : filters;
   const loaded = useLoaded(`heat ${JSON.stringify(asked)}`, () => calls.heatMap(asked));
   return (
     <>

@@ -2,14 +2,17 @@
 import { useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
-import { useLoaded } from "../api/useloaded";
+import { usePages } from "../api/usepages";
 import { moment } from "../parts/format";
+import { ShowMore } from "../parts/showmore";
 import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { withBase } from "../basepath";
+import { textOf } from "../parts/form";
 import { strings } from "../strings";
 
 export function Invitations({ campaignId }: { campaignId: string }) {
-  const loaded = useLoaded(`invitations ${campaignId}`, () => calls.invitations(campaignId));
+  const loaded = usePages(`invitations ${campaignId}`, (cursor) => calls.invitations({ campaign_id: campaignId, cursor }));
+  const invitations = (loaded.value ?? []).flatMap((page) => page.invitations);
   const [link, setLink] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const t = strings.lead;
@@ -18,11 +21,11 @@ export function Invitations({ campaignId }: { campaignId: string }) {
     const form = new FormData(event.currentTarget);
     const body = {
       campaign_id: campaignId,
-      name: String(form.get("name") ?? ""),
+      name: textOf(form, "name"),
       days: Number(form.get("days")),
       max_people: Number(form.get("people")),
-      person_param: String(form.get("param") ?? ""),
-      rater_id: String(form.get("rater") ?? "").trim() || null,
+      person_param: textOf(form, "param"),
+      rater_id: textOf(form, "rater").trim() || null,
     };
     calls.invite(body).then(
       (made) => {
@@ -47,7 +50,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
       {error && <Problem error={error} />}
       {link && <MadeLink link={link} />}
       <WhenLoaded loaded={loaded}>
-        {({ invitations }) =>
+        {() =>
           invitations.length ? (
             <div className="scroll">
               <table>
@@ -81,6 +84,7 @@ export function Invitations({ campaignId }: { campaignId: string }) {
           )
         }
       </WhenLoaded>
+      <ShowMore pages={loaded} shown={invitations.length} total={loaded.value?.[0]?.total} />
     </section>
   );
 }

@@ -5,6 +5,7 @@ import type { ItemLine } from "../api/schema";
 import { chosen, Filters, ITEMS, useFilters } from "../parts/filters";
 import { Link } from "../parts/link";
 import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
 import { withBase } from "../basepath";
 import { strings } from "../strings";
@@ -30,7 +31,7 @@ export function ItemsPage() {
           return (
             <>
               <ul className="thumbs">{items.map((one) => <Thumb key={one.item_id} one={one} />)}</ul>
-              {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+              <ShowMore pages={loaded} />
             </>
           );
         }}

@@ -3,11 +3,13 @@ import * as calls from "../api/calls";
 import { usePages } from "../api/usepages";
 import { count, dollars, share, tally } from "../parts/format";
 import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 export function JudgesPage() {
-  const loaded = usePages("judges", (cursor) => calls.judges({ cursor }));
+  const loaded = usePages("judges", calls.judges);
+  const judges = (loaded.value ?? []).flatMap((page) => page.judges);
   const t = strings.judges;
   const heads = [strings.explore.judge, strings.explore.dimension, t.ok, t.failed, t.orders, t.first, t.ties, t.people, t.cost];
   return (
@@ -18,13 +20,13 @@ export function JudgesPage() {
         <DownloadLinks table="judges" />
       </div>
       <WhenLoaded loaded={loaded}>
-        {(pages) =>
-          pages.some((page) => page.judges.length) ? (
+        {() =>
+          judges.length ? (
             <div className="scroll">
               <table>
                 <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
                 <tbody>
-                  {pages.flatMap((page) => page.judges).map((one) => (
+                  {judges.map((one) => (
                     <tr key={`${one.judge} ${one.dimension}`}>
                       <th scope="row">{one.judge}</th>
                       <td>{one.dimension}</td>
@@ -45,7 +47,7 @@ export function JudgesPage() {
           )
         }
       </WhenLoaded>
-      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+      <ShowMore pages={loaded} />
     </div>
   );
 }

@@ -1,5 +1,4 @@
 // What is at work, what it did and cost, and what failed. The server pushes what changes; else the page asks every few seconds.
-import { useCallback } from "react";
 import * as calls from "../api/calls";
 import { usePages } from "../api/usepages";
 import { useStream } from "../api/usestream";
@@ -8,17 +7,18 @@ import type { RunOut, RunPage } from "../api/schema";
 import { Meter } from "../parts/fields";
 import { count, dollars, duration, missed, moment, tally } from "../parts/format";
 import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 const EVERY_MS = 4000;
 
 export function RunsPage() {
-  const loaded = usePages("runs", (cursor) => calls.runs({ cursor }));
+  const loaded = usePages("runs", calls.runs);
   const pushed = useStream<RunPage>("/api/runs/stream");
-  const { reload } = loaded;
-  const ask = useCallback(() => (pushed.live ? undefined : reload()), [pushed.live, reload]);
-  useInterval(EVERY_MS, ask);
+  useInterval(EVERY_MS, () => {
+    if (!pushed.live) loaded.reload();
+  });
   const t = strings.runs;
   return (
     <div className="page wide">
@@ -36,7 +36,7 @@ export function RunsPage() {
           return <Runs page={first} runs={[...first.runs, ...later.filter((run) => !known.has(run.run_id))]} />;
         }}
       </WhenLoaded>
-      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+      <ShowMore pages={loaded} />
     </div>
   );
 }

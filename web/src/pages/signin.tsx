@@ -82,6 +82,7 @@ export function SignInPage() {
       <form onSubmit={send}>
         <label className="field">
           <span>{strings.signIn.password}</span>
+          {/* eslint-disable-next-line jsx-a11y/no-autofocus -- the page asks for nothing but this */}
           <input type="password" autoComplete="current-password" value={password} required autoFocus
             onChange={(event) => setPassword(event.target.value)} />
         </label>

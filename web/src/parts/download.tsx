@@ -1,5 +1,5 @@
-import { address } from "../api/client";
 import { withBase } from "../basepath";
+import { withQuery } from "../router";
 import { strings } from "../strings";
 
 interface Props {
@@ -11,7 +11,7 @@ interface Props {
 
 /** Links that save what the page shows as a table. */
 export function DownloadLinks({ table, query = {} }: Props) {
-  const link = (format: string) => address(withBase(`/api/exports/${table}`), { ...query, format });
+  const link = (format: string) => withBase(withQuery(`/api/exports/${table}`, new URLSearchParams(query), { format }));
   return (
     <span className="save" role="group" aria-label={strings.save.label}>
       <span className="muted" aria-hidden="true">{strings.save.label}</span>

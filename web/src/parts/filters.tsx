@@ -1,5 +1,5 @@
 // The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { Board, Facets } from "../api/schema";
 import { go, useLocation, withQuery } from "../router";
 import { strings } from "../strings";
@@ -44,12 +44,13 @@ const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
 /** A day as tables write it. A browser's own field would write it as the country of its maker does. */
 function Day({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  // What was typed so far belongs to the day that it is to replace.
+  const [draft, setDraft] = useState({ text: value, replaces: value });
+  const typed = draft.replaces === value ? draft.text : value;
   return (
     <input type="text" className="day" inputMode="numeric" placeholder={strings.look.day} value={typed} aria-invalid={typed !== "" && !DAY.test(typed)}
       maxLength={10} onChange={(event) => {
-        setTyped(event.target.value);
+        setDraft({ text: event.target.value, replaces: value });
         if (event.target.value === "" || DAY.test(event.target.value)) onChange(event.target.value);
       }} />
   );

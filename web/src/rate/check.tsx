@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { Choices, Key } from "../parts/fields";
 import { strings } from "../strings";
+import { isBusy } from "./desk";
 import { missing, toBallot, type Draft } from "./draft";
 import { TaskFrame } from "./frame";
 import { useDraft } from "./sessionstore";
@@ -18,7 +19,7 @@ export function CheckTask({ campaign, desk, task }: TaskProps) {
     if (!missing(draft, task).length) desk.cast(toBallot(draft, "check"));
   }
   const answers = (
-    <button type="button" className="primary answer" disabled={desk.busy} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
+    <button type="button" className="primary answer" disabled={isBusy(desk.state)} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
   );
   return (
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>

@@ -1,35 +1,37 @@
-// The task after this one: kept ready, its pictures fetched, given back when the page is left.
-import { useCallback, useEffect, useRef } from "react";
+// The task after this one: asked for while this one is looked at, its pictures fetched, given back when the page is left.
+import { useEffect, useEffectEvent, useRef, type Dispatch } from "react";
 import * as calls from "../api/calls";
 import type { Task } from "../api/schema";
-import { prefetch } from "./prefetchpictures";
+import { isBusy, showingOf, type DeskEvent, type DeskState } from "./desk";
+import { prefetchPictures } from "./prefetchpictures";
 
 const LOOK_MS = 250;
 /** The server keeps a task for two minutes after it was asked for last. */
 const AGAIN_MS = 45_000;
 
-/** `active`: a task is on the screen and not being sent. Returns a function that hands the ready task over, once. */
-export function usePrefetchedTask(campaignId: string, showing: number, active: boolean): () => Task | null {
-  const ready = useRef<Task | null>(null);
-  const latest = useRef(0);
-  const left = useRef(false);
+const giveBack = (task: Task | null) => {
+  if (task) calls.giveBack(task.address).catch(() => undefined);
+};
 
-  const look = useCallback(async () => {
-    const mine = ++latest.current;
-    try {
-      const { task } = await calls.lookAhead(campaignId);
-      // The page was left meanwhile: others may have it.
-      if (left.current && task) calls.giveBack(task.address).catch(() => undefined);
-      if (mine !== latest.current) return;
-      if (task && task.address !== ready.current?.address) prefetch(task);
-      ready.current = task;
-    } catch {
-      // What comes next is found out when it is needed.
-    }
-  }, [campaignId]);
+export function usePrefetchedTask(campaignId: string, state: DeskState, dispatch: Dispatch<DeskEvent>): void {
+  const key = showingOf(state)?.key ?? "";
+  const active = key !== "" && !isBusy(state);
+  const left = useRef(false);
+  const fetched = useRef("");
 
   useEffect(() => {
     if (!active) return undefined;
+    async function look(): Promise<void> {
+      try {
+        const { task } = await calls.lookAhead(campaignId);
+        if (left.current) return giveBack(task); // others may have it
+        if (task && task.address !== fetched.current) prefetchPictures(task);
+        fetched.current = task?.address ?? "";
+        dispatch({ type: "prefetched", task, key });
+      } catch {
+        // What comes next is found out when it is needed.
+      }
+    }
     // This task's own pictures come first.
     const soon = window.setInterval(() => {
       if (document.querySelector(".pane[data-loaded=false]")) return;
@@ -43,27 +45,20 @@ export function usePrefetchedTask(campaignId: string, showing: number, active: b
       window.clearInterval(soon);
       window.clearInterval(again);
     };
-  }, [active, showing, look]);
+  }, [active, key, campaignId, dispatch]);
 
+  const leave = useEffectEvent(() => {
+    giveBack(state.prefetched);
+    dispatch({ type: "prefetched", task: null, key });
+  });
   useEffect(() => {
     left.current = false;
-    function leave(): void {
-      latest.current += 1;
-      if (ready.current) calls.giveBack(ready.current.address).catch(() => undefined);
-      ready.current = null;
-    }
-    window.addEventListener("pagehide", leave);
+    const hide = () => leave();
+    window.addEventListener("pagehide", hide);
     return () => {
-      window.removeEventListener("pagehide", leave);
+      window.removeEventListener("pagehide", hide);
       left.current = true;
       leave();
     };
-  }, []);
-
-  return useCallback(() => {
-    latest.current += 1;
-    const task = ready.current;
-    ready.current = null;
-    return task;
   }, []);
 }

@@ -1,30 +1,18 @@
 // The rater's desk: take a task, answer it, skip it, take the last answer back.
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useReducer, useRef } from "react";
 import * as calls from "../api/calls";
-import { asApiError, ApiError } from "../api/client";
-import type { Ballot, Skip, Task } from "../api/schema";
+import { ApiError, asApiError } from "../api/client";
+import { retry } from "../api/retry";
+import type { Ballot, Receipt, Skip, Task } from "../api/schema";
 import { strings } from "../strings";
+import { canAnswer, canUndo, opening, reduceDesk, showingOf, type DeskState } from "./desk";
 import { usePrefetchedTask } from "./prefetchtask";
 import { forgetBallot, keepBallot, keptBallot, newKey, useTimeSpent } from "./sessionstore";
-import { retry } from "../api/retry";
 
 export type Answer = Omit<Ballot, "idempotency_key">;
-export type Stage = "consent" | "practice" | "qualification" | "open" | "not_qualified" | "quota" | "paused" | "on_hold" | "done" | "closed";
 
 export interface Desk {
-  task: Task | null;
-  /** Counts the tasks that were shown: a task that comes back after an undo is shown anew. */
-  showing: number;
-  stage: Stage | null;
-  /** Where a crowd platform wants its people sent back to. */
-  completionUrl: string | null;
-  busy: boolean;
-  error: ApiError | null;
-  /** Why it takes longer than usual: the server or its database is away, and is asked again. */
-  waiting: ApiError | null;
-  notice: string;
-  feedback: string | null;
-  canUndo: boolean;
+  state: DeskState;
   cast: (answer: Answer) => void;
   skip: (skip: Skip) => void;
   undo: () => void;
@@ -32,20 +20,10 @@ export interface Desk {
 }
 
 export function useDesk(campaignId: string, couldUndo: boolean): Desk {
-  const [task, setTask] = useState<Task | null>(null);
-  const [showing, setShowing] = useState(0);
-  const [stage, setStage] = useState<Stage | null>(null);
-  const [completionUrl, setCompletionUrl] = useState<string | null>(null);
-  const [busy, setBusy] = useState(true);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [notice, setNotice] = useState("");
-  const [feedback, setFeedback] = useState<string | null>(null);
-  const [canUndo, setCanUndo] = useState(couldUndo);
-  // One key for one showing of a task: a ballot that is sent twice is stored once.
-  const key = useRef(newKey());
-  const timeSpent = useTimeSpent(task?.address ?? "");
-  const [waiting, setWaiting] = useState<ApiError | null>(null);
-  const handOver = usePrefetchedTask(campaignId, showing, task !== null && !busy);
+  const [state, dispatch] = useReducer(reduceDesk, couldUndo, opening);
+  const showing = showingOf(state);
+  const timeSpent = useTimeSpent(showing?.task.address ?? "");
+  usePrefetchedTask(campaignId, state, dispatch);
   const left = useRef(false);
   useEffect(() => {
     left.current = false;
@@ -53,115 +31,84 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
       left.current = true;
     };
   }, []);
-  const sure = useCallback(<T,>(ask: () => Promise<T>) => retry(ask, setWaiting, () => left.current), []);
 
-  const show = useCallback((found: Task | null) => {
-    key.current = newKey();
-    setTask(found);
-    setShowing((count) => count + 1);
-  }, []);
+  /** Ask until there is an answer. */
+  function ask<T>(request: () => Promise<T>): Promise<T> {
+    return retry(request, (error) => dispatch({ type: "delayed", error }), () => left.current);
+  }
+  function attempt(work: () => Promise<void>): void {
+    work().catch((reason: unknown) => dispatch({ type: "failed", error: asApiError(reason) }));
+  }
 
-  const attempt = useCallback(async (work: () => Promise<void>) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await work();
-    } catch (reason) {
-      setError(asApiError(reason));
-    } finally {
-      setBusy(false);
-    }
-  }, []);
+  async function take(): Promise<void> {
+    dispatch({ type: "taking", key: newKey() });
+    const next = await ask(() => calls.takeNext(campaignId));
+    dispatch({ type: "took", next, key: newKey() });
+  }
 
-  const take = useCallback(async () => {
-    // The task that is ready is shown at once; it can be answered when the server has put it in our hands.
-    const early = handOver();
-    if (early) show(early);
-    setFeedback(null);
-    const found = await sure(() => calls.takeNext(campaignId));
-    setStage(found.stage);
-    setCompletionUrl(found.completion_url ?? null);
-    if (early && found.task?.address === early.address) setTask(found.task);
-    else show(found.task);
-  }, [campaignId, handOver, show, sure]);
-
-  const send = useCallback(async (address: string, ballot: Ballot) => {
+  async function send(address: string, ballot: Ballot): Promise<Receipt> {
     keepBallot(address, ballot);
     try {
-      return await sure(() => calls.vote(address, ballot));
+      return await ask(() => calls.vote(address, ballot));
     } finally {
       if (!left.current) forgetBallot();
     }
-  }, [sure]);
+  }
 
   /** An answer that was on its way when the page was closed goes first. */
-  const begin = useCallback(async () => {
+  const begin = useEffectEvent(async () => {
     const kept = keptBallot();
     if (kept) {
-      await send(kept.address, kept.value).then(
-        (receipt) => {
-          setCanUndo(true);
-          setNotice(strings.vote.stored(receipt.done));
-        },
-        () => undefined,
-      );
+      await send(kept.address, kept.value).then((receipt) => dispatch({ type: "restored", receipt }), () => undefined);
     }
     await take();
-  }, [send, take]);
-
-  const next = useCallback(() => void attempt(take), [attempt, take]);
-  useEffect(() => void attempt(begin), [attempt, begin]);
+  });
+  useEffect(() => {
+    begin().catch((reason: unknown) => dispatch({ type: "failed", error: asApiError(reason) }));
+  }, []);
 
   function cast(answer: Answer): void {
-    if (!task || busy) return;
-    void attempt(async () => {
-      const ballot = { ...answer, idempotency_key: key.current, time_spent_s: timeSpent() };
-      const receipt = await send(task.address, ballot);
-      setCanUndo(true);
-      setNotice(receipt.late ? strings.vote.late : strings.vote.stored(receipt.done));
-      if (receipt.feedback !== null) {
-        setFeedback(receipt.feedback);
-        return;
-      }
-      await take();
+    if (!showing || !canAnswer(state)) return;
+    const ballot = { ...answer, idempotency_key: showing.key, time_spent_s: timeSpent() };
+    dispatch({ type: "started", request: "sending" });
+    attempt(async () => {
+      const receipt = await send(showing.task.address, ballot);
+      dispatch({ type: "stored", receipt });
+      if (receipt.feedback === null) await take();
     });
   }
 
   function skip(reason: Skip): void {
-    if (!task || busy) return;
-    void attempt(async () => {
-      await sure(skipOnce(task.address, reason));
-      setNotice(strings.vote.skipped);
+    if (!showing || !canAnswer(state)) return;
+    dispatch({ type: "started", request: "skipping" });
+    attempt(async () => {
+      await ask(skipOnce(showing.task.address, reason));
+      dispatch({ type: "skipped" });
       await take();
     });
   }
 
   /** Asked for once: a second time would take the vote before it back. Whether it was done is seen by the task in hand. */
-  async function takenBack(): Promise<Task> {
+  async function takeBack(): Promise<Task> {
     try {
       return await calls.undoLast(campaignId);
     } catch (reason) {
       const failed = asApiError(reason);
       if (!failed.passing) throw failed;
-      setWaiting(failed);
-      const found = await sure(() => calls.takeNext(campaignId));
-      if (found.task && found.task.address !== task?.address) return found.task;
+      dispatch({ type: "delayed", error: failed });
+      const { task } = await ask(() => calls.takeNext(campaignId));
+      if (task && task.address !== showing?.task.address) return task;
       throw new ApiError(0, "not_undone", strings.vote.notUndone, strings.vote.notUndoneHint);
     }
   }
 
   function undo(): void {
-    if (busy || !canUndo) return;
-    void attempt(async () => {
-      const found = await takenBack();
-      setFeedback(null);
-      setCanUndo(false);
-      setNotice(strings.vote.undone);
-      show(found);
-    });
+    if (!canUndo(state)) return;
+    dispatch({ type: "started", request: "undoing" });
+    attempt(async () => dispatch({ type: "undone", task: await takeBack(), key: newKey() }));
   }
 
-  return { task, showing, stage, completionUrl, busy, error, waiting, notice, feedback, canUndo, cast, skip, undo, next };
+  return { state, cast, skip, undo, next: () => attempt(take) };
 }
 
 /** Skipping a task as often as it takes. A task that is gone after an attempt whose answer was lost was skipped by it. */

@@ -1,5 +1,5 @@
 // Was the instruction followed? Yes or no (EdiVal).
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
 import { Empty } from "../parts/status";
@@ -8,15 +8,16 @@ import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Pane } from "../view/pane";
 import { Tools, viewKeys } from "../view/tools";
+import { isBusy } from "./desk";
 import { contextOf, TaskFrame } from "./frame";
 import type { TaskProps } from "./taskprops";
 
 export function YesNoTask({ campaign, desk, task }: TaskProps) {
   const answer = (value: boolean) => desk.cast({ answer: value });
-  useKeys({ y: () => answer(true), n: () => answer(false) }, desk.feedback === null);
+  useKeys({ y: () => answer(true), n: () => answer(false) }, desk.state.screen === "task");
   const before = task.previous?.answer;
   const button = (value: boolean, text: string, key: string) => (
-    <button type="button" className={`answer ${before === value ? "before" : ""}`} disabled={desk.busy} onClick={() => answer(value)}>
+    <button type="button" className={`answer ${before === value ? "before" : ""}`} disabled={isBusy(desk.state)} onClick={() => answer(value)}>
       {text} <Key>{key}</Key>
     </button>
   );
@@ -29,7 +30,7 @@ export function YesNoTask({ campaign, desk, task }: TaskProps) {
 
 /** Source, references and result in step, with nothing to mark. */
 export function ResultView({ task }: Pick<TaskProps, "task">) {
-  const group = useMemo(() => new ViewGroup(), [task.address]);
+  const [group] = useState(() => new ViewGroup());
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
   useKeys(viewKeys(group, () => setLens(!lens)));

@@ -81,7 +81,7 @@ export function makeViewer(element: HTMLElement, picture: Picture, { still = fal
     gestureSettingsMouse: { clickToZoom: false, dblClickToZoom: !still },
     gestureSettingsTouch: { clickToZoom: false, dblClickToZoom: true, flickEnabled: false },
     tileRetryMax: 0, // see retryTiles
-  } as OpenSeadragon.Options);
+  });
   retryTiles(viewer);
   // The page has one set of keys for all panes.
   viewer.addHandler("canvas-key", (event) => {
@@ -97,6 +97,6 @@ export function makeViewer(element: HTMLElement, picture: Picture, { still = fal
       viewer.drawer.setImageSmoothingEnabled(smooth);
     }
   });
-  viewer.open({ tileSource: tileSource(picture), height: 1 } as unknown as OpenSeadragon.TileSourceSpecifier);
+  viewer.open({ tileSource: tileSource(picture), height: 1 });
   return viewer;
 }
