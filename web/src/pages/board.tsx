@@ -6,6 +6,7 @@ import { Choices } from "../parts/fields";
 import { count, figure, share, tally } from "../parts/format";
 import { chosen, Filters, keep, settled, useFilters, VERDICTS } from "../parts/filters";
 import { Axis, Interval, spanOf } from "../parts/interval";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { DownloadLinks } from "../parts/download";
 import { Empty, WhenLoaded } from "../parts/status";
@@ -73,10 +74,10 @@ function Ratings({ board, query, filtered }: { board: Board; query: URLSearchPar
           excluded === strings.none ? "" : t.excluded(excluded),
         ].filter(Boolean).join(" · ")}
       </p>
-      {board.beside && <p>{t.beside(board.verdicts, board.beside)}</p>}
-      {board.warnings.map((warning) => <p key={warning} className="warning">{warning}</p>)}
+      {board.beside && <p><InlineCode text={t.beside(board.verdicts, board.beside)} /></p>}
+      {board.warnings.map((warning) => <p key={warning} className="warning"><InlineCode text={warning} /></p>)}
       {board.standings.length === 0 ? (
-        <Empty>{board.n_battles || filtered ? board.reason || t.noBoard : t.notYet}</Empty>
+        <Empty><InlineCode text={board.n_battles || filtered ? board.reason || t.noBoard : t.notYet} /></Empty>
       ) : (
         <div className="scroll">
           <table className="standings">

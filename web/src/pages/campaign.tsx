@@ -8,6 +8,7 @@ import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage,
 import { Meter } from "../parts/fields";
 import { count, figure, moment, share } from "../parts/format";
 import { DownloadLinks } from "../parts/download";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { ShowMore } from "../parts/showmore";
 import { Empty, Problem, WhenLoaded } from "../parts/status";
@@ -119,7 +120,7 @@ function AgreementTable({ found }: { found: AgreementReport }) {
             <tr key={one.criterion}>
               <th scope="row">{one.criterion}</th>
               {one.alpha === null && one.reason ? (
-                <td colSpan={3} className="muted">{t.undefinedWhy(one.reason)}</td>
+                <td colSpan={3} className="muted"><InlineCode text={t.undefinedWhy(one.reason)} /></td>
               ) : (
                 <>
                   <td className="number">{figure(one.alpha, 3)}</td>

@@ -4,6 +4,7 @@ import { useLoaded } from "../api/useloaded";
 import type { Board, Cell, HeadToHead } from "../api/schema";
 import { Select } from "../parts/fields";
 import { keep } from "../parts/filters";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
@@ -27,7 +28,7 @@ export function HeadToHeadView({ board, filters, query, set }: Props) {
   const models = board.standings.map((one) => one.model);
   const { left = query.get("left") ?? "", right = query.get("right") ?? "" } = modelsCompared(board, query);
   const t = strings.look;
-  if (models.length < 2) return <Empty>{board.reason || t.noBoard}</Empty>;
+  if (models.length < 2) return <Empty><InlineCode text={board.reason || t.noBoard} /></Empty>;
   return (
     <>
       <div className="filters">

@@ -3,6 +3,7 @@ import { useState } from "react";
 import * as calls from "../api/calls";
 import { asApiError, type ApiError } from "../api/client";
 import type { GoldIn, KnownIn, KnownOut } from "../api/schema";
+import { InlineCode } from "../parts/inlinecode";
 import { Problem } from "../parts/status";
 import { strings } from "../strings";
 
@@ -86,7 +87,7 @@ export function KnownTasks({ kind, datasets, chosen, onChange }: Props) {
       </div>
       <p role="status" className="muted">{told}</p>
       {error && <Problem error={error} />}
-      {problems.length > 0 && <div className="problem"><ul>{problems.slice(0, 8).map((one) => <li key={one}>{one}</li>)}</ul></div>}
+      {problems.length > 0 && <div className="problem"><ul>{problems.slice(0, 8).map((one) => <li key={one}><InlineCode text={one} /></li>)}</ul></div>}
       {chosen.length > 0 && <KnownTable chosen={chosen} onChange={onChange} />}
     </fieldset>
   );

@@ -2,6 +2,7 @@ import type { CSSProperties } from "react";
 import type { Board } from "../api/schema";
 import { share } from "../parts/format";
 import { keep } from "../parts/filters";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { Empty } from "../parts/status";
 import { strings } from "../strings";
@@ -11,7 +12,7 @@ import { winShare } from "./winshare";
 export function WinMatrixView({ board, query }: { board: Board; query: URLSearchParams }) {
   const t = strings.look;
   const models = board.standings.map((one) => one.model);
-  if (!models.length) return <Empty>{board.reason || t.noBoard}</Empty>;
+  if (!models.length) return <Empty><InlineCode text={board.reason || t.noBoard} /></Empty>;
   return (
     <>
       <p className="muted">{t.matrixHint}</p>

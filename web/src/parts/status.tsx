@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import type { ApiError } from "../api/client";
 import type { Loaded } from "../api/useloaded";
+import { InlineCode } from "./inlinecode";
 import { strings } from "../strings";
 
 export function Waiting() {
@@ -11,8 +12,8 @@ export function Waiting() {
 export function Problem({ error, retry, retryText = strings.again }: { error: ApiError; retry?: () => void; retryText?: string }) {
   return (
     <div className="problem" role="alert">
-      <strong>{error.message}</strong>
-      {error.hint && <p>{error.hint}</p>}
+      <strong><InlineCode text={error.message} /></strong>
+      {error.hint && <p><InlineCode text={error.hint} /></p>}
       {retry && <button type="button" className="small" onClick={retry}>{retryText}</button>}
     </div>
   );

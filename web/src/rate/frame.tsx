@@ -5,6 +5,7 @@ import type { Picture, RaterCampaign, Skip, Task } from "../api/schema";
 import { useKeys } from "../keys";
 import { Dialog } from "../parts/dialog";
 import { Key, Meter } from "../parts/fields";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { Prose } from "../parts/prose";
 import { Problem } from "../parts/status";
@@ -79,7 +80,7 @@ const FULL = 507;
 export function Away({ error }: { error: ApiError }) {
   return (
     <div className="warning away" role="alert">
-      <strong>{error.message}</strong> {error.status === FULL ? `${error.hint} ${strings.vote.full}` : strings.vote.away}
+      <strong><InlineCode text={error.message} /></strong> {error.status === FULL ? `${error.hint} ${strings.vote.full}` : strings.vote.away}
     </div>
   );
 }
