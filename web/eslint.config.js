@@ -13,7 +13,7 @@ export default defineConfig(
     extends: [js.configs.recommended, typescript.configs.recommendedTypeChecked, hooks.configs.flat.recommended, a11y.flatConfigs.recommended],
     languageOptions: { globals: globals.browser, parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     // A part of the page that scrolls has to be reached by keys.
-    rules: { "jsx-a11y/no-noninteractive-tabindex": ["error", { tags: [], roles: ["region", "tabpanel"] }] },
+    rules: { "jsx-a11y/no-noninteractive-tabindex": ["error", { tags: [], roles: ["group", "region", "tabpanel"] }] },
     linterOptions: { reportUnusedDisableDirectives: "error" },
   },
 );

@@ -54,6 +54,7 @@ export function makeApi(baseUrl: string) {
   return client;
 }
 
+// openapi-fetch 0.15: later ones turn the pairs and boxes of the schema into arrays of any length.
 /** Every path, parameter, body and answer has its type from docs/reference/openapi.json: a drift is a build error. */
 export const api = makeApi(BASE_PATH);
 

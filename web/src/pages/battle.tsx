@@ -65,7 +65,7 @@ function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"
       {one.reply !== null && (
         <details>
           <summary>{t.reply}</summary>
-          <pre tabIndex={0} role="region" aria-label={t.reply}>{one.reply}</pre>
+          <pre tabIndex={0} role="group" aria-label={t.reply}>{one.reply}</pre>
         </details>
       )}
     </article>

@@ -4,7 +4,7 @@ import { useInterval, useLoaded } from "../api/useloaded";
 import type { Board } from "../api/schema";
 import { Choices } from "../parts/fields";
 import { count, figure, share, tally } from "../parts/format";
-import { chosen, Filters, keep, settled, useFilters, VERDICTS } from "../parts/filters";
+import { chosen, Filters, linkWithFilters, queryOfBoard, useFilters, VERDICTS } from "../parts/filters";
 import { Axis, Interval, spanOf } from "../parts/interval";
 import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
@@ -49,9 +49,9 @@ export function BoardPage() {
         ) : (
           <WhenLoaded loaded={loaded}>
             {(board) => {
-              if (view === "matrix") return <WinMatrixView board={board} query={settled(query, board)} />;
-              if (view === "duel") return <HeadToHeadView board={board} filters={verdicts} query={settled(query, board)} set={set} />;
-              return <Ratings board={board} query={settled(query, board)} filtered={Object.keys(verdicts).length > 0} />;
+              if (view === "matrix") return <WinMatrixView board={board} query={queryOfBoard(query, board)} />;
+              if (view === "duel") return <HeadToHeadView board={board} filters={verdicts} query={queryOfBoard(query, board)} set={set} />;
+              return <Ratings board={board} query={queryOfBoard(query, board)} filtered={Object.keys(verdicts).length > 0} />;
             }}
           </WhenLoaded>
         )}
@@ -101,7 +101,7 @@ function Ratings({ board, query, filtered }: { board: Board; query: URLSearchPar
                       <span className="muted">{one.rank_low}–{one.rank_high}</span>
                     )}
                   </td>
-                  <th scope="row" className="name"><Link to={keep("/battles", query, { left: one.model })}>{one.model}</Link></th>
+                  <th scope="row" className="name"><Link to={linkWithFilters("/battles", query, { left: one.model })}>{one.model}</Link></th>
                   <td className="number">
                   {figure(one.rating, digitsOf(one.rating))}
                   {one.low !== null && one.high !== null && <div className="muted only-narrow" aria-hidden="true">{figure(one.low, digitsOf(one.rating))}–{figure(one.high, digitsOf(one.rating))}</div>}

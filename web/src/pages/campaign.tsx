@@ -174,7 +174,7 @@ function RaterTable({ pages, onActive }: { pages: readonly RaterPage[]; onActive
   const t = strings.lead;
   const raters = pages.flatMap((page) => page.raters);
   const { least_look_s: least = 0, least_answers: answers = 0 } = pages[0] ?? {};
-  const told = (one: RaterOut, flag: string) => (flag === HASTY ? `${t.flagNames[HASTY]}: ${t.hasty(one.hasty, least)}` : t.flagNames[flag] ?? flag.replaceAll("_", " "));
+  const flagText = (one: RaterOut, flag: string) => (flag === HASTY ? `${t.flagNames[HASTY]}: ${t.hasty(one.hasty, least)}` : t.flagNames[flag] ?? flag.replaceAll("_", " "));
   const of = (part: number, all: number) => (all ? `${part} / ${all}` : strings.none);
   return (
     <>
@@ -203,7 +203,7 @@ function RaterTable({ pages, onActive }: { pages: readonly RaterPage[]; onActive
                 <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
                 <td className="number">{share(one.agreement)}</td>
                 <td className="number">{share(one.left_share)}</td>
-                <td className="wordy">{one.flags.map((flag) => told(one, flag)).join("; ") || strings.none}</td>
+                <td className="wordy">{one.flags.map((flag) => flagText(one, flag)).join("; ") || strings.none}</td>
                 <td>
                   {!one.sheet && <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
                     onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>}

@@ -3,7 +3,7 @@ import * as calls from "../api/calls";
 import { useLoaded } from "../api/useloaded";
 import type { Board, Cell, HeadToHead } from "../api/schema";
 import { Select } from "../parts/fields";
-import { keep } from "../parts/filters";
+import { linkWithFilters } from "../parts/filters";
 import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { Empty, WhenLoaded } from "../parts/status";
@@ -34,7 +34,7 @@ export function HeadToHeadView({ board, filters, query, set }: Props) {
       <div className="filters">
         <Select label={t.duelLeft} value={left} options={models} onChange={(value) => set({ left: value })} />
         <Select label={t.duelRight} value={right} options={models} onChange={(value) => set({ right: value })} />
-        <Link to={keep("/battles", query, { left, right })} className="button small">{strings.explore.battles}</Link>
+        <Link to={linkWithFilters("/battles", query, { left, right })} className="button small">{strings.explore.battles}</Link>
       </div>
       {left !== right && <Duel left={left} right={right} filters={filters} />}
     </>

@@ -7,7 +7,7 @@ import { Empty, Problem, WhenLoaded, Waiting } from "../parts/status";
 import { CheckTask } from "../rate/check";
 import { canUndo } from "../rate/desk";
 import { useDesk, type Desk } from "../rate/usedesk";
-import { Away } from "../rate/frame";
+import { ServerAway } from "../rate/frame";
 import { findMyCampaign, useFreshCampaign } from "../rate/mycampaign";
 import { PreferenceTask } from "../rate/preference";
 import { RatingTask } from "../rate/rating";
@@ -33,7 +33,7 @@ const FINAL = ["closed", "paused", "on_hold"];
 const SEEN = "imarena.seen";
 
 /** The focus goes to the heading of a page that took the place of a task, so that it is heard. */
-const heard = (heading: HTMLHeadingElement | null) => heading?.focus();
+const focusHeading = (heading: HTMLHeadingElement | null) => heading?.focus();
 
 /** Consent where it is asked for; guidelines and keys before the first task. */
 function Begin({ campaign, reload }: { campaign: RaterCampaign; reload: () => void }) {
@@ -54,7 +54,7 @@ function Work({ campaign }: { campaign: RaterCampaign }) {
   if (state.screen === "end") return <End desk={desk} stage={state.stage} completionUrl={state.completionUrl} />;
   if (state.screen === "empty") {
     if (state.activity.name === "failed") return <main className="narrow"><Problem error={state.activity.error} retry={desk.next} /></main>;
-    return state.activity.delay ? <main className="narrow"><Away error={state.activity.delay} /></main> : <Waiting />;
+    return state.activity.delay ? <main className="narrow"><ServerAway error={state.activity.delay} /></main> : <Waiting />;
   }
   const { task, key } = state.showing;
   const Form = FORMS[task.kind];
@@ -65,7 +65,7 @@ function End({ desk, stage, completionUrl }: { desk: Desk; stage: Next["stage"];
   const [title, text] = strings.stages[stage] ?? strings.stages.done!;
   return (
     <main className="narrow card" data-stage={stage}>
-      <h1 ref={heard} tabIndex={-1}>{title}</h1>
+      <h1 ref={focusHeading} tabIndex={-1}>{title}</h1>
       <p>{text}</p>
       <div className="row">
         {completionUrl && <a className="button primary" href={completionUrl} rel="noreferrer">{strings.finish}</a>}

@@ -1,7 +1,7 @@
 import type { CSSProperties } from "react";
 import type { Board } from "../api/schema";
 import { share } from "../parts/format";
-import { keep } from "../parts/filters";
+import { linkWithFilters } from "../parts/filters";
 import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { Empty } from "../parts/status";
@@ -34,7 +34,7 @@ export function WinMatrixView({ board, query }: { board: Board; query: URLSearch
                   return (
                     <td key={column} className={met.share >= 0.5 ? "won" : "lost"} title={t.against(row, column, share(met.share), met.count)}
                       style={{ "--strength": `${Math.round(Math.abs(met.share - 0.5) * 200)}%` } as CSSProperties}>
-                      <Link to={keep("/battles", query, { left: row, right: column })}>{String(Math.round(100 * met.share))}</Link>
+                      <Link to={linkWithFilters("/battles", query, { left: row, right: column })}>{String(Math.round(100 * met.share))}</Link>
                     </td>
                   );
                 })}

@@ -23,12 +23,12 @@ export function chosen(query: URLSearchParams, names: readonly string[]): Record
 }
 
 /** The address of another page with the same filters. */
-export function keep(path: string, query: URLSearchParams, changes: Record<string, string> = {}): string {
+export function linkWithFilters(path: string, query: URLSearchParams, changes: Record<string, string> = {}): string {
   return withQuery(path, new URLSearchParams(chosen(query, VERDICTS)), changes);
 }
 
 /** The filters of a board with the verdicts that it is made from: a list of battles shows those, and no others. */
-export function settled(query: URLSearchParams, board: Board): URLSearchParams {
+export function queryOfBoard(query: URLSearchParams, board: Board): URLSearchParams {
   const found = new URLSearchParams(query);
   if (!query.get("source") && board.source !== "all") found.set("source", board.source);
   if (board.judge) found.set("judge", board.judge);

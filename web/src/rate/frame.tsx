@@ -56,7 +56,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
         <span className="muted">{task.question}</span>
       </section>
       {children}
-      {delay && <Away error={delay} />}
+      {delay && <ServerAway error={delay} />}
       {error && <Problem error={error} {...(error.status >= 400 ? { retry: desk.next } : {})} retryText={error.status === 409 ? t.goOn : strings.again} />}
       <div className="answers" aria-label={t.answers} role="group">
         {answers}
@@ -77,7 +77,7 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
 const FULL = 507;
 
 /** The server or its database is away: what was answered is kept and sent again by itself. */
-export function Away({ error }: { error: ApiError }) {
+export function ServerAway({ error }: { error: ApiError }) {
   return (
     <div className="warning away" role="alert">
       <strong><InlineCode text={error.message} /></strong> {error.status === FULL ? `${error.hint} ${strings.vote.full}` : strings.vote.away}

@@ -7,7 +7,7 @@ import type { Ballot, Receipt, Skip, Task } from "../api/schema";
 import { strings } from "../strings";
 import { canAnswer, canUndo, opening, reduceDesk, showingOf, type DeskState } from "./desk";
 import { usePrefetchedTask } from "./prefetchtask";
-import { forgetBallot, keepBallot, keptBallot, newKey, useTimeSpent } from "./sessionstore";
+import { clearPendingBallot, savePendingBallot, pendingBallot, newKey, useTimeSpent } from "./sessionstore";
 
 export type Answer = Omit<Ballot, "idempotency_key">;
 
@@ -47,17 +47,17 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   }
 
   async function send(address: string, ballot: Ballot): Promise<Receipt> {
-    keepBallot(address, ballot);
+    savePendingBallot(address, ballot);
     try {
       return await ask(() => calls.vote(address, ballot));
     } finally {
-      if (!left.current) forgetBallot();
+      if (!left.current) clearPendingBallot();
     }
   }
 
   /** An answer that was on its way when the page was closed goes first. */
   const begin = useEffectEvent(async () => {
-    const kept = keptBallot();
+    const kept = pendingBallot();
     if (kept) {
       await send(kept.address, kept.value).then((receipt) => dispatch({ type: "restored", receipt }), () => undefined);
     }
