@@ -35,8 +35,8 @@ def fill(root: Path) -> None:
             for one in raters:
                 leases.join(connection, last, one.rater_id, "2026-01-01T00:00:00Z")
         for number in range(INVITATIONS):
-            guest = {"name": f"Guest {number:03}", "days": 14, "max_people": 1, "person_param": ""}
-            access.invite(engine, campaign_id=last, role="rater", **guest)
+            name = f"Guest {number:03}"
+            access.invite(engine, campaign_id=last, role="rater", name=name, days=14, max_people=1, person_param="")
 
 
 @pytest.fixture(scope="module")
