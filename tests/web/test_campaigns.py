@@ -154,6 +154,12 @@ def test_a_lead_sees_progress_agreement_and_pauses_a_rater(tmp_path: Path) -> No
     page = admin.get(f"/api/lead/campaigns/{one}/raters?limit=2").json()
     assert len(page["raters"]) == 2
     assert page["next_cursor"] is not None
+    last = admin.get(f"/api/lead/campaigns/{one}/raters?limit=2&cursor={page['next_cursor']}").json()
+    assert [person["rater_id"] for person in page["raters"] + last["raters"]] == [one["rater_id"] for one in raters]
+    assert (page["total"], last["total"], last["next_cursor"]) == (3, 3, None)
+    assert admin.get(f"/api/lead/invitations?campaign_id={one}&limit=1").json()["total"] == 3
+    assert admin.get("/api/lead/campaigns?limit=1").json()["total"] == 1
+    assert people[0].get("/api/rating/campaigns?limit=1").json()["total"] == 1
     path = f"/api/lead/campaigns/{one}/raters/{raters[0]['rater_id']}"
     assert admin.send("PATCH", path, {"active": False}).json()["active"] is False
     assert people[0].next(one)["stage"] == "paused"

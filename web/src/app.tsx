@@ -1,8 +1,7 @@
 // Which page stands at which address.
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
-import type { ApiError } from "./api/client";
-import { asApiError } from "./api/use";
+import { asApiError, type ApiError } from "./api/client";
 import { AccessPage } from "./pages/access";
 import { BattlesPage } from "./pages/battles";
 import { BoardPage } from "./pages/board";
@@ -10,12 +9,12 @@ import { CampaignPage } from "./pages/campaign";
 import { HomePage } from "./pages/home";
 import { ItemsPage } from "./pages/items";
 import { JudgesPage } from "./pages/judges";
-import { LeadPage } from "./pages/lead";
+import { CampaignsPage } from "./pages/campaigns";
 import { RunsPage } from "./pages/runs";
 import { JoinPage, LaunchPage, SignInPage } from "./pages/signin";
 import { Link } from "./parts/link";
-import { Empty, Problem, Waiting } from "./parts/state";
-import { go, match, usePlace } from "./router";
+import { Empty, Problem, Waiting } from "./parts/status";
+import { go, match, useLocation } from "./router";
 import { useSession } from "./session";
 import { strings } from "./strings";
 
@@ -44,7 +43,7 @@ const FRAMED: [string, Page][] = [
   ["/runs", () => <RunsPage />],
   ["/judges", () => <JudgesPage />],
   ["/access", () => <AccessPage />],
-  ["/lead", () => <LeadPage />],
+  ["/lead", () => <CampaignsPage />],
   ["/lead/:id", ({ id = "" }) => <CampaignPage id={id} />],
 ];
 
@@ -65,7 +64,7 @@ function titleOf(path: string): string {
 }
 
 export function App() {
-  const { path } = usePlace();
+  const { path } = useLocation();
   const bare = find(BARE, path);
   useEffect(() => {
     document.title = titleOf(path);

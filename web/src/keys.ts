@@ -1,5 +1,5 @@
 // Keys for a whole page. A key pressed in a text field belongs to the field.
-import { useEffect, useRef } from "react";
+import { useEffect, useEffectEvent } from "react";
 
 export type Keys = Record<string, () => void>;
 
@@ -14,22 +14,21 @@ const TYPED = "input:not([type=checkbox]):not([type=radio]):not([type=range]), t
 const MOVED = "input[type=range], input[type=radio], [role=slider]";
 
 export function useKeys(keys: Keys, active = true): void {
-  const current = useRef(keys);
-  current.current = keys;
+  const press = useEffectEvent((event: KeyboardEvent) => {
+    if (event.repeat && !event.key.startsWith("Arrow") && event.key !== "+" && event.key !== "-") return;
+    const target = event.target instanceof Element ? event.target : null;
+    if (target?.closest(TYPED) || document.querySelector("dialog[open]")) return;
+    if (event.key.startsWith("Arrow") && (event.repeat || target?.closest(MOVED)) && !event.shiftKey) return;
+    const name = keyName(event);
+    const act = name === null ? undefined : keys[name];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
   useEffect(() => {
     if (!active) return undefined;
-    function press(event: KeyboardEvent): void {
-      if (event.repeat && !event.key.startsWith("Arrow") && event.key !== "+" && event.key !== "-") return;
-      const target = event.target instanceof Element ? event.target : null;
-      if (target?.closest(TYPED) || document.querySelector("dialog[open]")) return;
-      if (event.key.startsWith("Arrow") && (event.repeat || target?.closest(MOVED)) && !event.shiftKey) return;
-      const name = keyName(event);
-      const act = name === null ? undefined : current.current[name];
-      if (!act) return;
-      event.preventDefault();
-      act();
-    }
-    window.addEventListener("keydown", press);
-    return () => window.removeEventListener("keydown", press);
+    const listener = (event: KeyboardEvent) => press(event);
+    window.addEventListener("keydown", listener);
+    return () => window.removeEventListener("keydown", listener);
   }, [active]);
 }

@@ -1,6 +1,6 @@
 import { createRoot } from "react-dom/client";
 import { App, applyTheme } from "./app";
-import { Guard } from "./parts/guard";
+import { ErrorBoundary } from "./parts/errorboundary";
 import { SessionProvider } from "./session";
 import "./styles/base.css";
 import "./styles/task.css";
@@ -10,10 +10,10 @@ applyTheme();
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
-    <Guard>
+    <ErrorBoundary>
       <SessionProvider>
         <App />
       </SessionProvider>
-    </Guard>,
+    </ErrorBoundary>,
   );
 }

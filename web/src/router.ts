@@ -1,6 +1,6 @@
 // A router of one page: the address is the only state that a link has to keep.
 import { useSyncExternalStore } from "react";
-import { rooted, unrooted } from "./root";
+import { withBase, withoutBase } from "./basepath";
 
 const listeners = new Set<() => void>();
 
@@ -19,22 +19,22 @@ function tell(): void {
 
 /** Go to another page of the application, or replace this one. */
 export function go(address: string, { replace = false } = {}): void {
-  if (replace) window.history.replaceState(null, "", rooted(address));
-  else window.history.pushState(null, "", rooted(address));
+  if (replace) window.history.replaceState(null, "", withBase(address));
+  else window.history.pushState(null, "", withBase(address));
   if (!replace) window.scrollTo(0, 0);
   tell();
 }
 
-export interface Place {
+export interface PageLocation {
   path: string;
   query: URLSearchParams;
 }
 
 /** Where we are, kept up to date. */
-export function usePlace(): Place {
+export function useLocation(): PageLocation {
   const address = useSyncExternalStore(subscribe, () => window.location.pathname + window.location.search);
   const url = new URL(address, window.location.origin);
-  return { path: unrooted(url.pathname), query: url.searchParams };
+  return { path: withoutBase(url.pathname), query: url.searchParams };
 }
 
 /** The address with some of its query changed; an empty value leaves the query. Keys are sorted, so that links are stable. */

@@ -1,10 +1,9 @@
 // Who is signed in.
-import { createContext, useContext, useEffect, useState, type ReactNode } from "react";
+import { createContext, useContext, useEffect, useEffectEvent, useState, type ReactNode } from "react";
 import * as calls from "./api/calls";
-import { setCsrf, type ApiError } from "./api/client";
-import { asApiError } from "./api/use";
-import type { Me } from "./api/wire";
-import { Problem, Waiting } from "./parts/state";
+import { asApiError, setCsrf, type ApiError } from "./api/client";
+import type { Me } from "./api/schema";
+import { Problem, Waiting } from "./parts/status";
 
 interface Session {
   me: Me;
@@ -28,7 +27,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       if (failed.passing) window.setTimeout(load, failed.againMs);
     });
   }
-  useEffect(load, []);
+  const begin = useEffectEvent(load);
+  useEffect(() => begin(), []);
   if (error) return <main className="narrow"><Problem error={error} retry={load} /></main>;
   if (!me) return <Waiting />;
   return <Context.Provider value={{ me, enter }}>{children}</Context.Provider>;

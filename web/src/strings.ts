@@ -29,6 +29,11 @@ export const strings = {
     access: "Access",
   },
 
+  list: {
+    more: "Show more",
+    shown: (shown: number, total: number) => `${shown.toLocaleString("en")} of ${total.toLocaleString("en")}`,
+  },
+
   save: {
     label: "Save",
     as: (format: string) => `Save as ${format}`,
@@ -486,7 +491,6 @@ export const strings = {
     right: "Right",
     votes: "People",
     judgments: "Judges",
-    more: "More",
     open: "Open",
     reply: "Raw reply",
     noReply: "No reply is stored.",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Criterion, Task } from "../src/api/wire";
+import type { Criterion, Task } from "../src/api/schema";
 import { EMPTY, explained, fromBallot, missing, toBallot, type Draft } from "../src/rate/draft";
 
 const criterion = (name: string): Criterion => ({ name, label: name, question: "", low: 1, high: 5, anchors: [] });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Segment } from "../src/api/wire";
+import type { Segment } from "../src/api/schema";
 import { boxBetween, fitScale, percent, trueScale } from "../src/view/geometry";
-import { inside, segmentAt } from "../src/view/hit";
+import { inside, segmentAt } from "../src/view/hittest";
 
 describe("scales", () => {
   it("fit a wide picture by its width and a tall one by its height", () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Cell, Standing } from "../src/api/wire";
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import type { Cell, Standing } from "../src/api/schema";
 import { keyName } from "../src/keys";
 import { winShare } from "../src/pages/winshare";
-import { duration, missed, tally } from "../src/parts/figures";
+import { InlineCode } from "../src/parts/inlinecode";
+import { duration, missed, tally } from "../src/parts/format";
 import { spanOf, ticks } from "../src/parts/interval";
 import { match, withQuery } from "../src/router";
 
@@ -59,5 +62,14 @@ describe("keys", () => {
     expect(press("t", { ctrlKey: true })).toBeNull();
     expect(press("T", { shiftKey: true })).toBe("t");
     expect(press("ArrowLeft", { shiftKey: true })).toBe("Shift+ArrowLeft");
+  });
+});
+
+describe("a sentence with code", () => {
+  const html = (text: string) => renderToStaticMarkup(createElement(InlineCode, { text }));
+  it("sets what stands between backticks as code, and nothing else", () => {
+    expect(html("Run `imarena edit` (`--mode all`).")).toBe("Run <code>imarena edit</code> (<code>--mode all</code>).");
+    expect(html("`a` & b")).toBe("<code>a</code> &amp; b");
+    expect(html("No code, one ` alone")).toBe("No code, one ` alone");
   });
 });

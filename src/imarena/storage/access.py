@@ -87,6 +87,15 @@ def invitation_rows(
         return [dict(row) for row in connection.execute(query).mappings()]
 
 
+def count_invitations(engine: Engine, *, campaign_id: str | None) -> int:
+    """How many invitations there are, to one campaign or to all."""
+    query = select(func.count()).select_from(invitations)
+    if campaign_id is not None:
+        query = query.where(invitations.c.campaign_id == campaign_id)
+    with reading(engine) as connection:
+        return int(connection.execute(query).scalar_one())
+
+
 def revoke_invitation(engine: Engine, identity: str) -> bool:
     """End an invitation and every session that came from it."""
     moment = _later(0)

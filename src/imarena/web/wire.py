@@ -120,6 +120,8 @@ class RaterCampaignPage(Wire):
     """Campaigns of a rater, in the order in which they joined."""
 
     campaigns: list[RaterCampaign]
+    total: int
+    """How many there are on all pages."""
     next_cursor: str | None
 
 

@@ -126,6 +126,8 @@ class CampaignPage(Wire):
     """Campaigns, newest first."""
 
     campaigns: list[CampaignOut]
+    total: int
+    """How many there are on all pages."""
     next_cursor: str | None
 
 
@@ -162,6 +164,8 @@ class RaterPage(Wire):
     """Raters of a campaign."""
 
     raters: list[RaterOut]
+    total: int
+    """How many there are on all pages."""
     least_look_s: float
     """A rater whose median time is under this is marked: it leaves no time to look."""
     least_answers: int
@@ -260,6 +264,8 @@ class InvitationPage(Wire):
     """Invitations, newest first."""
 
     invitations: list[InvitationOut]
+    total: int
+    """How many there are on all pages."""
     next_cursor: str | None
 
 

@@ -1,59 +1,71 @@
 // Every request that the pages make, by name.
-import { get, patch, post, postAndLeave, remove, step } from "./client";
-import type * as w from "./wire";
+import { withBase } from "../basepath";
+import { api, dataOf } from "./client";
+import type * as s from "./schema";
 
-const part = encodeURIComponent;
-const campaign = (id: string) => `/api/lead/campaigns/${part(id)}`;
+/** What a rater does takes a moment, and may be sent again: it is not waited for longer than this. */
+const step = () => ({ signal: AbortSignal.timeout(30_000) });
 
-export type Filters = Record<string, string>;
+/** As many as a list gives at once. */
+const MOST = 200;
 
-export const me = () => get<w.Me>("/api/me");
-export const signInByInvitation = (body: w.Invitation) => post<w.Me>("/api/session/invitation", body);
-export const signInByPassword = (body: w.Password) => post<w.Me>("/api/session/password", body);
-export const signInByLaunch = (body: w.Launch) => post<w.Me>("/api/session/launch", body);
-export const signOut = () => remove<w.Done>("/api/session");
+/** What the address of a GET may ask for. */
+export type Query<Path extends keyof s.paths> = s.paths[Path] extends { get: { parameters: { query?: infer Found } } } ? NonNullable<Found> : never;
+/** Null: the first page. */
+export type Cursor = string | null;
 
-export const myCampaigns = async () => (await get<w.RaterCampaignPage>("/api/rating/campaigns", { limit: 200 })).campaigns;
-export const giveConsent = (id: string) => post<w.Done>(`/api/rating/campaigns/${part(id)}/consent`, { accepted: true });
-export const takeNext = (id: string) => step<w.Next>(`/api/rating/campaigns/${part(id)}/next`);
-export const lookAhead = (id: string) => step<w.Ahead>(`/api/rating/campaigns/${part(id)}/ahead`);
-export const giveBack = (task: string) => postAndLeave<w.Done>(`/api/tasks/${part(task)}/give-back`);
-export const undoLast = (id: string) => step<w.Task>(`/api/rating/campaigns/${part(id)}/undo`);
-export const vote = (task: string, body: w.Ballot) => step<w.Receipt>(`/api/tasks/${part(task)}/vote`, body);
-export const skip = (task: string, body: w.Skip) => step<w.Done>(`/api/tasks/${part(task)}/skip`, body);
-export const segments = (url: string) => get<w.Segments>(url);
+const ofCampaign = (campaign_id: string) => ({ path: { campaign_id } });
+const ofTask = (address: string) => ({ path: { address } });
 
-export const campaigns = () => get<w.CampaignPage>("/api/lead/campaigns", { limit: 200 });
-export const oneCampaign = (id: string) => get<w.CampaignOut>(campaign(id));
-export const makeCampaign = (body: w.CampaignIn) => post<w.CampaignOut>("/api/lead/campaigns", body);
-export const changeCampaign = (id: string, body: w.CampaignChange) => patch<w.CampaignOut>(campaign(id), body);
-export const knownTasks = (body: w.KnownIn) => post<w.KnownPage>("/api/lead/known-tasks", body);
-export const raters = (id: string) => get<w.RaterPage>(`${campaign(id)}/raters`, { limit: 200 });
+export const me = () => dataOf(api.GET("/api/me"));
+export const signInByInvitation = (body: s.Invitation) => dataOf(api.POST("/api/session/invitation", { body }));
+export const signInByPassword = (body: s.Password) => dataOf(api.POST("/api/session/password", { body }));
+export const signInByLaunch = (body: s.Launch) => dataOf(api.POST("/api/session/launch", { body }));
+export const signOut = () => dataOf(api.DELETE("/api/session"));
+
+export const myCampaigns = (cursor: Cursor) => dataOf(api.GET("/api/rating/campaigns", { params: { query: { cursor, limit: MOST } } }));
+export const giveConsent = (id: string) => dataOf(api.POST("/api/rating/campaigns/{campaign_id}/consent", { params: ofCampaign(id), body: { accepted: true } }));
+export const takeNext = (id: string) => dataOf(api.POST("/api/rating/campaigns/{campaign_id}/next", { params: ofCampaign(id), ...step() }));
+export const lookAhead = (id: string) => dataOf(api.POST("/api/rating/campaigns/{campaign_id}/ahead", { params: ofCampaign(id), ...step() }));
+export const undoLast = (id: string) => dataOf(api.POST("/api/rating/campaigns/{campaign_id}/undo", { params: ofCampaign(id), ...step() }));
+/** Outlives the page. */
+export const giveBack = (task: string) => dataOf(api.POST("/api/tasks/{address}/give-back", { params: ofTask(task), keepalive: true }));
+export const vote = (task: string, body: s.Ballot) => dataOf(api.POST("/api/tasks/{address}/vote", { params: ofTask(task), body, ...step() }));
+export const skip = (task: string, body: s.Skip) => dataOf(api.POST("/api/tasks/{address}/skip", { params: ofTask(task), body, ...step() }));
+export const segments = (task: string) => dataOf(api.GET("/api/tasks/{address}/segments", { params: ofTask(task) }));
+
+export const campaigns = (cursor: Cursor) => dataOf(api.GET("/api/lead/campaigns", { params: { query: { cursor, limit: MOST } } }));
+export const oneCampaign = (id: string) => dataOf(api.GET("/api/lead/campaigns/{campaign_id}", { params: ofCampaign(id) }));
+export const makeCampaign = (body: s.CampaignIn) => dataOf(api.POST("/api/lead/campaigns", { body }));
+export const changeCampaign = (id: string, body: s.CampaignChange) => dataOf(api.PATCH("/api/lead/campaigns/{campaign_id}", { params: ofCampaign(id), body }));
+export const knownTasks = (body: s.KnownIn) => dataOf(api.POST("/api/lead/known-tasks", { body }));
+export const raters = (id: string, cursor: Cursor) =>
+  dataOf(api.GET("/api/lead/campaigns/{campaign_id}/raters", { params: { ...ofCampaign(id), query: { cursor, limit: MOST } } }));
 export const changeRater = (id: string, rater: string, active: boolean) =>
-  patch<w.RaterOut>(`${campaign(id)}/raters/${part(rater)}`, { active });
-export const agreement = (id: string) => get<w.AgreementReport>(`${campaign(id)}/agreement`);
-export const skips = (id: string) => get<w.SkipReport>(`${campaign(id)}/skips`);
-export const campaignExport = (id: string) => `${campaign(id)}/export.csv`;
+  dataOf(api.PATCH("/api/lead/campaigns/{campaign_id}/raters/{rater_id}", { params: { path: { campaign_id: id, rater_id: rater } }, body: { active } }));
+export const agreement = (id: string) => dataOf(api.GET("/api/lead/campaigns/{campaign_id}/agreement", { params: ofCampaign(id) }));
+export const skips = (id: string) => dataOf(api.GET("/api/lead/campaigns/{campaign_id}/skips", { params: ofCampaign(id) }));
+/** An address to download from. */
+export const campaignExport = (id: string) => withBase(`/api/lead/campaigns/${encodeURIComponent(id)}/export.csv`);
 
-export const invitations = (id: string) => get<w.InvitationPage>("/api/lead/invitations", { campaign_id: id, limit: 200 });
-export const invite = (body: w.InvitationIn) => post<w.InvitationMade>("/api/lead/invitations", body);
-export const revokeInvitation = (id: string) => remove<w.Done>(`/api/lead/invitations/${part(id)}`);
+export const invitations = (query: Query<"/api/lead/invitations">) => dataOf(api.GET("/api/lead/invitations", { params: { query: { limit: MOST, ...query } } }));
+export const invite = (body: s.InvitationIn) => dataOf(api.POST("/api/lead/invitations", { body }));
+export const revokeInvitation = (id: string) => dataOf(api.DELETE("/api/lead/invitations/{invitation_id}", { params: { path: { invitation_id: id } } }));
 
-export const facets = () => get<w.Facets>("/api/facets");
-export const board = (query: Filters) => get<w.Board>("/api/board", query);
-export const history = (query: Filters) => get<w.RatingHistory>("/api/board/history", query);
-export const headToHead = (query: Filters) => get<w.HeadToHead>("/api/head-to-head", query);
-export const battles = (query: Filters) => get<w.BattlePage>("/api/battles", query);
-export const battle = (id: string) => get<w.BattleDetail>(`/api/battles/${part(id)}`);
-export const items = (query: Filters) => get<w.ItemPage>("/api/items", query);
-export const item = (id: string) => get<w.ItemDetail>(`/api/items/${part(id)}`);
-export const heatMap = (query: Filters) => get<w.HeatMap>("/api/heat-map", query);
-export const runs = (query: Filters) => get<w.RunPage>("/api/runs", query);
-export const judges = (query: Filters) => get<w.JudgePage>("/api/judges", query);
+export const facets = () => dataOf(api.GET("/api/facets"));
+export const board = (query: Query<"/api/board">) => dataOf(api.GET("/api/board", { params: { query } }));
+export const history = (query: Query<"/api/board/history">) => dataOf(api.GET("/api/board/history", { params: { query } }));
+export const headToHead = (query: Query<"/api/head-to-head">) => dataOf(api.GET("/api/head-to-head", { params: { query } }));
+export const heatMap = (query: Query<"/api/heat-map">) => dataOf(api.GET("/api/heat-map", { params: { query } }));
+export const battles = (query: Query<"/api/battles">) => dataOf(api.GET("/api/battles", { params: { query } }));
+export const battle = (id: string) => dataOf(api.GET("/api/battles/{battle_id}", { params: { path: { battle_id: id } } }));
+export const items = (query: Query<"/api/items">) => dataOf(api.GET("/api/items", { params: { query } }));
+export const item = (id: string) => dataOf(api.GET("/api/items/{item_id}", { params: { path: { item_id: id } } }));
+export const runs = (cursor: Cursor) => dataOf(api.GET("/api/runs", { params: { query: { cursor } } }));
+export const judges = (cursor: Cursor) => dataOf(api.GET("/api/judges", { params: { query: { cursor } } }));
 
-export const tokens = (query: Filters) => get<w.TokenPage>("/api/tokens", query);
-export const makeToken = (body: w.TokenIn) => post<w.TokenMade>("/api/tokens", body);
-export const revokeToken = (id: string) => remove<w.Done>(`/api/tokens/${part(id)}`);
-export const sessions = (query: Filters) => get<w.SessionPage>("/api/sessions", query);
-export const endSession = (id: string) => remove<w.Done>(`/api/sessions/${part(id)}`);
-export const allInvitations = (query: Filters) => get<w.InvitationPage>("/api/lead/invitations", query);
+export const tokens = (cursor: Cursor) => dataOf(api.GET("/api/tokens", { params: { query: { cursor } } }));
+export const makeToken = (body: s.TokenIn) => dataOf(api.POST("/api/tokens", { body }));
+export const revokeToken = (id: string) => dataOf(api.DELETE("/api/tokens/{token_id}", { params: { path: { token_id: id } } }));
+export const sessions = (cursor: Cursor) => dataOf(api.GET("/api/sessions", { params: { query: { cursor } } }));
+export const endSession = (id: string) => dataOf(api.DELETE("/api/sessions/{session_id}", { params: { path: { session_id: id } } }));

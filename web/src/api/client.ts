@@ -1,7 +1,8 @@
-// Talking to the server: JSON both ways, the CSRF token on everything that changes something, problems as errors.
-import { rooted } from "../root";
+// Talking to the server: openapi-fetch with the CSRF token on everything that changes something, and problems as errors.
+import createClient, { type Middleware } from "openapi-fetch";
+import { BASE_PATH } from "../basepath";
 import { strings } from "../strings";
-import type { Problem } from "./wire";
+import type { paths, Problem } from "./schema";
 
 export class ApiError extends Error {
   constructor(
@@ -26,76 +27,57 @@ export class ApiError extends Error {
   }
 }
 
+export function asApiError(reason: unknown): ApiError {
+  return reason instanceof ApiError ? reason : new ApiError(0, "unknown", String(reason), "");
+}
+
 let csrf = "";
 
 export function setCsrf(token: string): void {
   csrf = token;
 }
 
-type Query = Record<string, string | number | null | undefined>;
-
-/** An address with the parts of the query that have a value. */
-export function address(path: string, query: Query = {}): string {
-  const parts = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== "") parts.set(key, String(value));
-  }
-  const text = parts.toString();
-  return text ? `${path}?${text}` : path;
-}
-
 /** A page waits no longer than this for an answer: a connection that died in silence would keep it for ever. */
 const LONGEST_MS = 60_000;
-/** What a rater does takes a moment; what may be sent again is sent again. */
-const RATER_MS = 30_000;
+
+const prepare: Middleware = {
+  onRequest: ({ request }) => {
+    if (request.method === "GET") return new Request(request, { signal: AbortSignal.timeout(LONGEST_MS) });
+    request.headers.set("X-CSRF-Token", csrf);
+    return request;
+  },
+};
+
+export function makeApi(baseUrl: string) {
+  const client = createClient<paths>({ baseUrl, headers: { Accept: "application/json" }, credentials: "same-origin" });
+  client.use(prepare);
+  return client;
+}
+
+// openapi-fetch 0.15: later ones turn the pairs and boxes of the schema into arrays of any length.
+/** Every path, parameter, body and answer has its type from docs/reference/openapi.json: a drift is a build error. */
+export const api = makeApi(BASE_PATH);
 
 const offline = () => new ApiError(0, "offline", strings.errors.offline, strings.errors.offlineHint);
 
-interface How {
-  body?: unknown;
-  /** Lets the request outlive the page. */
-  keepalive?: boolean;
-  /** Give up after this long; never where it is not said. */
-  limitMs?: number;
-}
-
-async function ask<T>(method: string, path: string, { body, keepalive = false, limitMs }: How = {}): Promise<T> {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (method !== "GET") headers["X-CSRF-Token"] = csrf;
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  let response: Response;
-  try {
-    response = await fetch(rooted(path), {
-      method,
-      headers,
-      credentials: "same-origin",
-      keepalive,
-      ...(limitMs === undefined ? {} : { signal: AbortSignal.timeout(limitMs) }),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  } catch {
-    throw offline();
-  }
-  if (response.ok) {
-    return (await response.json().catch((reason: unknown) => {
-      throw reason instanceof SyntaxError ? reason : offline(); // cut off on the way
-    })) as T;
-  }
-  const problem = (await response.json().catch(() => null)) as Problem | null;
-  throw new ApiError(
+function refused(response: Response, body: unknown): ApiError {
+  const problem: Partial<Problem> = typeof body === "object" && body !== null ? body : {};
+  return new ApiError(
     response.status,
-    problem?.code ?? "unknown",
-    problem?.message ?? strings.errors.unknown(response.status),
-    problem?.hint ?? "",
+    problem.code ?? "unknown",
+    problem.message ?? strings.errors.unknown(response.status),
+    problem.hint ?? "",
     Number(response.headers.get("Retry-After")) || 0,
   );
 }
 
-export const get = <T>(path: string, query?: Query) => ask<T>("GET", address(path, query), { limitMs: LONGEST_MS });
-export const post = <T>(path: string, body?: unknown) => ask<T>("POST", path, { body });
-/** A step of a rater: it may be asked for again. */
-export const step = <T>(path: string, body?: unknown) => ask<T>("POST", path, { body, limitMs: RATER_MS });
-/** A request that outlives the page. */
-export const postAndLeave = <T>(path: string) => ask<T>("POST", path, { keepalive: true });
-export const patch = <T>(path: string, body: unknown) => ask<T>("PATCH", path, { body });
-export const remove = <T>(path: string) => ask<T>("DELETE", path);
+type Answer<T> = { data: T; error?: never; response: Response } | { data?: never; error: unknown; response: Response };
+
+/** What the server answered; everything else is an ApiError. */
+export async function dataOf<T>(call: Promise<Answer<T>>): Promise<T> {
+  const answer = await call.catch((reason: unknown) => {
+    throw reason instanceof SyntaxError ? reason : offline(); // not reached, or cut off on the way
+  });
+  if (!answer.response.ok) throw refused(answer.response, answer.error);
+  return answer.data as T;
+}

@@ -1,14 +1,15 @@
 // Who and what may come in: tokens for machines, links for leads and viewers, and who is signed in.
 import { useState, type FormEvent, type ReactNode } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { usePages } from "../api/pages";
-import { asApiError } from "../api/use";
-import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/wire";
-import { moment } from "../parts/figures";
-import { Empty, Problem, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { asApiError, type ApiError } from "../api/client";
+import { usePages } from "../api/usepages";
+import type { InvitationOut, SessionOut, TokenIn, TokenOut } from "../api/schema";
+import { moment } from "../parts/format";
+import { ShowMore } from "../parts/showmore";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
+import { withBase } from "../basepath";
 import { useSession } from "../session";
+import { textOf } from "../parts/form";
 import { strings } from "../strings";
 
 export function AccessPage() {
@@ -26,15 +27,15 @@ export function AccessPage() {
 
 function Tokens({ admin }: { admin: boolean }) {
   const t = strings.access;
-  const loaded = usePages("tokens", (cursor) => calls.tokens({ cursor }));
+  const loaded = usePages("tokens", calls.tokens);
   const [secret, setSecret] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const failed = (reason: unknown) => setError(asApiError(reason));
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const role = String(form.get("role")) as NonNullable<TokenIn["role"]>;
-    calls.makeToken({ name: String(form.get("name")), role, days: Number(form.get("days")) }).then((made) => {
+    const role = textOf(form, "role") as NonNullable<TokenIn["role"]>;
+    calls.makeToken({ name: textOf(form, "name"), role, days: Number(form.get("days")) }).then((made) => {
       setSecret(made.secret);
       setError(null);
       loaded.reload();
@@ -51,6 +52,7 @@ function Tokens({ admin }: { admin: boolean }) {
         act={() => void calls.revokeToken(one.token_id).then(loaded.reload, failed)} /></td>
     </tr>
   );
+  const rows = (loaded.value ?? []).flatMap((page) => page.tokens).map(row);
   return (
     <section aria-label={t.tokens}>
       <h2>{t.tokens}</h2>
@@ -63,26 +65,26 @@ function Tokens({ admin }: { admin: boolean }) {
       </form>
       {error && <Problem error={error} />}
       {secret && <Once label={t.once} value={secret} />}
-      <Shown loaded={loaded}>
-        {(pages) => <Table heads={[t.name, t.role, t.made, t.expires, t.used, t.end]} nothing={t.noTokens} rows={pages.flatMap((page) => page.tokens).map(row)} />}
-      </Shown>
-      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+      <WhenLoaded loaded={loaded}>
+        {() => <Table heads={[t.name, t.role, t.made, t.expires, t.used, t.end]} nothing={t.noTokens} rows={rows} />}
+      </WhenLoaded>
+      <ShowMore pages={loaded} />
     </section>
   );
 }
 
 function People({ admin }: { admin: boolean }) {
   const t = strings.access;
-  const loaded = usePages("invitations", (cursor) => calls.allInvitations({ cursor }));
+  const loaded = usePages("invitations", (cursor) => calls.invitations({ cursor }));
   const [link, setLink] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const failed = (reason: unknown) => setError(asApiError(reason));
   function send(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const role = String(form.get("role")) as "lead" | "viewer";
-    calls.invite({ role, name: String(form.get("name")), days: Number(form.get("days")), max_people: 1, person_param: "" }).then((made) => {
-      setLink(new URL(rooted(made.path), window.location.origin).href);
+    const role = textOf(form, "role") as "lead" | "viewer";
+    calls.invite({ role, name: textOf(form, "name"), days: Number(form.get("days")), max_people: 1, person_param: "" }).then((made) => {
+      setLink(new URL(withBase(made.path), window.location.origin).href);
       setError(null);
       loaded.reload();
     }, failed);
@@ -98,6 +100,7 @@ function People({ admin }: { admin: boolean }) {
         act={() => void calls.revokeInvitation(one.invitation_id).then(loaded.reload, failed)} /></td>
     </tr>
   );
+  const rows = (loaded.value ?? []).flatMap((page) => page.invitations).map(row);
   return (
     <section aria-label={t.people}>
       <h2>{t.people}</h2>
@@ -110,17 +113,17 @@ function People({ admin }: { admin: boolean }) {
       </form>
       {error && <Problem error={error} />}
       {link && <Once label={strings.lead.link} value={link} />}
-      <Shown loaded={loaded}>
-        {(pages) => <Table heads={[t.name, t.role, t.made, t.expires, strings.lead.used, t.end]} nothing={t.noPeople} rows={pages.flatMap((page) => page.invitations).map(row)} />}
-      </Shown>
-      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+      <WhenLoaded loaded={loaded}>
+        {() => <Table heads={[t.name, t.role, t.made, t.expires, strings.lead.used, t.end]} nothing={t.noPeople} rows={rows} />}
+      </WhenLoaded>
+      <ShowMore pages={loaded} shown={rows.length} total={loaded.value?.[0]?.total} />
     </section>
   );
 }
 
 function Sessions() {
   const t = strings.access;
-  const loaded = usePages("sessions", (cursor) => calls.sessions({ cursor }));
+  const loaded = usePages("sessions", calls.sessions);
   const [error, setError] = useState<ApiError | null>(null);
   const row = (one: SessionOut) => (
     <tr key={one.session_id}>
@@ -132,14 +135,15 @@ function Sessions() {
         act={() => void calls.endSession(one.session_id).then(loaded.reload, (reason: unknown) => setError(asApiError(reason)))} /></td>
     </tr>
   );
+  const rows = (loaded.value ?? []).flatMap((page) => page.sessions).map(row);
   return (
     <section aria-label={t.sessions}>
       <h2>{t.sessions}</h2>
       {error && <Problem error={error} />}
-      <Shown loaded={loaded}>
-        {(pages) => <Table heads={[t.name, t.role, t.since, t.expires, t.end]} nothing="" rows={pages.flatMap((page) => page.sessions).map(row)} />}
-      </Shown>
-      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+      <WhenLoaded loaded={loaded}>
+        {() => <Table heads={[t.name, t.role, t.since, t.expires, t.end]} nothing="" rows={rows} />}
+      </WhenLoaded>
+      <ShowMore pages={loaded} />
     </section>
   );
 }

@@ -1,17 +1,17 @@
 // One battle: both pictures, every vote, every judgment with its raw reply.
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { BattleDetail, JudgmentOut } from "../api/wire";
-import { moment } from "../parts/figures";
+import { useLoaded } from "../api/useloaded";
+import type { BattleDetail, JudgmentOut } from "../api/schema";
+import { moment } from "../parts/format";
 import { Link } from "../parts/link";
-import { Empty, Shown } from "../parts/state";
+import { Empty, WhenLoaded } from "../parts/status";
 import { contextOf } from "../rate/frame";
 import { strings } from "../strings";
-import { CompareDesk } from "../view/desk";
+import { CompareView } from "../view/compare";
 
 export function BattlePage({ id }: { id: string }) {
   const loaded = useLoaded(`battle ${id}`, () => calls.battle(id));
-  return <div className="page wide"><Shown loaded={loaded}>{(detail) => <Detail detail={detail} />}</Shown></div>;
+  return <div className="page wide"><WhenLoaded loaded={loaded}>{(detail) => <Detail detail={detail} />}</WhenLoaded></div>;
 }
 
 function Detail({ detail }: { detail: BattleDetail }) {
@@ -26,7 +26,7 @@ function Detail({ detail }: { detail: BattleDetail }) {
       </div>
       {left && right && (
         <div className="explore-desk">
-          <CompareDesk id={battle.battle_id} context={contextOf(detail)} left={{ name: battle.left, picture: left }}
+          <CompareView key={battle.battle_id} context={contextOf(detail)} left={{ name: battle.left, picture: left }}
             right={{ name: battle.right, picture: right }} />
         </div>
       )}
@@ -65,7 +65,7 @@ function Said({ one, battle }: { one: JudgmentOut; battle: BattleDetail["battle"
       {one.reply !== null && (
         <details>
           <summary>{t.reply}</summary>
-          <pre tabIndex={0} aria-label={t.reply}>{one.reply}</pre>
+          <pre tabIndex={0} role="group" aria-label={t.reply}>{one.reply}</pre>
         </details>
       )}
     </article>

@@ -1,13 +1,14 @@
 // The battle explorer: every pair that was compared, by whom, with which verdicts.
 import * as calls from "../api/calls";
-import { usePages } from "../api/pages";
-import { useLoaded } from "../api/use";
-import type { Battle } from "../api/wire";
-import { tally } from "../parts/figures";
+import { usePages } from "../api/usepages";
+import { useLoaded } from "../api/useloaded";
+import type { Battle } from "../api/schema";
+import { tally } from "../parts/format";
 import { chosen, Filters, useFilters, VERDICTS } from "../parts/filters";
 import { Link } from "../parts/link";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
+import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 const FILTERS = ["left", "right", ...VERDICTS];
@@ -23,10 +24,10 @@ export function BattlesPage() {
       <div className="page-head">
         <h1>{t.battles}</h1>
         <span className="spacer" />
-        <Save table="battles" query={filters} />
+        <DownloadLinks table="battles" query={filters} />
       </div>
       {facets.value && <Filters facets={facets.value} names={FILTERS} />}
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) => {
           const battles = pages.flatMap((page) => page.battles);
           if (!battles.length) return <Empty>{t.nothing}</Empty>;
@@ -34,11 +35,11 @@ export function BattlesPage() {
             <>
               <p className="muted">{t.count(pages[0]?.total ?? 0)}</p>
               <BattleTable battles={battles} />
-              {loaded.more && <button type="button" onClick={loaded.more}>{t.more}</button>}
+              <ShowMore pages={loaded} shown={battles.length} total={pages[0]?.total} />
             </>
           );
         }}
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }

@@ -1,19 +1,20 @@
 // The leaderboard and the other views of the same battles. Every filter stands in the address, so that a link shows the same.
 import * as calls from "../api/calls";
-import { useEvery, useLoaded } from "../api/use";
-import type { Board } from "../api/wire";
+import { useInterval, useLoaded } from "../api/useloaded";
+import type { Board } from "../api/schema";
 import { Choices } from "../parts/fields";
-import { count, figure, share, tally } from "../parts/figures";
-import { chosen, Filters, keep, settled, useFilters, VERDICTS } from "../parts/filters";
+import { count, figure, share, tally } from "../parts/format";
+import { chosen, Filters, linkWithFilters, queryOfBoard, useFilters, VERDICTS } from "../parts/filters";
 import { Axis, Interval, spanOf } from "../parts/interval";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
+import { DownloadLinks } from "../parts/download";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
-import { duelOf, DuelView } from "./duel";
-import { HeatView } from "./heat";
+import { modelsCompared, HeadToHeadView } from "./headtohead";
+import { HeatMapView } from "./heatmap";
 import { HistoryView } from "./history";
-import { MatrixView } from "./matrix";
+import { WinMatrixView } from "./winmatrix";
 
 /** A board without battles may get some: a run is perhaps at work. */
 const EMPTY_MS = 5000;
@@ -25,12 +26,12 @@ export function BoardPage() {
   const filters = chosen(query, [...VERDICTS, "method"]);
   const facets = useLoaded("facets", calls.facets);
   const loaded = useLoaded(`board ${JSON.stringify(filters)}`, () => calls.board(filters));
-  useEvery(EMPTY_MS, () => {
+  useInterval(EMPTY_MS, () => {
     if (loaded.value && !loaded.value.n_battles) loaded.reload();
   });
   const view = query.get("view") ?? "board";
   const t = strings.look;
-  const duel = view === "duel" && loaded.value ? duelOf(loaded.value, query) : {};
+  const duel = view === "duel" && loaded.value ? modelsCompared(loaded.value, query) : {};
   const saved = view === "duel" ? { ...verdicts, ...duel } : view === "heat" ? { ...verdicts, ...chosen(query, ["editor"]) } : filters;
   const waits = loaded.loading && view !== "history" && view !== "heat";
   return (
@@ -39,20 +40,20 @@ export function BoardPage() {
         <h1>{strings.pages.board}</h1>
         <Choices label={t.views} value={view} options={t.tabs} onChange={(value) => set({ view: value === "board" ? "" : value })} />
         <span className="spacer" />
-        {(view !== "duel" || "left" in duel) && <Save table={TABLES[view] ?? "board"} query={saved} />}
+        {(view !== "duel" || "left" in duel) && <DownloadLinks table={TABLES[view] ?? "board"} query={saved} />}
       </div>
-      <Shown loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} board methods={view !== "heat" && view !== "duel"} />}</Shown>
+      <WhenLoaded loaded={facets}>{(found) => <Filters facets={found} names={VERDICTS} board methods={view !== "heat" && view !== "duel"} />}</WhenLoaded>
       <div aria-live="polite" aria-busy={waits} className={waits ? "stale" : ""}>
         {view === "history" ? <HistoryView filters={filters} /> : view === "heat" ? (
-          <HeatView editors={facets.value?.editors ?? []} filters={verdicts} query={query} set={set} />
+          <HeatMapView editors={facets.value?.editors ?? []} filters={verdicts} query={query} set={set} />
         ) : (
-          <Shown loaded={loaded}>
+          <WhenLoaded loaded={loaded}>
             {(board) => {
-              if (view === "matrix") return <MatrixView board={board} query={settled(query, board)} />;
-              if (view === "duel") return <DuelView board={board} filters={verdicts} query={settled(query, board)} set={set} />;
-              return <Ratings board={board} query={settled(query, board)} filtered={Object.keys(verdicts).length > 0} />;
+              if (view === "matrix") return <WinMatrixView board={board} query={queryOfBoard(query, board)} />;
+              if (view === "duel") return <HeadToHeadView board={board} filters={verdicts} query={queryOfBoard(query, board)} set={set} />;
+              return <Ratings board={board} query={queryOfBoard(query, board)} filtered={Object.keys(verdicts).length > 0} />;
             }}
-          </Shown>
+          </WhenLoaded>
         )}
       </div>
     </div>
@@ -73,10 +74,10 @@ function Ratings({ board, query, filtered }: { board: Board; query: URLSearchPar
           excluded === strings.none ? "" : t.excluded(excluded),
         ].filter(Boolean).join(" · ")}
       </p>
-      {board.beside && <p>{t.beside(board.verdicts, board.beside)}</p>}
-      {board.warnings.map((warning) => <p key={warning} className="warning">{warning}</p>)}
+      {board.beside && <p><InlineCode text={t.beside(board.verdicts, board.beside)} /></p>}
+      {board.warnings.map((warning) => <p key={warning} className="warning"><InlineCode text={warning} /></p>)}
       {board.standings.length === 0 ? (
-        <Empty>{board.n_battles || filtered ? board.reason || t.noBoard : t.notYet}</Empty>
+        <Empty><InlineCode text={board.n_battles || filtered ? board.reason || t.noBoard : t.notYet} /></Empty>
       ) : (
         <div className="scroll">
           <table className="standings">
@@ -100,7 +101,7 @@ function Ratings({ board, query, filtered }: { board: Board; query: URLSearchPar
                       <span className="muted">{one.rank_low}–{one.rank_high}</span>
                     )}
                   </td>
-                  <th scope="row" className="name"><Link to={keep("/battles", query, { left: one.model })}>{one.model}</Link></th>
+                  <th scope="row" className="name"><Link to={linkWithFilters("/battles", query, { left: one.model })}>{one.model}</Link></th>
                   <td className="number">
                   {figure(one.rating, digitsOf(one.rating))}
                   {one.low !== null && one.high !== null && <div className="muted only-narrow" aria-hidden="true">{figure(one.low, digitsOf(one.rating))}–{figure(one.high, digitsOf(one.rating))}</div>}

@@ -1,58 +1,61 @@
 // One campaign, for its lead: progress, agreement, who stands out, invitations.
 import { useState } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/wire";
+import { asApiError, type ApiError } from "../api/client";
+import { useInterval, useLoaded } from "../api/useloaded";
+import { usePages } from "../api/usepages";
+import type { AgreementReport, CampaignChange, CampaignOut, RaterOut, RaterPage, SkipReport } from "../api/schema";
 import { Meter } from "../parts/fields";
-import { count, figure, moment, share } from "../parts/figures";
-import { Save } from "../parts/save";
+import { count, figure, moment, share } from "../parts/format";
+import { DownloadLinks } from "../parts/download";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
-import { Empty, Problem, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { ShowMore } from "../parts/showmore";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 import { Invitations } from "./invitations";
-import { StateBadge } from "./lead";
-import { History, SettingsDialog } from "./settings";
+import { StateBadge } from "./campaigns";
+import { History, SettingsDialog } from "./campaignsettings";
 
 const EVERY_MS = 5000;
 
 export function CampaignPage({ id }: { id: string }) {
   const campaign = useLoaded(`campaign ${id}`, () => calls.oneCampaign(id));
-  const raters = useLoaded(`raters ${id}`, () => calls.raters(id));
+  const raters = usePages(`raters ${id}`, (cursor) => calls.raters(id, cursor));
   const agreement = useLoaded(`agreement ${id}`, () => calls.agreement(id));
   const skips = useLoaded(`skips ${id}`, () => calls.skips(id));
   const [error, setError] = useState<ApiError | null>(null);
-  useEvery(EVERY_MS, campaign.reload);
-  useEvery(EVERY_MS, raters.reload);
+  useInterval(EVERY_MS, campaign.reload);
+  useInterval(EVERY_MS, raters.reload);
   const act = (work: Promise<unknown>, after: () => void) =>
     void work.then(after, (reason: unknown) => setError(asApiError(reason)));
   return (
     <div className="page wide">
       {error && <Problem error={error} />}
-      <Shown loaded={campaign}>
+      <WhenLoaded loaded={campaign}>
         {(found) => <Head found={found} onChange={(change) => act(calls.changeCampaign(id, change), campaign.reload)} reload={campaign.reload} />}
-      </Shown>
+      </WhenLoaded>
       <div className="columns">
         <section>
-          <div className="page-head"><h2>{strings.lead.agreement}</h2><span className="spacer" /><Save table="agreement" query={{ campaign_id: id }} /></div>
-          <Shown loaded={agreement}>{(found) => <AgreementTable found={found} />}</Shown>
-          <Shown loaded={skips}>{(found) => (found.reasons.length ? <SkipTable found={found} /> : null)}</Shown>
+          <div className="page-head"><h2>{strings.lead.agreement}</h2><span className="spacer" /><DownloadLinks table="agreement" query={{ campaign_id: id }} /></div>
+          <WhenLoaded loaded={agreement}>{(found) => <AgreementTable found={found} />}</WhenLoaded>
+          <WhenLoaded loaded={skips}>{(found) => (found.reasons.length ? <SkipTable found={found} /> : null)}</WhenLoaded>
         </section>
         <Invitations campaignId={id} />
       </div>
-      <div className="page-head"><h2>{strings.lead.ratersTitle}</h2><span className="spacer" /><Save table="raters" query={{ campaign_id: id }} /></div>
-      <Shown loaded={raters}>
-        {(found) =>
-          found.raters.length ? (
-            <RaterTable page={found} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
+      <div className="page-head"><h2>{strings.lead.ratersTitle}</h2><span className="spacer" /><DownloadLinks table="raters" query={{ campaign_id: id }} /></div>
+      <WhenLoaded loaded={raters}>
+        {(pages) =>
+          pages[0]?.raters.length ? (
+            <RaterTable pages={pages} onActive={(rater, active) => act(calls.changeRater(id, rater, active), raters.reload)} />
           ) : (
             <Empty>{strings.lead.noRaters}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
+      <ShowMore pages={raters} shown={(raters.value ?? []).flatMap((page) => page.raters).length} total={raters.value?.[0]?.total} />
       <h2>{strings.lead.history}</h2>
-      <Shown loaded={campaign}>{(found) => <History campaign={found} />}</Shown>
+      <WhenLoaded loaded={campaign}>{(found) => <History campaign={found} />}</WhenLoaded>
     </div>
   );
 }
@@ -81,9 +84,9 @@ function Head({ found, onChange, reload }: HeadProps) {
         <StateBadge campaign={found} />
         <span className="spacer" />
         {found.kind === "check" ? (
-          <a className="button small" href={rooted(calls.campaignExport(found.campaign_id))} download>{t.export}</a>
+          <a className="button small" href={calls.campaignExport(found.campaign_id)} download>{t.export}</a>
         ) : (
-          <Save table={found.kind === "preference" ? "votes" : "ratings"} query={{ campaign_id: found.campaign_id }} />
+          <DownloadLinks table={found.kind === "preference" ? "votes" : "ratings"} query={{ campaign_id: found.campaign_id }} />
         )}
         <button type="button" className="small" onClick={() => setChanging(true)}>{t.settings}</button>
         {found.open && <button type="button" className="small" title={t.holdHint} onClick={() => onChange({ paused: !found.paused })}>{found.paused ? t.resume : t.hold}</button>}
@@ -117,7 +120,7 @@ function AgreementTable({ found }: { found: AgreementReport }) {
             <tr key={one.criterion}>
               <th scope="row">{one.criterion}</th>
               {one.alpha === null && one.reason ? (
-                <td colSpan={3} className="muted">{t.undefinedWhy(one.reason)}</td>
+                <td colSpan={3} className="muted"><InlineCode text={t.undefinedWhy(one.reason)} /></td>
               ) : (
                 <>
                   <td className="number">{figure(one.alpha, 3)}</td>
@@ -167,14 +170,15 @@ function SkipTable({ found }: { found: SkipReport }) {
 
 const HASTY = "no_time_to_look";
 
-function RaterTable({ page, onActive }: { page: RaterPage; onActive: (rater: string, active: boolean) => void }) {
+function RaterTable({ pages, onActive }: { pages: readonly RaterPage[]; onActive: (rater: string, active: boolean) => void }) {
   const t = strings.lead;
-  const { raters, least_look_s: least } = page;
-  const told = (one: RaterOut, flag: string) => (flag === HASTY ? `${t.flagNames[HASTY]}: ${t.hasty(one.hasty, least)}` : t.flagNames[flag] ?? flag.replaceAll("_", " "));
+  const raters = pages.flatMap((page) => page.raters);
+  const { least_look_s: least = 0, least_answers: answers = 0 } = pages[0] ?? {};
+  const flagText = (one: RaterOut, flag: string) => (flag === HASTY ? `${t.flagNames[HASTY]}: ${t.hasty(one.hasty, least)}` : t.flagNames[flag] ?? flag.replaceAll("_", " "));
   const of = (part: number, all: number) => (all ? `${part} / ${all}` : strings.none);
   return (
     <>
-      {raters.some((one) => one.flags.includes(HASTY)) && <p className="warning">{t.pace(least, page.least_answers)}</p>}
+      {raters.some((one) => one.flags.includes(HASTY)) && <p className="warning">{t.pace(least, answers)}</p>}
       <div className="scroll">
         <table>
           <thead>
@@ -199,7 +203,7 @@ function RaterTable({ page, onActive }: { page: RaterPage; onActive: (rater: str
                 <td className="number">{of(one.repeats_same, one.repeats_asked)}</td>
                 <td className="number">{share(one.agreement)}</td>
                 <td className="number">{share(one.left_share)}</td>
-                <td className="wordy">{one.flags.map((flag) => told(one, flag)).join("; ") || strings.none}</td>
+                <td className="wordy">{one.flags.map((flag) => flagText(one, flag)).join("; ") || strings.none}</td>
                 <td>
                   {!one.sheet && <button type="button" className="small" aria-label={`${one.active ? t.pause : t.goOn}: ${one.name || one.rater_id}`}
                     onClick={() => onActive(one.rater_id, !one.active)}>{one.active ? t.pause : t.goOn}</button>}

@@ -1,15 +1,15 @@
 // How ratings moved as battles came in.
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { RatingHistory } from "../api/wire";
-import { count, figure, moment } from "../parts/figures";
-import { Empty, Shown } from "../parts/state";
+import { useLoaded } from "../api/useloaded";
+import type { RatingHistory } from "../api/schema";
+import { count, figure, moment } from "../parts/format";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 import { HistoryPlot, ratingOf, short } from "./historyplot";
 
 export function HistoryView({ filters }: { filters: Record<string, string> }) {
   const loaded = useLoaded(`history ${JSON.stringify(filters)}`, () => calls.history(filters));
-  return <Shown loaded={loaded}>{(history) => (history.points.length ? <Past history={history} /> : <Empty>{strings.look.noHistory}</Empty>)}</Shown>;
+  return <WhenLoaded loaded={loaded}>{(history) => (history.points.length ? <Past history={history} /> : <Empty>{strings.look.noHistory}</Empty>)}</WhenLoaded>;
 }
 
 function Past({ history }: { history: RatingHistory }) {

@@ -1,10 +1,10 @@
 // Ratings over the battles decided so far: axes with units, a line for each model, and the figures under the pointer.
 import { useLayoutEffect, useRef, useState, type PointerEvent } from "react";
-import type { BoardThen } from "../api/wire";
-import { count, figure, moment } from "../parts/figures";
+import type { BoardThen } from "../api/schema";
+import { count, figure, moment } from "../parts/format";
 import { ticks } from "../parts/interval";
 import { strings } from "../strings";
-import { spread } from "./spread";
+import { spreadLabels } from "./spreadlabels";
 
 const LEAST_HEIGHT = 380;
 const TOP = 14;
@@ -68,7 +68,7 @@ export function HistoryPlot({ points, models }: Props) {
   const height = Math.max(LEAST_HEIGHT, beside ? models.length * LINE + TOP + FOOT : 0);
   const x = (battles: number) => LEFT + ((end - LEFT) * battles) / Math.max(last.n_battles, 1);
   const y = (rating: number) => TOP + ((height - TOP - FOOT) * (span.high - rating)) / (span.high - span.low);
-  const labels = spread(models.map((model) => y(ratingOf(last, model) ?? span.low)), LINE, TOP, height - FOOT);
+  const labels = spreadLabels(models.map((model) => y(ratingOf(last, model) ?? span.low)), LINE, TOP, height - FOOT);
   const look = (event: PointerEvent<SVGSVGElement>) => {
     const from = event.currentTarget.getBoundingClientRect().left;
     setAt(nearest(points, (last.n_battles * (event.clientX - from - LEFT)) / Math.max(end - LEFT, 1)));

@@ -1,12 +1,13 @@
 // The first page: what there is to rate, or the leaderboard for those who only look.
 import { useEffect } from "react";
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { RaterCampaign } from "../api/wire";
+import { usePages } from "../api/usepages";
+import type { RaterCampaign } from "../api/schema";
 import { Meter } from "../parts/fields";
 import { Link } from "../parts/link";
-import { Empty, Shown } from "../parts/state";
-import { leftFor } from "../rate/outlook";
+import { ShowMore } from "../parts/showmore";
+import { Empty, WhenLoaded } from "../parts/status";
+import { remainingFor } from "../rate/remaining";
 import { go } from "../router";
 import { useSession } from "../session";
 import { strings } from "../strings";
@@ -24,30 +25,31 @@ export function HomePage() {
 const ENDED = ["closed", "paused", "on_hold", "not_qualified", "quota"];
 
 /** What waits; the quota only where it ends the work sooner. */
-function outlook(campaign: RaterCampaign): string {
+function whatWaits(campaign: RaterCampaign): string {
   const { waiting, more_waiting: more, quota_left: allowed, quota } = campaign;
-  const told = strings.home.waiting(waiting, more);
-  return leftFor(campaign).byQuota ? `${told} · ${strings.home.quota(allowed, quota)}` : told;
+  const waits = strings.home.waiting(waiting, more);
+  return remainingFor(campaign).byQuota ? `${waits} · ${strings.home.quota(allowed, quota)}` : waits;
 }
 
 function MyCampaigns() {
-  const loaded = useLoaded("mine", calls.myCampaigns);
+  const loaded = usePages("mine", calls.myCampaigns);
+  const found = (loaded.value ?? []).flatMap((page) => page.campaigns);
   const { me } = useSession();
   const leads = me.role === "admin" || me.role === "lead";
   const t = strings.home;
   return (
     <div className="page">
       <h1>{t.title}</h1>
-      <Shown loaded={loaded}>
-        {(found) =>
+      <WhenLoaded loaded={loaded}>
+        {() =>
           found.length ? (
             <ul className="cards">
               {found.map((one) => (
                 <li key={one.campaign_id} className="card">
                   <h2>{one.name}</h2>
                   <p className="muted">{t.kinds[one.kind]}</p>
-                  <Meter label={t.done(one.done)} value={one.done} most={one.done + leftFor(one).count} />
-                  <p className="muted">{t.done(one.done)} · {ENDED.includes(one.stage) ? strings.stages[one.stage]?.[0] : outlook(one)}</p>
+                  <Meter label={t.done(one.done)} value={one.done} most={one.done + remainingFor(one).count} />
+                  <p className="muted">{t.done(one.done)} · {ENDED.includes(one.stage) ? strings.stages[one.stage]?.[0] : whatWaits(one)}</p>
                   <Link to={`/rate/${encodeURIComponent(one.campaign_id)}`} className={one.waiting && !ENDED.includes(one.stage) ? "button primary" : "button"}>
                     {!one.waiting || ENDED.includes(one.stage) ? t.open : one.done ? t.goOn : t.start}
                   </Link>
@@ -58,7 +60,8 @@ function MyCampaigns() {
             <Empty>{leads ? <>{t.nothingForLeads} <Link to="/lead">{t.toCampaigns}</Link></> : t.nothing}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
+      <ShowMore pages={loaded} shown={found.length} total={loaded.value?.[0]?.total} />
     </div>
   );
 }

@@ -1,15 +1,18 @@
 // Invitation links: made, sent once, expired, revoked.
 import { useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError, useLoaded } from "../api/use";
-import { moment } from "../parts/figures";
-import { Empty, Problem, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { asApiError, type ApiError } from "../api/client";
+import { usePages } from "../api/usepages";
+import { moment } from "../parts/format";
+import { ShowMore } from "../parts/showmore";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
+import { withBase } from "../basepath";
+import { textOf } from "../parts/form";
 import { strings } from "../strings";
 
 export function Invitations({ campaignId }: { campaignId: string }) {
-  const loaded = useLoaded(`invitations ${campaignId}`, () => calls.invitations(campaignId));
+  const loaded = usePages(`invitations ${campaignId}`, (cursor) => calls.invitations({ campaign_id: campaignId, cursor }));
+  const invitations = (loaded.value ?? []).flatMap((page) => page.invitations);
   const [link, setLink] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const t = strings.lead;
@@ -18,15 +21,15 @@ export function Invitations({ campaignId }: { campaignId: string }) {
     const form = new FormData(event.currentTarget);
     const body = {
       campaign_id: campaignId,
-      name: String(form.get("name") ?? ""),
+      name: textOf(form, "name"),
       days: Number(form.get("days")),
       max_people: Number(form.get("people")),
-      person_param: String(form.get("param") ?? ""),
-      rater_id: String(form.get("rater") ?? "").trim() || null,
+      person_param: textOf(form, "param"),
+      rater_id: textOf(form, "rater").trim() || null,
     };
     calls.invite(body).then(
       (made) => {
-        setLink(linkFor(new URL(rooted(made.path), window.location.origin), body.person_param));
+        setLink(linkFor(new URL(withBase(made.path), window.location.origin), body.person_param));
         setError(null);
         loaded.reload();
       },
@@ -46,8 +49,8 @@ export function Invitations({ campaignId }: { campaignId: string }) {
       </form>
       {error && <Problem error={error} />}
       {link && <MadeLink link={link} />}
-      <Shown loaded={loaded}>
-        {({ invitations }) =>
+      <WhenLoaded loaded={loaded}>
+        {() =>
           invitations.length ? (
             <div className="scroll">
               <table>
@@ -80,7 +83,8 @@ export function Invitations({ campaignId }: { campaignId: string }) {
             <Empty>{t.noInvitations}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
+      <ShowMore pages={loaded} shown={invitations.length} total={loaded.value?.[0]?.total} />
     </section>
   );
 }

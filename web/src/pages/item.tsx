@@ -1,16 +1,15 @@
 // One item with what every editor made of it, side by side and in step.
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { ItemDetail, OutputOut, StepOut, WordsOut } from "../api/wire";
+import { useLoaded } from "../api/useloaded";
+import type { ItemDetail, OutputOut, StepOut, WordsOut } from "../api/schema";
 import { useKeys } from "../keys";
 import { Choices } from "../parts/fields";
-import { Shown } from "../parts/state";
+import { WhenLoaded } from "../parts/status";
 import { contextOf } from "../rate/frame";
-import { rooted } from "../root";
+import { withBase } from "../basepath";
 import { strings } from "../strings";
-import type { Box } from "../view/geometry";
-import { ViewGroup } from "../view/group";
+import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Overlay } from "../view/overlay";
 import { Pane } from "../view/pane";
@@ -18,11 +17,11 @@ import { Tools, viewKeys } from "../view/tools";
 
 export function ItemPage({ id }: { id: string }) {
   const loaded = useLoaded(`item ${id}`, () => calls.item(id));
-  return <div className="page wide"><Shown loaded={loaded}>{(detail) => <Detail detail={detail} />}</Shown></div>;
+  return <div className="page wide"><WhenLoaded loaded={loaded}>{(detail) => <Detail key={detail.item.item_id} detail={detail} />}</WhenLoaded></div>;
 }
 
 function Detail({ detail }: { detail: ItemDetail }) {
-  const group = useMemo(() => new ViewGroup(), [detail]);
+  const [group] = useState(() => new ViewGroup());
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
   const [marks, setMarks] = useState(true);
@@ -72,7 +71,7 @@ function Step({ step }: { step: StepOut }) {
   const more = Object.entries(step.details);
   return (
     <li className="verdict">
-      {step.picture && <img src={rooted(step.picture.url)} alt="" loading="lazy" />}
+      {step.picture && <img src={withBase(step.picture.url)} alt="" loading="lazy" />}
       <div>
         <strong>{t.stages[step.stage] ?? step.stage}</strong>
         <span className="muted">
@@ -106,7 +105,7 @@ function Made({ one, panes, marks }: { one: OutputOut; panes: Panes; marks: bool
   const t = strings.explore;
   const name = one.editor ?? t.unnamed;
   const { picture } = one;
-  const boxes = one.issues.flatMap((issue) => (issue.box ? [issue.box as Box] : []));
+  const boxes = one.issues.flatMap((issue) => (issue.box ? [issue.box] : []));
   const said = [...Object.entries(one.scores), ...Object.entries(one.ratings)];
   const details = (
     <span className="muted">

@@ -1,12 +1,13 @@
 import * as calls from "../api/calls";
-import { usePages } from "../api/pages";
-import { useLoaded } from "../api/use";
-import type { ItemLine } from "../api/wire";
+import { usePages } from "../api/usepages";
+import { useLoaded } from "../api/useloaded";
+import type { ItemLine } from "../api/schema";
 import { chosen, Filters, ITEMS, useFilters } from "../parts/filters";
 import { Link } from "../parts/link";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
-import { rooted } from "../root";
+import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
+import { Empty, WhenLoaded } from "../parts/status";
+import { withBase } from "../basepath";
 import { strings } from "../strings";
 
 /** All items, as small pictures. */
@@ -20,21 +21,21 @@ export function ItemsPage() {
       <div className="page-head">
         <h1>{strings.explore.items}</h1>
         <span className="spacer" />
-        <Save table="items" query={filters} />
+        <DownloadLinks table="items" query={filters} />
       </div>
       {facets.value && <Filters facets={facets.value} names={ITEMS} />}
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) => {
           const items = pages.flatMap((page) => page.items);
           if (!items.length) return <Empty>{strings.explore.noItems}</Empty>;
           return (
             <>
               <ul className="thumbs">{items.map((one) => <Thumb key={one.item_id} one={one} />)}</ul>
-              {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+              <ShowMore pages={loaded} />
             </>
           );
         }}
-      </Shown>
+      </WhenLoaded>
     </div>
   );
 }
@@ -43,7 +44,7 @@ function Thumb({ one }: { one: ItemLine }) {
   return (
     <li>
       <Link to={`/items/${one.item_id}`} className="thumb">
-        {one.picture ? <img src={rooted(one.picture)} alt="" loading="lazy" /> : <span className="no-picture muted">{strings.explore.noPicture}</span>}
+        {one.picture ? <img src={withBase(one.picture)} alt="" loading="lazy" /> : <span className="no-picture muted">{strings.explore.noPicture}</span>}
         <span className="thumb-text">{one.instruction}</span>
         <span className="muted">{[one.task, one.topic].filter(Boolean).join(" · ")}</span>
       </Link>

@@ -1,13 +1,15 @@
 // How each judge behaves: failures, position bias, agreement with people.
 import * as calls from "../api/calls";
-import { usePages } from "../api/pages";
-import { count, dollars, share, tally } from "../parts/figures";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
+import { usePages } from "../api/usepages";
+import { count, dollars, share, tally } from "../parts/format";
+import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 export function JudgesPage() {
-  const loaded = usePages("judges", (cursor) => calls.judges({ cursor }));
+  const loaded = usePages("judges", calls.judges);
+  const judges = (loaded.value ?? []).flatMap((page) => page.judges);
   const t = strings.judges;
   const heads = [strings.explore.judge, strings.explore.dimension, t.ok, t.failed, t.orders, t.first, t.ties, t.people, t.cost];
   return (
@@ -15,16 +17,16 @@ export function JudgesPage() {
       <div className="page-head">
         <h1>{t.title}</h1>
         <span className="spacer" />
-        <Save table="judges" />
+        <DownloadLinks table="judges" />
       </div>
-      <Shown loaded={loaded}>
-        {(pages) =>
-          pages.some((page) => page.judges.length) ? (
+      <WhenLoaded loaded={loaded}>
+        {() =>
+          judges.length ? (
             <div className="scroll">
               <table>
                 <thead><tr>{heads.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
                 <tbody>
-                  {pages.flatMap((page) => page.judges).map((one) => (
+                  {judges.map((one) => (
                     <tr key={`${one.judge} ${one.dimension}`}>
                       <th scope="row">{one.judge}</th>
                       <td>{one.dimension}</td>
@@ -44,8 +46,8 @@ export function JudgesPage() {
             <Empty>{t.nothing}</Empty>
           )
         }
-      </Shown>
-      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+      </WhenLoaded>
+      <ShowMore pages={loaded} />
     </div>
   );
 }

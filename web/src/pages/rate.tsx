@@ -1,14 +1,14 @@
 // A rater at work: consent and guidelines first, then one task after the other.
 import { useState } from "react";
-import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { RaterCampaign } from "../api/wire";
+import { useLoaded } from "../api/useloaded";
+import type { Next, RaterCampaign } from "../api/schema";
 import { Link } from "../parts/link";
-import { Empty, Problem, Shown, Waiting } from "../parts/state";
+import { Empty, Problem, WhenLoaded, Waiting } from "../parts/status";
 import { CheckTask } from "../rate/check";
-import { useDesk } from "../rate/desk";
-import { Away } from "../rate/frame";
-import { useNewest } from "../rate/outlook";
+import { canUndo } from "../rate/desk";
+import { useDesk, type Desk } from "../rate/usedesk";
+import { ServerAway } from "../rate/frame";
+import { findMyCampaign, useFreshCampaign } from "../rate/mycampaign";
 import { PreferenceTask } from "../rate/preference";
 import { RatingTask } from "../rate/rating";
 import { YesNoTask } from "../rate/yesno";
@@ -18,15 +18,13 @@ import { Welcome } from "./welcome";
 const FORMS = { preference: PreferenceTask, rating: RatingTask, yes_no: YesNoTask, check: CheckTask };
 
 export function RatePage({ campaignId }: { campaignId: string }) {
-  const loaded = useLoaded("mine", calls.myCampaigns);
+  const loaded = useLoaded(`mine ${campaignId}`, async () => ({ campaign: await findMyCampaign(campaignId) }));
   return (
-    <Shown loaded={loaded}>
-      {(found) => {
-        const campaign = found.find((one) => one.campaign_id === campaignId);
-        if (!campaign) return <Empty>{strings.home.nothing}</Empty>;
-        return <Begin campaign={campaign} reload={loaded.reload} />;
-      }}
-    </Shown>
+    <WhenLoaded loaded={loaded}>
+      {({ campaign }) =>
+        campaign ? <Begin key={campaign.campaign_id} campaign={campaign} reload={loaded.reload} /> : <Empty>{strings.home.nothing}</Empty>
+      }
+    </WhenLoaded>
   );
 }
 
@@ -35,7 +33,7 @@ const FINAL = ["closed", "paused", "on_hold"];
 const SEEN = "imarena.seen";
 
 /** The focus goes to the heading of a page that took the place of a task, so that it is heard. */
-const heard = (heading: HTMLHeadingElement | null) => heading?.focus();
+const focusHeading = (heading: HTMLHeadingElement | null) => heading?.focus();
 
 /** Consent where it is asked for; guidelines and keys before the first task. */
 function Begin({ campaign, reload }: { campaign: RaterCampaign; reload: () => void }) {
@@ -51,22 +49,27 @@ function Begin({ campaign, reload }: { campaign: RaterCampaign; reload: () => vo
 
 function Work({ campaign }: { campaign: RaterCampaign }) {
   const desk = useDesk(campaign.campaign_id, campaign.can_undo);
-  const newest = useNewest(campaign);
-  if (desk.task) {
-    const Form = FORMS[desk.task.kind];
-    return <Form key={`${desk.task.address} ${desk.showing}`} campaign={newest} desk={desk} task={desk.task} />;
+  const newest = useFreshCampaign(campaign);
+  const { state } = desk;
+  if (state.screen === "end") return <End desk={desk} stage={state.stage} completionUrl={state.completionUrl} />;
+  if (state.screen === "empty") {
+    if (state.activity.name === "failed") return <main className="narrow"><Problem error={state.activity.error} retry={desk.next} /></main>;
+    return state.activity.delay ? <main className="narrow"><ServerAway error={state.activity.delay} /></main> : <Waiting />;
   }
-  if (desk.error) return <main className="narrow"><Problem error={desk.error} retry={desk.next} /></main>;
-  if (desk.waiting) return <main className="narrow"><Away error={desk.waiting} /></main>;
-  if (desk.busy || desk.stage === null) return <Waiting />;
-  const [title, text] = strings.stages[desk.stage] ?? strings.stages.done!;
+  const { task, key } = state.showing;
+  const Form = FORMS[task.kind];
+  return <Form key={key} campaign={newest} desk={desk} task={task} />;
+}
+
+function End({ desk, stage, completionUrl }: { desk: Desk; stage: Next["stage"]; completionUrl: string | null }) {
+  const [title, text] = strings.stages[stage] ?? strings.stages.done!;
   return (
-    <main className="narrow card" data-stage={desk.stage}>
-      <h1 ref={heard} tabIndex={-1}>{title}</h1>
+    <main className="narrow card" data-stage={stage}>
+      <h1 ref={focusHeading} tabIndex={-1}>{title}</h1>
       <p>{text}</p>
       <div className="row">
-        {desk.completionUrl && <a className="button primary" href={desk.completionUrl} rel="noreferrer">{strings.finish}</a>}
-        {desk.canUndo && !FINAL.includes(desk.stage) && <button type="button" onClick={desk.undo}>{strings.vote.undo}</button>}
+        {completionUrl && <a className="button primary" href={completionUrl} rel="noreferrer">{strings.finish}</a>}
+        {canUndo(desk.state) && !FINAL.includes(stage) && <button type="button" onClick={desk.undo}>{strings.vote.undo}</button>}
         <Link to="/" className="button">{strings.home.title}</Link>
       </div>
     </main>

@@ -1,24 +1,24 @@
 // What is at work, what it did and cost, and what failed. The server pushes what changes; else the page asks every few seconds.
-import { useCallback } from "react";
 import * as calls from "../api/calls";
-import { usePages } from "../api/pages";
-import { useStream } from "../api/stream";
-import { useEvery } from "../api/use";
-import type { RunOut, RunPage } from "../api/wire";
+import { usePages } from "../api/usepages";
+import { useStream } from "../api/usestream";
+import { useInterval } from "../api/useloaded";
+import type { RunOut, RunPage } from "../api/schema";
 import { Meter } from "../parts/fields";
-import { count, dollars, duration, missed, moment, tally } from "../parts/figures";
-import { Save } from "../parts/save";
-import { Empty, Shown } from "../parts/state";
+import { count, dollars, duration, missed, moment, tally } from "../parts/format";
+import { DownloadLinks } from "../parts/download";
+import { ShowMore } from "../parts/showmore";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 const EVERY_MS = 4000;
 
 export function RunsPage() {
-  const loaded = usePages("runs", (cursor) => calls.runs({ cursor }));
+  const loaded = usePages("runs", calls.runs);
   const pushed = useStream<RunPage>("/api/runs/stream");
-  const { reload } = loaded;
-  const ask = useCallback(() => (pushed.live ? undefined : reload()), [pushed.live, reload]);
-  useEvery(EVERY_MS, ask);
+  useInterval(EVERY_MS, () => {
+    if (!pushed.live) loaded.reload();
+  });
   const t = strings.runs;
   return (
     <div className="page wide">
@@ -26,17 +26,17 @@ export function RunsPage() {
         <h1>{t.title}</h1>
         <span className="badge" data-live={pushed.live}>{pushed.live ? t.live : t.polled}</span>
         <span className="spacer" />
-        <Save table="runs" />
+        <DownloadLinks table="runs" />
       </div>
-      <Shown loaded={loaded}>
+      <WhenLoaded loaded={loaded}>
         {(pages) => {
           const first = (pushed.live ? pushed.value : null) ?? pages[0]!;
           const later = pages.slice(1).flatMap((page) => page.runs);
           const known = new Set(first.runs.map((run) => run.run_id));
           return <Runs page={first} runs={[...first.runs, ...later.filter((run) => !known.has(run.run_id))]} />;
         }}
-      </Shown>
-      {loaded.more && <button type="button" onClick={loaded.more}>{strings.explore.more}</button>}
+      </WhenLoaded>
+      <ShowMore pages={loaded} />
     </div>
   );
 }

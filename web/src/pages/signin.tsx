@@ -1,12 +1,11 @@
 // Signing in: an invitation, the address that the server printed, or the administrator's password.
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { Me } from "../api/wire";
-import { Problem } from "../parts/state";
-import { persist } from "../rate/persist";
-import { go, usePlace } from "../router";
+import { asApiError, type ApiError } from "../api/client";
+import type { Me } from "../api/schema";
+import { Problem } from "../parts/status";
+import { retry } from "../api/retry";
+import { go, useLocation } from "../router";
 import { useSession } from "../session";
 import { strings } from "../strings";
 
@@ -16,7 +15,7 @@ function useSecret(): string {
 }
 
 export function JoinPage() {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const token = useSecret();
   return <Opening sign={() => calls.signInByInvitation({ token, params: Object.fromEntries(query) })} />;
 }
@@ -33,7 +32,7 @@ function Opening({ sign }: { sign: () => Promise<Me> }) {
   const [waiting, setWaiting] = useState<ApiError | null>(null);
   function attempt(): void {
     setError(null);
-    persist(sign, setWaiting, () => false).then(
+    retry(sign, setWaiting, () => false).then(
       (me) => {
         enter(me);
         go("/", { replace: true });
@@ -83,6 +82,7 @@ export function SignInPage() {
       <form onSubmit={send}>
         <label className="field">
           <span>{strings.signIn.password}</span>
+          {/* eslint-disable-next-line jsx-a11y/no-autofocus -- the page asks for nothing but this */}
           <input type="password" autoComplete="current-password" value={password} required autoFocus
             onChange={(event) => setPassword(event.target.value)} />
         </label>

@@ -1,11 +1,10 @@
 // Before the first task: consent, guidelines, keys.
 import { useEffect, useRef, useState } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { RaterCampaign } from "../api/wire";
+import { asApiError, type ApiError } from "../api/client";
+import type { RaterCampaign } from "../api/schema";
 import { Prose } from "../parts/prose";
-import { Problem } from "../parts/state";
+import { Problem } from "../parts/status";
 import { KeyTable } from "../rate/keytable";
 import { strings } from "../strings";
 

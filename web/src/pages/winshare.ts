@@ -1,4 +1,4 @@
-import type { Cell } from "../api/wire";
+import type { Cell } from "../api/schema";
 
 export interface Met {
   share: number;

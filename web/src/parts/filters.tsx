@@ -1,7 +1,7 @@
 // The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
-import { useEffect, useState } from "react";
-import type { Board, Facets } from "../api/wire";
-import { go, usePlace, withQuery } from "../router";
+import { useState } from "react";
+import type { Board, Facets } from "../api/schema";
+import { go, useLocation, withQuery } from "../router";
 import { strings } from "../strings";
 import { Choices, Select } from "./fields";
 
@@ -23,12 +23,12 @@ export function chosen(query: URLSearchParams, names: readonly string[]): Record
 }
 
 /** The address of another page with the same filters. */
-export function keep(path: string, query: URLSearchParams, changes: Record<string, string> = {}): string {
+export function linkWithFilters(path: string, query: URLSearchParams, changes: Record<string, string> = {}): string {
   return withQuery(path, new URLSearchParams(chosen(query, VERDICTS)), changes);
 }
 
 /** The filters of a board with the verdicts that it is made from: a list of battles shows those, and no others. */
-export function settled(query: URLSearchParams, board: Board): URLSearchParams {
+export function queryOfBoard(query: URLSearchParams, board: Board): URLSearchParams {
   const found = new URLSearchParams(query);
   if (!query.get("source") && board.source !== "all") found.set("source", board.source);
   if (board.judge) found.set("judge", board.judge);
@@ -36,7 +36,7 @@ export function settled(query: URLSearchParams, board: Board): URLSearchParams {
 }
 
 export function useFilters(): { query: URLSearchParams; set: (changes: Record<string, string>) => void } {
-  const { path, query } = usePlace();
+  const { path, query } = useLocation();
   return { query, set: (changes) => go(withQuery(path, query, changes), { replace: true }) };
 }
 
@@ -44,12 +44,13 @@ const DAY = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
 /** A day as tables write it. A browser's own field would write it as the country of its maker does. */
 function Day({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  // What was typed so far belongs to the day that it is to replace.
+  const [draft, setDraft] = useState({ text: value, replaces: value });
+  const typed = draft.replaces === value ? draft.text : value;
   return (
     <input type="text" className="day" inputMode="numeric" placeholder={strings.look.day} value={typed} aria-invalid={typed !== "" && !DAY.test(typed)}
       maxLength={10} onChange={(event) => {
-        setTyped(event.target.value);
+        setDraft({ text: event.target.value, replaces: value });
         if (event.target.value === "" || DAY.test(event.target.value)) onChange(event.target.value);
       }} />
   );

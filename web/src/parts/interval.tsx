@@ -1,5 +1,5 @@
 // A rating with its interval, drawn on one scale for all rows.
-import type { Standing } from "../api/wire";
+import type { Standing } from "../api/schema";
 
 export interface Span {
   low: number;

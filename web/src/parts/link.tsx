@@ -1,5 +1,5 @@
 import type { MouseEvent, ReactNode } from "react";
-import { rooted } from "../root";
+import { withBase } from "../basepath";
 import { go } from "../router";
 
 interface Props {
@@ -19,7 +19,7 @@ export function Link({ to, className, current, label, children }: Props) {
     go(to);
   }
   return (
-    <a href={rooted(to)} onClick={follow} {...(label ? { "aria-label": label } : {})} {...(className ? { className } : {})} {...(current ? { "aria-current": "page" as const } : {})}>
+    <a href={withBase(to)} onClick={follow} {...(label ? { "aria-label": label } : {})} {...(className ? { className } : {})} {...(current ? { "aria-current": "page" as const } : {})}>
       {children}
     </a>
   );

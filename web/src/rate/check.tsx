@@ -2,12 +2,13 @@
 import { useState } from "react";
 import { Choices, Key } from "../parts/fields";
 import { strings } from "../strings";
+import { isBusy } from "./desk";
 import { missing, toBallot, type Draft } from "./draft";
 import { TaskFrame } from "./frame";
-import { useDraft } from "./keep";
-import type { TaskProps } from "./kinds";
-import { Needs } from "./needs";
-import { PlainDesk } from "./yesno";
+import { useDraft } from "./sessionstore";
+import type { TaskProps } from "./taskprops";
+import { MissingAnswers } from "./missinganswers";
+import { ResultView } from "./yesno";
 
 export function CheckTask({ campaign, desk, task }: TaskProps) {
   const [draft, change] = useDraft(task);
@@ -18,14 +19,14 @@ export function CheckTask({ campaign, desk, task }: TaskProps) {
     if (!missing(draft, task).length) desk.cast(toBallot(draft, "check"));
   }
   const answers = (
-    <button type="button" className="primary answer" disabled={desk.busy} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
+    <button type="button" className="primary answer" disabled={isBusy(desk.state)} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
   );
   return (
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
       <div className="rating">
-        <PlainDesk task={task} />
+        <ResultView task={task} />
         <form className="rating-form" aria-label={t.form} onSubmit={(event) => { event.preventDefault(); send(); }}>
-          <Needs missing={tried ? missing(draft, task) : []} />
+          <MissingAnswers missing={tried ? missing(draft, task) : []} />
           {task.stands_under && <p data-testid="stands-under">{t.standsUnder} <strong>{task.stands_under}</strong></p>}
           {task.checks.map((check) => (
             <fieldset key={check.name} className="yes-no" data-check={check.name}>

@@ -1,181 +1,138 @@
-// The rater's desk: take a task, answer it, skip it, take the last answer back.
-import { useCallback, useEffect, useRef, useState } from "react";
-import * as calls from "../api/calls";
-import { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { Ballot, Skip, Task } from "../api/wire";
+// The voting desk as states and events: what is on the screen, and what the server is asked for meanwhile.
+// Nothing here talks to the server or to the browser: usedesk.ts does, and says what happened as an event.
+import type { ApiError } from "../api/client";
+import type { Next, Receipt, Task } from "../api/schema";
 import { strings } from "../strings";
-import { useAhead } from "./ahead";
-import { forgetBallot, keepBallot, keptBallot, newKey, useTimeSpent } from "./keep";
-import { persist } from "./persist";
 
-export type Answer = Omit<Ballot, "idempotency_key">;
-export type Stage = "consent" | "practice" | "qualification" | "open" | "not_qualified" | "quota" | "paused" | "on_hold" | "done" | "closed";
+/** A task on the screen. Its key is new each time: a task that comes back after an undo is shown anew, and a ballot that is
+ * sent twice is stored once. */
+export interface Showing {
+  task: Task;
+  key: string;
+}
 
-export interface Desk {
-  task: Task | null;
-  /** Counts the tasks that were shown: a task that comes back after an undo is shown anew. */
-  showing: number;
-  stage: Stage | null;
-  /** Where a crowd platform wants its people sent back to. */
-  completionUrl: string | null;
-  busy: boolean;
-  error: ApiError | null;
+/** What is asked for. Confirming: the prefetched task is on the screen, and the server puts it in our hands. */
+export type Request = "taking" | "confirming" | "sending" | "skipping" | "undoing";
+
+export interface Working {
+  name: "working";
+  request: Request;
   /** Why it takes longer than usual: the server or its database is away, and is asked again. */
-  waiting: ApiError | null;
-  notice: string;
-  feedback: string | null;
+  delay: ApiError | null;
+}
+
+export interface Failed {
+  name: "failed";
+  error: ApiError;
+}
+
+type Screen =
+  /** Nothing to show: the first task is on its way, or could not be had. */
+  | { screen: "empty"; activity: Working | Failed }
+  | { screen: "task"; showing: Showing; activity: Working | Failed | { name: "ready" } }
+  /** A practice task was answered: what the expected answer was. */
+  | { screen: "feedback"; showing: Showing; feedback: string }
+  /** No task for this rater. Crowd platforms want their people sent back to an address. */
+  | { screen: "end"; stage: Next["stage"]; completionUrl: string | null };
+
+export type DeskState = Screen & {
+  /** The task after this one, shown at once when this one is answered. */
+  prefetched: Task | null;
   canUndo: boolean;
-  cast: (answer: Answer) => void;
-  skip: (skip: Skip) => void;
-  undo: () => void;
-  next: () => void;
+  /** What a screen reader says. */
+  notice: string;
+};
+
+export type DeskEvent =
+  | { type: "started"; request: "sending" | "skipping" | "undoing" }
+  /** The next task is asked for; the key is that of the prefetched one, where there is one. */
+  | { type: "taking"; key: string }
+  | { type: "took"; next: Next; key: string }
+  | { type: "stored"; receipt: Receipt }
+  /** An answer that was on its way when the page was closed is stored. */
+  | { type: "restored"; receipt: Receipt }
+  | { type: "skipped" }
+  | { type: "undone"; task: Task; key: string }
+  /** The server is away and is asked again; null: it answered. */
+  | { type: "delayed"; error: ApiError | null }
+  | { type: "failed"; error: ApiError }
+  /** The key is that of the task on the screen when it was asked what comes next. */
+  | { type: "prefetched"; task: Task | null; key: string };
+
+const working = (request: Request): Working => ({ name: "working", request, delay: null });
+
+export function opening(canUndo: boolean): DeskState {
+  return { screen: "empty", activity: working("taking"), prefetched: null, canUndo, notice: "" };
 }
 
-export function useDesk(campaignId: string, couldUndo: boolean): Desk {
-  const [task, setTask] = useState<Task | null>(null);
-  const [showing, setShowing] = useState(0);
-  const [stage, setStage] = useState<Stage | null>(null);
-  const [completionUrl, setCompletionUrl] = useState<string | null>(null);
-  const [busy, setBusy] = useState(true);
-  const [error, setError] = useState<ApiError | null>(null);
-  const [notice, setNotice] = useState("");
-  const [feedback, setFeedback] = useState<string | null>(null);
-  const [canUndo, setCanUndo] = useState(couldUndo);
-  // One key for one showing of a task: a ballot that is sent twice is stored once.
-  const key = useRef(newKey());
-  const timeSpent = useTimeSpent(task?.address ?? "");
-  const [waiting, setWaiting] = useState<ApiError | null>(null);
-  const handOver = useAhead(campaignId, showing, task !== null && !busy);
-  const left = useRef(false);
-  useEffect(() => {
-    left.current = false;
-    return () => {
-      left.current = true;
-    };
-  }, []);
-  const sure = useCallback(<T,>(ask: () => Promise<T>) => persist(ask, setWaiting, () => left.current), []);
-
-  const show = useCallback((found: Task | null) => {
-    key.current = newKey();
-    setTask(found);
-    setShowing((count) => count + 1);
-  }, []);
-
-  const attempt = useCallback(async (work: () => Promise<void>) => {
-    setBusy(true);
-    setError(null);
-    try {
-      await work();
-    } catch (reason) {
-      setError(asApiError(reason));
-    } finally {
-      setBusy(false);
-    }
-  }, []);
-
-  const take = useCallback(async () => {
-    // The task that is ready is shown at once; it can be answered when the server has put it in our hands.
-    const early = handOver();
-    if (early) show(early);
-    setFeedback(null);
-    const found = await sure(() => calls.takeNext(campaignId));
-    setStage(found.stage);
-    setCompletionUrl(found.completion_url ?? null);
-    if (early && found.task?.address === early.address) setTask(found.task);
-    else show(found.task);
-  }, [campaignId, handOver, show, sure]);
-
-  const send = useCallback(async (address: string, ballot: Ballot) => {
-    keepBallot(address, ballot);
-    try {
-      return await sure(() => calls.vote(address, ballot));
-    } finally {
-      if (!left.current) forgetBallot();
-    }
-  }, [sure]);
-
-  /** An answer that was on its way when the page was closed goes first. */
-  const begin = useCallback(async () => {
-    const kept = keptBallot();
-    if (kept) {
-      await send(kept.address, kept.value).then(
-        (receipt) => {
-          setCanUndo(true);
-          setNotice(strings.vote.stored(receipt.done));
-        },
-        () => undefined,
-      );
-    }
-    await take();
-  }, [send, take]);
-
-  const next = useCallback(() => void attempt(take), [attempt, take]);
-  useEffect(() => void attempt(begin), [attempt, begin]);
-
-  function cast(answer: Answer): void {
-    if (!task || busy) return;
-    void attempt(async () => {
-      const ballot = { ...answer, idempotency_key: key.current, time_spent_s: timeSpent() };
-      const receipt = await send(task.address, ballot);
-      setCanUndo(true);
-      setNotice(receipt.late ? strings.vote.late : strings.vote.stored(receipt.done));
-      if (receipt.feedback !== null) {
-        setFeedback(receipt.feedback);
-        return;
-      }
-      await take();
-    });
-  }
-
-  function skip(reason: Skip): void {
-    if (!task || busy) return;
-    void attempt(async () => {
-      await sure(skipOnce(task.address, reason));
-      setNotice(strings.vote.skipped);
-      await take();
-    });
-  }
-
-  /** Asked for once: a second time would take the vote before it back. Whether it was done is seen by the task in hand. */
-  async function takenBack(): Promise<Task> {
-    try {
-      return await calls.undoLast(campaignId);
-    } catch (reason) {
-      const failed = asApiError(reason);
-      if (!failed.passing) throw failed;
-      setWaiting(failed);
-      const found = await sure(() => calls.takeNext(campaignId));
-      if (found.task && found.task.address !== task?.address) return found.task;
-      throw new ApiError(0, "not_undone", strings.vote.notUndone, strings.vote.notUndoneHint);
-    }
-  }
-
-  function undo(): void {
-    if (busy || !canUndo) return;
-    void attempt(async () => {
-      const found = await takenBack();
-      setFeedback(null);
-      setCanUndo(false);
-      setNotice(strings.vote.undone);
-      show(found);
-    });
-  }
-
-  return { task, showing, stage, completionUrl, busy, error, waiting, notice, feedback, canUndo, cast, skip, undo, next };
+export function showingOf(state: DeskState): Showing | null {
+  return state.screen === "task" || state.screen === "feedback" ? state.showing : null;
 }
 
-/** Skipping a task as often as it takes. A task that is gone after an attempt whose answer was lost was skipped by it. */
-function skipOnce(address: string, reason: Skip): () => Promise<void> {
-  let unsure = false;
-  return async () => {
-    try {
-      await calls.skip(address, reason);
-    } catch (caught) {
-      const failed = asApiError(caught);
-      if (unsure && [404, 409].includes(failed.status)) return;
-      unsure ||= failed.passing;
-      throw failed;
+function workOf(state: DeskState): Working | null {
+  return (state.screen === "task" || state.screen === "empty") && state.activity.name === "working" ? state.activity : null;
+}
+
+export const isBusy = (state: DeskState): boolean => workOf(state) !== null;
+/** May the task on the screen be answered or skipped? */
+export const canAnswer = (state: DeskState): boolean => state.screen === "task" && !isBusy(state);
+export const canUndo = (state: DeskState): boolean => state.canUndo && (state.screen === "end" || canAnswer(state));
+export const delayOf = (state: DeskState): ApiError | null => workOf(state)?.delay ?? null;
+export const errorOf = (state: DeskState): ApiError | null =>
+  (state.screen === "task" || state.screen === "empty") && state.activity.name === "failed" ? state.activity.error : null;
+
+const show = (task: Task, key: string): Screen => ({ screen: "task", showing: { task, key }, activity: { name: "ready" } });
+
+/** What is on the screen stays there while the server is asked. */
+function ask(state: DeskState, request: Request): Screen {
+  const showing = showingOf(state);
+  return showing ? { screen: "task", showing, activity: working(request) } : { screen: "empty", activity: working(request) };
+}
+
+/** What the server gave. A prefetched task that is on the screen already stays as it is. */
+function taken(state: DeskState, next: Next, key: string): Screen {
+  if (!next.task) return { screen: "end", stage: next.stage, completionUrl: next.completion_url ?? null };
+  const shown = workOf(state)?.request === "confirming" ? showingOf(state) : null;
+  return show(next.task, shown?.task.address === next.task.address ? shown.key : key);
+}
+
+function withActivity(state: DeskState, activity: Working | Failed): DeskState {
+  return state.screen === "empty" || state.screen === "task" ? { ...state, activity } : state;
+}
+
+export function reduceDesk(state: DeskState, event: DeskEvent): DeskState {
+  const { prefetched, notice } = state;
+  const kept = { prefetched, canUndo: state.canUndo, notice };
+  const work = workOf(state);
+  switch (event.type) {
+    case "started": {
+      const allowed = event.request === "undoing" ? canUndo(state) : canAnswer(state);
+      return allowed ? { ...kept, ...ask(state, event.request) } : state;
     }
-  };
+    case "taking":
+      if (!prefetched) return { ...kept, ...ask(state, "taking") };
+      return { ...kept, prefetched: null, screen: "task", showing: { task: prefetched, key: event.key }, activity: working("confirming") };
+    case "took":
+      return { ...kept, ...taken(state, event.next, event.key) };
+    case "stored": {
+      const { late, done, feedback } = event.receipt;
+      const after = { canUndo: true, notice: late ? strings.vote.late : strings.vote.stored(done) };
+      const showing = showingOf(state);
+      return showing && feedback !== null ? { ...kept, ...after, screen: "feedback", showing, feedback } : { ...state, ...after };
+    }
+    case "restored":
+      return { ...state, canUndo: true, notice: strings.vote.stored(event.receipt.done) };
+    case "skipped":
+      return { ...state, notice: strings.vote.skipped };
+    case "undone":
+      return { ...kept, canUndo: false, notice: strings.vote.undone, ...show(event.task, event.key) };
+    case "delayed":
+      return work ? withActivity(state, { ...work, delay: event.error }) : state;
+    case "failed":
+      return withActivity(state, { name: "failed", error: event.error });
+    case "prefetched": {
+      const late = showingOf(state)?.key !== event.key || work?.request === "taking" || work?.request === "confirming";
+      return late ? state : { ...state, prefetched: event.task };
+    }
+  }
 }

@@ -1,5 +1,5 @@
 // An answer on its way: what was filled in, what is still missing, and the ballot that is posted.
-import type { Ballot, Criterion, IssueIn, Task } from "../api/wire";
+import type { Ballot, Criterion, IssueIn, Task } from "../api/schema";
 import type { Box } from "../view/geometry";
 
 export interface Draft {
@@ -92,7 +92,7 @@ export function fromBallot(ballot: Ballot): Draft {
     ratings: ballot.ratings ?? {},
     objects: issues.flatMap((one) => (one.kind === "object" && one.label ? [one.label] : [])),
     segments: issues.flatMap((one) => (one.kind === "segment" && one.segment ? [one.segment] : [])),
-    boxes: issues.flatMap((one) => (one.kind === "box" && one.box ? [one.box as Box] : [])),
+    boxes: issues.flatMap((one) => (one.kind === "box" && one.box ? [one.box] : [])),
     other: issues.find((one) => one.kind === "other")?.note ?? "",
     noObjects: ballot.no_object_issues ?? false,
     noSegments: ballot.no_segment_issues ?? false,

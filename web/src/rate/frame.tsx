@@ -1,18 +1,20 @@
 // The frame around every kind of task: instruction, progress, help, skip, feedback.
 import { useState, type ReactNode } from "react";
 import type { ApiError } from "../api/client";
-import type { Picture, RaterCampaign, Skip, Task } from "../api/wire";
+import type { Picture, RaterCampaign, Skip, Task } from "../api/schema";
 import { useKeys } from "../keys";
 import { Dialog } from "../parts/dialog";
 import { Key, Meter } from "../parts/fields";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
 import { Prose } from "../parts/prose";
-import { Problem } from "../parts/state";
+import { Problem } from "../parts/status";
 import { strings } from "../strings";
 import type { Named } from "../view/stack";
-import type { Desk } from "./desk";
+import { canUndo, delayOf, errorOf, isBusy } from "./desk";
+import type { Desk } from "./usedesk";
 import { KeyTable } from "./keytable";
-import { leftFor } from "./outlook";
+import { remainingFor } from "./remaining";
 
 /** An instruction of more characters is set smaller, and can be scrolled with keys where even that is not enough. */
 const LONG = 220;
@@ -31,9 +33,11 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
   const [help, setHelp] = useState(false);
   const t = strings.vote;
   useKeys({ s: () => setAsking(true), u: desk.undo, "?": () => setHelp(true) });
-  const left = leftFor(campaign, task);
+  const { state } = desk;
+  const [busy, delay, error] = [isBusy(state), delayOf(state), errorOf(state)];
+  const left = remainingFor(campaign, task);
   return (
-    <main className="task" data-task={task.address} aria-busy={desk.busy}>
+    <main className="task" data-task={task.address} aria-busy={busy}>
       <header className="task-head">
         <Link to="/" className="brand">{strings.name}</Link>
         <span className="task-name">{campaign.name}</span>
@@ -52,19 +56,19 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
         <span className="muted">{task.question}</span>
       </section>
       {children}
-      {desk.waiting && <Away error={desk.waiting} />}
-      {desk.error && <Problem error={desk.error} {...(desk.error.status >= 400 ? { retry: desk.next } : {})} retryText={desk.error.status === 409 ? t.goOn : strings.again} />}
+      {delay && <ServerAway error={delay} />}
+      {error && <Problem error={error} {...(error.status >= 400 ? { retry: desk.next } : {})} retryText={error.status === 409 ? t.goOn : strings.again} />}
       <div className="answers" aria-label={t.answers} role="group">
         {answers}
         <span className="answers-rest">
-          <button type="button" className="quiet" disabled={desk.busy} onClick={() => setAsking(true)}>{t.skip} <Key>S</Key></button>
-          <button type="button" className="quiet" disabled={desk.busy || !desk.canUndo} onClick={desk.undo}>{t.undo} <Key>U</Key></button>
+          <button type="button" className="quiet" disabled={busy} onClick={() => setAsking(true)}>{t.skip} <Key>S</Key></button>
+          <button type="button" className="quiet" disabled={!canUndo(state)} onClick={desk.undo}>{t.undo} <Key>U</Key></button>
         </span>
       </div>
-      <p className="sr-only" role="status" aria-live="polite">{desk.notice}</p>
+      <p className="sr-only" role="status" aria-live="polite">{state.notice}</p>
       {asking && <SkipDialog onClose={() => setAsking(false)} onSkip={desk.skip} />}
       {help && <Dialog title={strings.keys.title} onClose={() => setHelp(false)}><KeyTable kind={task.kind} />{campaign.guidelines && <Prose text={campaign.guidelines} />}</Dialog>}
-      {desk.feedback !== null && <Feedback text={desk.feedback} onNext={desk.next} />}
+      {state.screen === "feedback" && <Feedback text={state.feedback} onNext={desk.next} />}
     </main>
   );
 }
@@ -73,10 +77,10 @@ export function TaskFrame({ campaign, desk, task, children, answers }: Props) {
 const FULL = 507;
 
 /** The server or its database is away: what was answered is kept and sent again by itself. */
-export function Away({ error }: { error: ApiError }) {
+export function ServerAway({ error }: { error: ApiError }) {
   return (
     <div className="warning away" role="alert">
-      <strong>{error.message}</strong> {error.status === FULL ? `${error.hint} ${strings.vote.full}` : strings.vote.away}
+      <strong><InlineCode text={error.message} /></strong> {error.status === FULL ? `${error.hint} ${strings.vote.full}` : strings.vote.away}
     </div>
   );
 }

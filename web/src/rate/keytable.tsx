@@ -1,4 +1,4 @@
-import type { Task } from "../api/wire";
+import type { Task } from "../api/schema";
 import { strings } from "../strings";
 
 /** The keys that work on a task of this kind. */

@@ -1,11 +1,12 @@
 // Choose the better of two pictures.
-import type { Task } from "../api/wire";
+import type { Task } from "../api/schema";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
 import { strings } from "../strings";
-import { CompareDesk } from "../view/desk";
+import { CompareView } from "../view/compare";
+import { isBusy } from "./desk";
 import { contextOf, TaskFrame } from "./frame";
-import type { TaskProps } from "./kinds";
+import type { TaskProps } from "./taskprops";
 
 type Choice = NonNullable<NonNullable<Task["previous"]>["preference"]>;
 
@@ -17,11 +18,11 @@ export function PreferenceTask({ campaign, desk, task }: TaskProps) {
     ArrowRight: () => choose("right"),
     t: () => choose("tie"),
     b: () => choose("both_bad"),
-  }, desk.feedback === null);
+  }, desk.state.screen === "task");
   const before = task.previous?.preference;
   const button = (choice: Choice, text: string, key: string) => (
     <button type="button" className={`answer ${before === choice ? "before" : ""}`} data-choice={choice}
-      disabled={desk.busy} onClick={() => choose(choice)}>
+      disabled={isBusy(desk.state)} onClick={() => choose(choice)}>
       {choice === "left" && <Key>{key}</Key>} {text} {choice !== "left" && <Key>{key}</Key>}
     </button>
   );
@@ -37,7 +38,7 @@ export function PreferenceTask({ campaign, desk, task }: TaskProps) {
   return (
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
       {task.left && task.right && (
-        <CompareDesk id={task.address} context={contextOf(task)}
+        <CompareView context={contextOf(task)}
           left={{ name: strings.view.left, picture: task.left }} right={{ name: strings.view.right, picture: task.right }} />
       )}
     </TaskFrame>

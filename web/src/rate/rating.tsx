@@ -1,20 +1,21 @@
 // Rate one picture: four criteria, wrong things, wrong parts, and words.
-import { useEffect, useMemo, useState } from "react";
-import type { Picture, Segment } from "../api/wire";
+import { useEffect, useState } from "react";
+import type { Picture, Segment, Task } from "../api/schema";
 import { useKeys } from "../keys";
 import { Choices, Key } from "../parts/fields";
 import { strings } from "../strings";
 import { boxBetween, type Box } from "../view/geometry";
-import { ViewGroup } from "../view/group";
+import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Overlay } from "../view/overlay";
 import { Pane } from "../view/pane";
 import { Tools, viewKeys } from "../view/tools";
+import { isBusy } from "./desk";
 import { missing, toBallot } from "./draft";
 import { contextOf, TaskFrame } from "./frame";
-import { useDraft } from "./keep";
-import type { TaskProps } from "./kinds";
-import { segmentsOf } from "./prefetch";
+import { useDraft } from "./sessionstore";
+import type { TaskProps } from "./taskprops";
+import { segmentsOf } from "./prefetchpictures";
 import { RatingForm } from "./ratingform";
 
 export function RatingTask({ campaign, desk, task }: TaskProps) {
@@ -24,8 +25,8 @@ export function RatingTask({ campaign, desk, task }: TaskProps) {
   const [numbers, setNumbers] = useState(true);
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
-  const group = useMemo(() => new ViewGroup(), [task.address]);
-  const segments = useSegments(task.segments_url);
+  const [group] = useState(() => new ViewGroup());
+  const segments = useSegments(task);
   useKeys({
     ...viewKeys(group, () => setLens(!lens)),
     d: () => setDrawing(!drawing),
@@ -57,7 +58,7 @@ export function RatingTask({ campaign, desk, task }: TaskProps) {
   const beside = context.length > 2 ? context.slice(shown, shown + 1) : context;
   const panes = { group, lens, spot, onSpot: setSpot };
   const answers = (
-    <button type="button" className="primary answer" disabled={desk.busy} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
+    <button type="button" className="primary answer" disabled={isBusy(desk.state)} onClick={send}>{strings.rating.send} <Key>↵</Key></button>
   );
   return (
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={answers}>
@@ -101,12 +102,12 @@ export function RatingTask({ campaign, desk, task }: TaskProps) {
 }
 
 /** The numbered parts; null while they are on their way. A picture without them can still be rated. */
-function useSegments(url: string | null): readonly Segment[] | null {
+function useSegments({ address, segments_url: url }: Task): readonly Segment[] | null {
   const [segments, setSegments] = useState<readonly Segment[] | null>(url ? null : []);
   useEffect(() => {
     let current = true;
     if (url) {
-      segmentsOf(url).then(
+      segmentsOf(address).then(
         (found) => current && setSegments(found.segments),
         () => current && setSegments([]),
       );
@@ -114,7 +115,7 @@ function useSegments(url: string | null): readonly Segment[] | null {
     return () => {
       current = false;
     };
-  }, [url]);
+  }, [address, url]);
   return segments;
 }
 

@@ -1,9 +1,9 @@
 // The form beside the picture that is rated.
 import { useState } from "react";
-import type { Segment, Task } from "../api/wire";
+import type { Segment, Task } from "../api/schema";
 import { strings } from "../strings";
 import { explained, lowered, type Draft, type Missing } from "./draft";
-import { Needs } from "./needs";
+import { MissingAnswers } from "./missinganswers";
 import { Scale } from "./scale";
 
 interface Props {
@@ -21,7 +21,7 @@ export function RatingForm({ task, draft, change, segments, onSegment, missing, 
   const wanting = lowered(draft, task.criteria) && !explained(draft);
   return (
     <form className="rating-form" aria-label={t.form} onSubmit={(event) => { event.preventDefault(); onSend(); }}>
-      <Needs missing={missing} />
+      <MissingAnswers missing={missing} />
       {task.criteria.map((criterion) => (
         <Scale key={criterion.name} criterion={criterion} value={draft.ratings[criterion.name]}
           onChange={(value) => change({ ratings: { ...draft.ratings, [criterion.name]: value } })} />

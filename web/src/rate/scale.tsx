@@ -1,6 +1,6 @@
 // One criterion on its scale, with what each value means.
 import { useState } from "react";
-import type { Criterion } from "../api/wire";
+import type { Criterion } from "../api/schema";
 
 interface Props {
   criterion: Criterion;

@@ -1,35 +1,36 @@
 // Was the instruction followed? Yes or no (EdiVal).
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
-import { Empty } from "../parts/state";
+import { Empty } from "../parts/status";
 import { strings } from "../strings";
-import { ViewGroup } from "../view/group";
+import { ViewGroup } from "../view/viewgroup";
 import type { Spot } from "../view/lens";
 import { Pane } from "../view/pane";
 import { Tools, viewKeys } from "../view/tools";
+import { isBusy } from "./desk";
 import { contextOf, TaskFrame } from "./frame";
-import type { TaskProps } from "./kinds";
+import type { TaskProps } from "./taskprops";
 
 export function YesNoTask({ campaign, desk, task }: TaskProps) {
   const answer = (value: boolean) => desk.cast({ answer: value });
-  useKeys({ y: () => answer(true), n: () => answer(false) }, desk.feedback === null);
+  useKeys({ y: () => answer(true), n: () => answer(false) }, desk.state.screen === "task");
   const before = task.previous?.answer;
   const button = (value: boolean, text: string, key: string) => (
-    <button type="button" className={`answer ${before === value ? "before" : ""}`} disabled={desk.busy} onClick={() => answer(value)}>
+    <button type="button" className={`answer ${before === value ? "before" : ""}`} disabled={isBusy(desk.state)} onClick={() => answer(value)}>
       {text} <Key>{key}</Key>
     </button>
   );
   return (
     <TaskFrame campaign={campaign} desk={desk} task={task} answers={<>{button(true, strings.yes, "Y")}{button(false, strings.no, "N")}</>}>
-      <PlainDesk task={task} />
+      <ResultView task={task} />
     </TaskFrame>
   );
 }
 
 /** Source, references and result in step, with nothing to mark. */
-export function PlainDesk({ task }: Pick<TaskProps, "task">) {
-  const group = useMemo(() => new ViewGroup(), [task.address]);
+export function ResultView({ task }: Pick<TaskProps, "task">) {
+  const [group] = useState(() => new ViewGroup());
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
   useKeys(viewKeys(group, () => setLens(!lens)));

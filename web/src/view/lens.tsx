@@ -1,8 +1,8 @@
 // A magnifier under the pointer, shown in every pane at the same place of the picture.
 import type OpenSeadragon from "openseadragon";
-import { useEffect, useRef } from "react";
-import type { Picture } from "../api/wire";
-import { paneOf } from "./group";
+import { useEffect, useEffectEvent, useRef } from "react";
+import type { Picture } from "../api/schema";
+import { paneOf } from "./viewgroup";
 import { makeViewer } from "./viewer";
 
 /** A place as a share of the picture. */
@@ -25,10 +25,12 @@ export function Lens({ viewer, picture, spot }: Props) {
   const holder = useRef<HTMLDivElement>(null);
   const lens = useRef<OpenSeadragon.Viewer | null>(null);
 
+  const make = useEffectEvent((element: HTMLElement) => makeViewer(element, picture, { still: true }));
+  const opened = useEffectEvent((made: OpenSeadragon.Viewer) => aim(made, viewer, picture, spot));
   useEffect(() => {
     if (!holder.current) return undefined;
-    const made = makeViewer(holder.current, picture, { still: true });
-    made.addHandler("open", () => aim(made, viewer, picture, spot));
+    const made = make(holder.current);
+    made.addHandler("open", () => opened(made));
     lens.current = made;
     return () => {
       lens.current = null;

@@ -1,10 +1,10 @@
 // Marks over a picture that move with it: numbered segments to click, boxes, and a box being drawn.
 import type OpenSeadragon from "openseadragon";
-import { useEffect, useReducer, useRef, useState } from "react";
-import type { Picture, Segment } from "../api/wire";
+import { useEffect, useEffectEvent, useReducer, useRef, useState } from "react";
+import type { Picture, Segment } from "../api/schema";
 import { strings } from "../strings";
 import { boxBetween, type Box } from "./geometry";
-import { segmentAt } from "./hit";
+import { segmentAt } from "./hittest";
 
 const LABEL_PX = 13;
 
@@ -37,20 +37,16 @@ export function Overlay({ viewer, picture, segments, chosen, boxes, drawing, onS
 
   const { x, y, scale } = placeOf(viewer, picture);
   // The viewer takes the pointer for panning, so that a click on a segment is a click of the viewer.
-  const pick = useRef((_: number, __: number): number | null => null);
-  pick.current = (px, py) => segmentAt(segments, (px - x) / scale, (py - y) / scale, LABEL_PX / scale);
-  const choose = useRef(onSegment);
-  choose.current = onSegment;
+  const pick = (px: number, py: number) => segmentAt(segments, (px - x) / scale, (py - y) / scale, LABEL_PX / scale);
+  const clicked = useEffectEvent((event: OpenSeadragon.CanvasClickEvent) => {
+    const found = event.quick ? pick(event.position.x, event.position.y) : null;
+    if (found !== null) onSegment(found);
+  });
+  const moved = useEffectEvent((event: PointerEvent, edge: DOMRect) => setNear(pick(event.clientX - edge.left, event.clientY - edge.top)));
   useEffect(() => {
-    const click = (event: OpenSeadragon.CanvasClickEvent) => {
-      const found = event.quick ? pick.current(event.position.x, event.position.y) : null;
-      if (found !== null) choose.current(found);
-    };
     const canvas = viewer.canvas;
-    const move = (event: PointerEvent) => {
-      const edge = canvas.getBoundingClientRect();
-      setNear(pick.current(event.clientX - edge.left, event.clientY - edge.top));
-    };
+    const click = (event: OpenSeadragon.CanvasClickEvent) => clicked(event);
+    const move = (event: PointerEvent) => moved(event, canvas.getBoundingClientRect());
     const leave = () => setNear(null);
     viewer.addHandler("canvas-click", click);
     canvas.addEventListener("pointermove", move);

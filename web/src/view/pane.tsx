@@ -1,9 +1,9 @@
 // One picture in a frame with its name, in step with the other panes of its group.
 import type OpenSeadragon from "openseadragon";
-import { useEffect, useRef, useState, type ReactNode } from "react";
-import type { Picture } from "../api/wire";
+import { useEffect, useEffectEvent, useRef, useState, type ReactNode, type RefObject } from "react";
+import type { Picture } from "../api/schema";
 import { strings } from "../strings";
-import type { ViewGroup } from "./group";
+import type { ViewGroup } from "./viewgroup";
 import { Lens, type Spot } from "./lens";
 import { makeViewer } from "./viewer";
 
@@ -20,7 +20,8 @@ interface Props {
 }
 
 export function Pane({ name, picture, group, className = "", lens = false, spot, onSpot, overlay, children }: Props) {
-  const { frame, viewer, broken, whole } = useViewer(picture, group);
+  const frame = useRef<HTMLDivElement>(null);
+  const { viewer, broken, whole } = useViewer(frame, picture, group);
 
   function point(event: React.PointerEvent): void {
     if (!viewer || !lens || !frame.current) return;
@@ -49,21 +50,20 @@ export function Pane({ name, picture, group, className = "", lens = false, spot,
 }
 
 /** A viewer in a frame, a member of the group as long as it is on the page. */
-export function useViewer(picture: Picture, group: ViewGroup) {
-  const frame = useRef<HTMLDivElement>(null);
+export function useViewer(frame: RefObject<HTMLDivElement | null>, picture: Picture, group: ViewGroup) {
   const [viewer, setViewer] = useState<OpenSeadragon.Viewer | null>(null);
   const [broken, setBroken] = useState(false);
   // Are all tiles of what is seen now there?
   const [whole, setWhole] = useState(false);
   const address = picture.tiles_url;
+  const make = useEffectEvent((element: HTMLElement) => makeViewer(element, picture));
+  const join = useEffectEvent((made: OpenSeadragon.Viewer) => group.add(made, picture));
   useEffect(() => {
     if (!frame.current) return undefined;
-    const made = makeViewer(frame.current, picture);
+    const made = make(frame.current);
     let leave = () => {};
-    setBroken(false);
-    setWhole(false);
     made.addHandler("open", () => {
-      leave = group.add(made, picture);
+      leave = join(made);
       setViewer(made);
       const image = made.world.getItemAt(0);
       setWhole(image.getFullyLoaded());
@@ -74,9 +74,11 @@ export function useViewer(picture: Picture, group: ViewGroup) {
     return () => {
       leave();
       setViewer(null);
+      setBroken(false);
+      setWhole(false);
       made.destroy();
     };
     // The address is random for each assignment: a new one is a new picture.
-  }, [address, group]);
-  return { frame, viewer, broken, whole };
+  }, [frame, address, group]);
+  return { viewer, broken, whole };
 }

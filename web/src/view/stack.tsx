@@ -1,8 +1,8 @@
 // Two pictures on top of each other: swipe a divider, flicker between them, or see only what differs.
-import { useEffect, useState, type ReactNode } from "react";
-import type { Picture } from "../api/wire";
+import { useEffect, useRef, useState, type ReactNode } from "react";
+import type { Picture } from "../api/schema";
 import { strings } from "../strings";
-import type { ViewGroup } from "./group";
+import type { ViewGroup } from "./viewgroup";
 import { useViewer } from "./pane";
 
 export type StackMode = "swipe" | "flicker" | "difference";
@@ -23,31 +23,33 @@ interface Props {
 }
 
 export function Stack({ mode, under, over, group, children }: Props) {
-  const below = useViewer(under.picture, group);
-  const above = useViewer(over.picture, group);
+  const bothFrame = useRef<HTMLDivElement>(null);
+  const belowFrame = useRef<HTMLDivElement>(null);
+  const aboveFrame = useRef<HTMLDivElement>(null);
+  const below = useViewer(belowFrame, under.picture, group);
+  const above = useViewer(aboveFrame, over.picture, group);
   const [divide, setDivide] = useState(50);
   const [gain, setGain] = useState(4);
   const flicker = useFlicker(mode === "flicker");
 
   useEffect(() => {
-    const top = above.frame.current;
+    const top = aboveFrame.current;
     if (!top) return;
     top.style.clipPath = mode === "swipe" ? `inset(0 0 0 ${divide}%)` : "none";
     top.style.visibility = mode === "flicker" && !flicker.shown ? "hidden" : "visible";
-  }, [mode, divide, flicker.shown, above.frame]);
+  }, [mode, divide, flicker.shown]);
 
   useEffect(() => {
-    const frame = below.frame.current?.parentElement;
-    if (frame) frame.style.filter = mode === "difference" ? `brightness(${gain})` : "none";
-  }, [mode, gain, below.frame]);
+    if (bothFrame.current) bothFrame.current.style.filter = mode === "difference" ? `brightness(${gain})` : "none";
+  }, [mode, gain]);
 
   const shown = flicker.shown ? over.name : under.name;
   return (
     <figure className="pane stack" data-mode={mode} data-pane="stack" data-loaded={below.whole && above.whole}>
       <div className="pane-canvas">
-        <div className="stack-frame">
-          <div ref={below.frame} className="pane-view" role="img" aria-label={under.name} />
-          <div ref={above.frame} className="pane-view stack-over" role="img" aria-label={over.name} />
+        <div ref={bothFrame} className="stack-frame">
+          <div ref={belowFrame} className="pane-view" role="img" aria-label={under.name} />
+          <div ref={aboveFrame} className="pane-view stack-over" role="img" aria-label={over.name} />
         </div>
         {mode === "swipe" && <Divider value={divide} onChange={setDivide} />}
       </div>
@@ -85,17 +87,17 @@ export function Stack({ mode, under, over, group, children }: Props) {
 }
 
 function Divider({ value, onChange }: { value: number; onChange: (value: number) => void }) {
-  const [line, setLine] = useState<HTMLDivElement | null>(null);
+  const line = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (line) line.style.left = `${value}%`;
-  }, [line, value]);
+    if (line.current) line.current.style.left = `${value}%`;
+  }, [value]);
   function move(event: React.PointerEvent<HTMLDivElement>): void {
     const frame = event.currentTarget.parentElement?.getBoundingClientRect();
     if (!frame || !event.currentTarget.hasPointerCapture(event.pointerId)) return;
     onChange(Math.min(100, Math.max(0, (100 * (event.clientX - frame.left)) / frame.width)));
   }
   return (
-    <div ref={setLine} className="divider" aria-hidden="true" onPointerMove={move}
+    <div ref={line} className="divider" aria-hidden="true" onPointerMove={move}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)} />
   );
 }

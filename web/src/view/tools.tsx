@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { Choices, Key } from "../parts/fields";
 import { strings } from "../strings";
 import { percent } from "./geometry";
-import type { ViewGroup } from "./group";
+import type { ViewGroup } from "./viewgroup";
 import type { StackMode } from "./stack";
 
 export type Mode = "side" | StackMode;

@@ -1,7 +1,7 @@
 // A deep-zoom viewer for one picture: true pixels from tiles, no buttons and no keys of its own.
 import OpenSeadragon from "openseadragon";
-import type { Picture } from "../api/wire";
-import { paneOf } from "./group";
+import type { Picture } from "../api/schema";
+import { paneOf } from "./viewgroup";
 import { percent } from "./geometry";
 import { tileAddress } from "./tiles";
 
@@ -81,7 +81,7 @@ export function makeViewer(element: HTMLElement, picture: Picture, { still = fal
     gestureSettingsMouse: { clickToZoom: false, dblClickToZoom: !still },
     gestureSettingsTouch: { clickToZoom: false, dblClickToZoom: true, flickEnabled: false },
     tileRetryMax: 0, // see retryTiles
-  } as OpenSeadragon.Options);
+  });
   retryTiles(viewer);
   // The page has one set of keys for all panes.
   viewer.addHandler("canvas-key", (event) => {
@@ -97,6 +97,6 @@ export function makeViewer(element: HTMLElement, picture: Picture, { still = fal
       viewer.drawer.setImageSmoothingEnabled(smooth);
     }
   });
-  viewer.open({ tileSource: tileSource(picture), height: 1 } as unknown as OpenSeadragon.TileSourceSpecifier);
+  viewer.open({ tileSource: tileSource(picture), height: 1 });
   return viewer;
 }

@@ -36,6 +36,7 @@ from imarena.workflows.rating import (
     agreement,
     all_campaigns,
     campaign_progress,
+    count_campaigns,
     export_csv,
     from_table,
     from_votes,
@@ -62,7 +63,8 @@ def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None,
     arena = arena_of(request)
     rows = all_campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
     more = str(rows[-1][0]) if len(rows) == limit else None
-    return CampaignPage(campaigns=[_out(arena, campaign) for _, campaign in rows], next_cursor=more)
+    found = [_out(arena, campaign) for _, campaign in rows]
+    return CampaignPage(campaigns=found, total=count_campaigns(arena.workspace), next_cursor=more)
 
 
 @router.post("/campaigns")
@@ -110,9 +112,11 @@ def list_raters(
     arena = arena_of(request)
     after = int(cursor) if cursor else 0
     campaign, pace = arena.voting.campaign(campaign_id), forms().pace
-    found = [work for work in rater_work(arena.workspace, campaign) if work.seq > after]
+    everybody = rater_work(arena.workspace, campaign)
+    found = [work for work in everybody if work.seq > after]
     return RaterPage(
         raters=[rater_line(work) for work in found[:limit]],
+        total=len(everybody),
         least_look_s=pace.least_s.get(campaign.kind, 0.0),
         least_answers=pace.least_answers,
         next_cursor=str(found[limit - 1].seq) if len(found) > limit else None,

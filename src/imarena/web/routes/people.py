@@ -32,7 +32,8 @@ def list_invitations(
     before = int(cursor) if cursor else None
     rows = access.invitation_rows(engine, campaign_id=campaign_id, before=before, limit=limit)
     more = str(rows[-1]["seq"]) if len(rows) == limit else None
-    return InvitationPage(invitations=[_invitation(row) for row in rows], next_cursor=more)
+    total = access.count_invitations(engine, campaign_id=campaign_id)
+    return InvitationPage(invitations=[_invitation(row) for row in rows], total=total, next_cursor=more)
 
 
 @router.post("/lead/invitations")

@@ -4,13 +4,11 @@ from asyncio import wrap_future
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
-from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 
 from imarena.core.records import Campaign
 from imarena.routing import RATERS_PER_UNIT, Answer, check_marks
-from imarena.storage import reading
-from imarena.storage.schema import participants
+from imarena.storage import leases, reading
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, RaterCaller, the_rater
 from imarena.web.problems import RequestRefused
@@ -63,18 +61,13 @@ def list_my_campaigns(
         kinds = list(RATERS_PER_UNIT)
         rows = arena.workspace.store.rows(Campaign, after=after, limit=limit, open=1, kind=kinds)
         mine = [(row["seq"], row["id"]) for row in rows]
+        total = sum(arena.workspace.store.count(Campaign, open=1, kind=kinds).values())
     else:
-        query = (
-            select(participants.c.seq, participants.c.campaign_id)
-            .where(participants.c.rater_id == rater_id, participants.c.seq > after)
-            .order_by(participants.c.seq)
-            .limit(limit)
-        )
         with reading(arena.workspace.store.engine) as connection:
-            mine = [(row[0], row[1]) for row in connection.execute(query)]
-    found = (rater_campaign(arena, one, rater_id, leads=caller.leads) for _, one in mine)
+            mine, total = leases.places_of(connection, rater_id, after, limit)
+    found = [one for _, key in mine if (one := rater_campaign(arena, key, rater_id, leads=caller.leads)) is not None]
     more = str(mine[-1][0]) if len(mine) == limit else None
-    return RaterCampaignPage(campaigns=[campaign for campaign in found if campaign is not None], next_cursor=more)
+    return RaterCampaignPage(campaigns=found, total=total, next_cursor=more)
 
 
 @router.post("/rating/campaigns/{campaign_id}/consent")

@@ -241,6 +241,11 @@ def all_campaigns(workspace: Workspace, *, before: int | None = None, limit: int
     return [(seq, get_campaign(workspace, identity)) for seq, identity in rows]
 
 
+def count_campaigns(workspace: Workspace) -> int:
+    """How many campaigns there are."""
+    return sum(workspace.store.count(Campaign, kind=list(RATERS_PER_UNIT)).values())
+
+
 def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgress:
     """How far a campaign is."""
     table = leases_table

@@ -2,7 +2,7 @@ import { strings } from "../strings";
 import type { Missing } from "./draft";
 
 /** Why the form is not sent. */
-export function Needs({ missing }: { missing: readonly Missing[] }) {
+export function MissingAnswers({ missing }: { missing: readonly Missing[] }) {
   const t = strings.rating;
   if (!missing.length) return null;
   const text = (one: Missing): string => {

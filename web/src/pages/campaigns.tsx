@@ -1,23 +1,27 @@
 // The lead's campaigns: how far each is, and a form for a new one.
 import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError, useEvery, useLoaded } from "../api/use";
-import type { CampaignIn, CampaignOut } from "../api/wire";
+import { asApiError, type ApiError } from "../api/client";
+import { useInterval, useLoaded } from "../api/useloaded";
+import { usePages } from "../api/usepages";
+import type { CampaignIn, CampaignOut } from "../api/schema";
 import { Dialog } from "../parts/dialog";
 import { Meter } from "../parts/fields";
-import { count } from "../parts/figures";
+import { count } from "../parts/format";
 import { Link } from "../parts/link";
-import { Empty, Problem, Shown } from "../parts/state";
+import { ShowMore } from "../parts/showmore";
+import { Empty, Problem, WhenLoaded } from "../parts/status";
 import { go } from "../router";
+import { textOf } from "../parts/form";
 import { strings } from "../strings";
-import { chosenFor, KnownTasks, type Chosen } from "./known";
+import { chosenFor, KnownTasks, type Chosen } from "./knowntasks";
 
 const EVERY_MS = 10_000;
 
-export function LeadPage() {
-  const loaded = useLoaded("campaigns", calls.campaigns);
-  useEvery(EVERY_MS, loaded.reload);
+export function CampaignsPage() {
+  const loaded = usePages("campaigns", calls.campaigns);
+  useInterval(EVERY_MS, loaded.reload);
+  const campaigns = (loaded.value ?? []).flatMap((page) => page.campaigns);
   const [making, setMaking] = useState(false);
   const t = strings.lead;
   return (
@@ -27,8 +31,8 @@ export function LeadPage() {
         <span className="spacer" />
         <button type="button" className="primary" onClick={() => setMaking(true)}>{t.make}</button>
       </div>
-      <Shown loaded={loaded}>
-        {({ campaigns }) =>
+      <WhenLoaded loaded={loaded}>
+        {() =>
           campaigns.length ? (
             <div className="scroll">
               <table>
@@ -57,7 +61,8 @@ export function LeadPage() {
             <Empty>{t.nothing}</Empty>
           )
         }
-      </Shown>
+      </WhenLoaded>
+      <ShowMore pages={loaded} shown={campaigns.length} total={loaded.value?.[0]?.total} />
       {making && <NewCampaign onClose={() => setMaking(false)} />}
     </div>
   );
@@ -155,7 +160,7 @@ function NewCampaign({ onClose }: { onClose: () => void }) {
 
 /** The form as it is posted; what was left empty keeps its default. */
 export function campaignFrom(form: FormData): CampaignIn {
-  const text = (name: string) => String(form.get(name) ?? "").trim();
+  const text = (name: string) => textOf(form, name).trim();
   const number = (name: string) => (text(name) === "" ? null : Number(text(name)));
   const some = (name: string) => form.getAll(name).map(String);
   return {

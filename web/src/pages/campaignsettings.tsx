@@ -1,22 +1,27 @@
 // A campaign's settings while it is under way: what may change, what may not and why, and who changed what.
 import { useState, type FormEvent } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { CampaignChange, CampaignOut } from "../api/wire";
+import { asApiError, type ApiError } from "../api/client";
+import type { CampaignChange, CampaignOut } from "../api/schema";
 import { Dialog } from "../parts/dialog";
-import { moment } from "../parts/figures";
-import { Empty, Problem } from "../parts/state";
+import { moment } from "../parts/format";
+import { Empty, Problem } from "../parts/status";
+import { textOf } from "../parts/form";
 import { strings } from "../strings";
 
 const NUMBERS = ["weekly_quota", "raters_per_unit", "lease_s", "gold_rate", "repeat_rate"] as const;
 const TEXTS = ["name", "consent", "guidelines", "completion_url"] as const;
 
+/** A setting in words; empty where there is none. */
+function textOfSetting(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 /** What a campaign has now, as the form shows it. */
 export function settingsOf(campaign: CampaignOut): Record<string, string> {
-  const text = (value: unknown) => (value === null || value === undefined ? "" : String(value));
   const units = campaign.units ? Math.round(campaign.slots / campaign.units) : 1;
-  const kept = Object.fromEntries([...NUMBERS, ...TEXTS].map((name) => [name, text(campaign.settings[name])]));
+  const kept = Object.fromEntries([...NUMBERS, ...TEXTS].map((name) => [name, textOfSetting(campaign.settings[name])]));
   return { ...kept, name: campaign.name, raters_per_unit: kept.raters_per_unit || String(units) };
 }
 
@@ -24,14 +29,14 @@ export function settingsOf(campaign: CampaignOut): Record<string, string> {
 export function changesFrom(form: FormData, before: Record<string, string>): CampaignChange {
   const changes: Record<string, string | number> = {};
   for (const name of TEXTS) {
-    const value = String(form.get(name) ?? "").replaceAll("\r\n", "\n");
+    const value = textOf(form, name).replaceAll("\r\n", "\n");
     if (form.has(name) && value.trim() !== before[name]?.trim()) changes[name] = value.trim();
   }
   for (const name of NUMBERS) {
-    const value = String(form.get(name) ?? "").trim();
+    const value = textOf(form, name).trim();
     if (value !== "" && Number(value) !== Number(before[name])) changes[name] = Number(value);
   }
-  return changes as CampaignChange;
+  return changes;
 }
 
 export function SettingsDialog({ campaign, onClose, onDone }: { campaign: CampaignOut; onClose: () => void; onDone: () => void }) {
@@ -96,7 +101,7 @@ function Fixed({ campaign }: { campaign: CampaignOut }) {
   };
   const rows: [string, string][] = [
     [t.kind, strings.home.kinds[campaign.kind] ?? campaign.kind],
-    [t.dimension, String(campaign.settings.dimension ?? "overall")],
+    [t.dimension, textOfSetting(campaign.settings.dimension) || "overall"],
     [t.datasets, list("datasets")],
     [t.editors, list("editors")],
     [t.uses.practice, many("practice")],
@@ -115,7 +120,7 @@ function Fixed({ campaign }: { campaign: CampaignOut }) {
 export function History({ campaign }: { campaign: CampaignOut }) {
   const t = strings.lead;
   const short = (value: unknown) => {
-    const text = value === null || value === "" ? strings.none : String(value);
+    const text = textOfSetting(value) || strings.none;
     return text.length > 80 ? `${text.slice(0, 80)}…` : text;
   };
   if (!campaign.history.length) return <Empty>{t.noHistory}</Empty>;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { CampaignOut, KnownOut, Picture } from "../src/api/wire";
-import { chosenFor, share } from "../src/pages/known";
-import { changesFrom, settingsOf } from "../src/pages/settings";
-import { campaignFrom } from "../src/pages/lead";
+import type { CampaignOut, KnownOut, Picture } from "../src/api/schema";
+import { chosenFor, share } from "../src/pages/knowntasks";
+import { changesFrom, settingsOf } from "../src/pages/campaignsettings";
+import { campaignFrom } from "../src/pages/campaigns";
 import { linkFor } from "../src/pages/invitations";
-import { tilesFor } from "../src/rate/prefetch";
+import { tilesFor } from "../src/rate/prefetchpictures";
 
 const campaign = {
   campaign_id: "c", name: "Old", kind: "preference", open: true, paused: false, created_at: "", units: 10, slots: 20, votes: 0,

@@ -1,17 +1,18 @@
 import type { CSSProperties } from "react";
-import type { Board } from "../api/wire";
-import { share } from "../parts/figures";
-import { keep } from "../parts/filters";
+import type { Board } from "../api/schema";
+import { share } from "../parts/format";
+import { linkWithFilters } from "../parts/filters";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
-import { Empty } from "../parts/state";
+import { Empty } from "../parts/status";
 import { strings } from "../strings";
 import { winShare } from "./winshare";
 
 /** Who beats whom, best first. */
-export function MatrixView({ board, query }: { board: Board; query: URLSearchParams }) {
+export function WinMatrixView({ board, query }: { board: Board; query: URLSearchParams }) {
   const t = strings.look;
   const models = board.standings.map((one) => one.model);
-  if (!models.length) return <Empty>{board.reason || t.noBoard}</Empty>;
+  if (!models.length) return <Empty><InlineCode text={board.reason || t.noBoard} /></Empty>;
   return (
     <>
       <p className="muted">{t.matrixHint}</p>
@@ -33,7 +34,7 @@ export function MatrixView({ board, query }: { board: Board; query: URLSearchPar
                   return (
                     <td key={column} className={met.share >= 0.5 ? "won" : "lost"} title={t.against(row, column, share(met.share), met.count)}
                       style={{ "--strength": `${Math.round(Math.abs(met.share - 0.5) * 200)}%` } as CSSProperties}>
-                      <Link to={keep("/battles", query, { left: row, right: column })}>{String(Math.round(100 * met.share))}</Link>
+                      <Link to={linkWithFilters("/battles", query, { left: row, right: column })}>{String(Math.round(100 * met.share))}</Link>
                     </td>
                   );
                 })}

@@ -5,7 +5,7 @@ interface Block {
 
 /** Places as close to the wanted ones as can be, in the same order, none nearer to the next than `gap`, all from `low` to `high`
  * as far as there is room. */
-export function spread(wanted: readonly number[], gap: number, low = -Infinity, high = Infinity): number[] {
+export function spreadLabels(wanted: readonly number[], gap: number, low = -Infinity, high = Infinity): number[] {
   const order = wanted.map((_, index) => index).sort((a, b) => wanted[a]! - wanted[b]!);
   const placed = [...wanted];
   const around = (members: number[]): Block => {

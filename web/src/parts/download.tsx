@@ -1,5 +1,5 @@
-import { address } from "../api/client";
-import { rooted } from "../root";
+import { withBase } from "../basepath";
+import { withQuery } from "../router";
 import { strings } from "../strings";
 
 interface Props {
@@ -9,9 +9,9 @@ interface Props {
   query?: Record<string, string>;
 }
 
-/** Save what the page shows as a table. */
-export function Save({ table, query = {} }: Props) {
-  const link = (format: string) => address(rooted(`/api/exports/${table}`), { ...query, format });
+/** Links that save what the page shows as a table. */
+export function DownloadLinks({ table, query = {} }: Props) {
+  const link = (format: string) => withBase(withQuery(`/api/exports/${table}`, new URLSearchParams(query), { format }));
   return (
     <span className="save" role="group" aria-label={strings.save.label}>
       <span className="muted" aria-hidden="true">{strings.save.label}</span>

@@ -1,10 +1,10 @@
 // Tasks with known answers for a new campaign: found in votes that agree or in a table, and what each is used for.
 import { useState } from "react";
 import * as calls from "../api/calls";
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
-import type { GoldIn, KnownIn, KnownOut } from "../api/wire";
-import { Problem } from "../parts/state";
+import { asApiError, type ApiError } from "../api/client";
+import type { GoldIn, KnownIn, KnownOut } from "../api/schema";
+import { InlineCode } from "../parts/inlinecode";
+import { Problem } from "../parts/status";
 import { strings } from "../strings";
 
 export type Use = "" | "gold" | "practice" | "qualification";
@@ -43,7 +43,7 @@ export function KnownTasks({ kind, datasets, chosen, onChange }: Props) {
   const [practice, setPractice] = useState(2);
   const [test, setTest] = useState(5);
   const [problems, setProblems] = useState<string[]>([]);
-  const [told, setTold] = useState("");
+  const [status, setStatus] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const t = strings.lead;
   function find(body: Partial<KnownIn>): void {
@@ -52,7 +52,7 @@ export function KnownTasks({ kind, datasets, chosen, onChange }: Props) {
       (page) => {
         onChange(share(page.tasks, practice, test));
         setProblems(page.problems);
-        setTold(t.knownFound(page.tasks.length));
+        setStatus(t.knownFound(page.tasks.length));
       },
       (reason: unknown) => setError(asApiError(reason)),
     );
@@ -83,11 +83,11 @@ export function KnownTasks({ kind, datasets, chosen, onChange }: Props) {
             event.target.value = "";
           }} />
         </label>
-        {chosen.length > 0 && <button type="button" className="small quiet" onClick={() => { onChange([]); setTold(""); setProblems([]); }}>{t.knownClear}</button>}
+        {chosen.length > 0 && <button type="button" className="small quiet" onClick={() => { onChange([]); setStatus(""); setProblems([]); }}>{t.knownClear}</button>}
       </div>
-      <p role="status" className="muted">{told}</p>
+      <p role="status" className="muted">{status}</p>
       {error && <Problem error={error} />}
-      {problems.length > 0 && <div className="problem"><ul>{problems.slice(0, 8).map((one) => <li key={one}>{one}</li>)}</ul></div>}
+      {problems.length > 0 && <div className="problem"><ul>{problems.slice(0, 8).map((one) => <li key={one}><InlineCode text={one} /></li>)}</ul></div>}
       {chosen.length > 0 && <KnownTable chosen={chosen} onChange={onChange} />}
     </fieldset>
   );

@@ -1,7 +1,8 @@
 // What a page shows while it waits, when something is wrong, and when there is nothing.
 import type { ReactNode } from "react";
 import type { ApiError } from "../api/client";
-import type { Loaded } from "../api/use";
+import type { Loaded } from "../api/useloaded";
+import { InlineCode } from "./inlinecode";
 import { strings } from "../strings";
 
 export function Waiting() {
@@ -11,8 +12,8 @@ export function Waiting() {
 export function Problem({ error, retry, retryText = strings.again }: { error: ApiError; retry?: () => void; retryText?: string }) {
   return (
     <div className="problem" role="alert">
-      <strong>{error.message}</strong>
-      {error.hint && <p>{error.hint}</p>}
+      <strong><InlineCode text={error.message} /></strong>
+      {error.hint && <p><InlineCode text={error.hint} /></p>}
       {retry && <button type="button" className="small" onClick={retry}>{retryText}</button>}
     </div>
   );
@@ -23,7 +24,7 @@ export function Empty({ children }: { children: ReactNode }) {
 }
 
 /** The page of what was loaded, or the reason why there is none. */
-export function Shown<T>({ loaded, children }: { loaded: Loaded<T>; children: (value: T) => ReactNode }) {
+export function WhenLoaded<T>({ loaded, children }: { loaded: Loaded<T>; children: (value: T) => ReactNode }) {
   if (loaded.error) return <Problem error={loaded.error} retry={loaded.reload} />;
   if (loaded.value === null) return <Waiting />;
   return <>{children(loaded.value)}</>;

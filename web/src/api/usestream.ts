@@ -1,6 +1,6 @@
 // What the server pushes as it happens. Where a stream cannot be had, the page asks again every so often.
 import { useEffect, useState } from "react";
-import { rooted } from "../root";
+import { withBase } from "../basepath";
 
 const AGAIN_MS = 10_000;
 
@@ -17,7 +17,7 @@ export function useStream<T>(path: string): Pushed<T> {
     let source: EventSource;
     let timer = 0;
     function open(): void {
-      source = new EventSource(rooted(path));
+      source = new EventSource(withBase(path));
       source.onopen = () => setLive(true);
       source.onmessage = (event: MessageEvent<string>) => setValue(JSON.parse(event.data) as T);
       source.onerror = () => {

@@ -2,7 +2,7 @@
 import { Component, type ReactNode } from "react";
 import { strings } from "../strings";
 
-export class Guard extends Component<{ children: ReactNode }, { broken: boolean }> {
+export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
   override state = { broken: false };
 
   static getDerivedStateFromError(): { broken: boolean } {

@@ -1,6 +1,5 @@
 // Asking until there is an answer: a server or database that is away comes back, and nothing is lost meanwhile.
-import type { ApiError } from "../api/client";
-import { asApiError } from "../api/use";
+import { asApiError, type ApiError } from "./client";
 
 const MOST_MS = 5_000;
 
@@ -10,7 +9,7 @@ const pause = (milliseconds: number) => new Promise<void>((done) => window.setTi
  * Only for requests that may be sent twice. `waiting` hears why it takes longer, and null when it is over;
  * `stopped` ends it, such as when the page is left.
  */
-export async function persist<T>(ask: () => Promise<T>, waiting: (why: ApiError | null) => void, stopped: () => boolean): Promise<T> {
+export async function retry<T>(ask: () => Promise<T>, waiting: (why: ApiError | null) => void, stopped: () => boolean): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
       const found = await ask();

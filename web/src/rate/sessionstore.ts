@@ -1,6 +1,6 @@
 // What must outlive a reload: the draft of an answer, and the time that was spent looking.
 import { useEffect, useRef, useState } from "react";
-import type { Ballot, Task } from "../api/wire";
+import type { Ballot, Task } from "../api/schema";
 import { EMPTY, fromBallot, type Draft } from "./draft";
 
 const DRAFT = "imarena.draft";
@@ -55,7 +55,7 @@ export function newKey(): string {
 }
 
 /** An answer that was sent and not yet confirmed; it may be sent again, and is stored once. */
-export function keptBallot(): { address: string; value: Ballot } | null {
+export function pendingBallot(): { address: string; value: Ballot } | null {
   try {
     return JSON.parse(window.sessionStorage.getItem(BALLOT) ?? "null") as { address: string; value: Ballot } | null;
   } catch {
@@ -63,9 +63,9 @@ export function keptBallot(): { address: string; value: Ballot } | null {
   }
 }
 
-export const keepBallot = (address: string, ballot: Ballot) => write(BALLOT, address, ballot);
+export const savePendingBallot = (address: string, ballot: Ballot) => write(BALLOT, address, ballot);
 
-export function forgetBallot(): void {
+export function clearPendingBallot(): void {
   try {
     window.sessionStorage.removeItem(BALLOT);
   } catch {

@@ -1,6 +1,6 @@
 // The pictures of the next task, fetched while this one is looked at: the browser keeps them until they are shown.
 import * as calls from "../api/calls";
-import type { Picture, Segments, Task } from "../api/wire";
+import type { Picture, Segments, Task } from "../api/schema";
 import { fitScale, type Size } from "../view/geometry";
 import { tileAddress } from "../view/tiles";
 
@@ -10,13 +10,13 @@ const LEAST = 0.5;
 
 const segments = new Map<string, Promise<Segments>>();
 
-/** The numbered parts of a picture, asked for once. */
-export function segmentsOf(url: string): Promise<Segments> {
-  const known = segments.get(url);
+/** The numbered parts of a task's picture, asked for once. */
+export function segmentsOf(address: string): Promise<Segments> {
+  const known = segments.get(address);
   if (known) return known;
-  const asked = calls.segments(url);
-  asked.catch(() => segments.delete(url));
-  segments.set(url, asked);
+  const asked = calls.segments(address);
+  asked.catch(() => segments.delete(address));
+  segments.set(address, asked);
   for (const old of [...segments.keys()].slice(0, -KEPT)) segments.delete(old);
   return asked;
 }
@@ -56,7 +56,7 @@ function homeHeight(shown: readonly Picture[], count: number): number {
 }
 
 /** Fetch what the first look at a task needs. */
-export function prefetch(task: Task): void {
+export function prefetchPictures(task: Task): void {
   const shown = pictures(task);
   if (!shown.length) return;
   const height = homeHeight(shown, Math.min(shown.length, 3)) * window.devicePixelRatio;
@@ -64,5 +64,5 @@ export function prefetch(task: Task): void {
     const image = new Image();
     image.src = address;
   }
-  if (task.segments_url) segmentsOf(task.segments_url).catch(() => undefined);
+  if (task.segments_url) segmentsOf(task.address).catch(() => undefined);
 }

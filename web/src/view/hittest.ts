@@ -1,5 +1,5 @@
 // Which segment is under a point.
-import type { Segment } from "../api/wire";
+import type { Segment } from "../api/schema";
 
 type Outline = readonly (readonly number[])[];
 

@@ -1,24 +1,23 @@
-// All pictures of a task on one desk: side by side in step, or two of them on top of each other.
-import { useMemo, useState } from "react";
+// All pictures of a task: side by side in step, or two of them on top of each other.
+import { useState } from "react";
 import { Choices } from "../parts/fields";
 import { strings } from "../strings";
 import { useKeys } from "../keys";
-import { ViewGroup } from "./group";
+import { ViewGroup } from "./viewgroup";
 import type { Spot } from "./lens";
 import { Pane } from "./pane";
 import { Stack, type Named } from "./stack";
 import { Tools, viewKeys, type Mode } from "./tools";
 
 interface Props {
-  /** Changes with the task: another task starts at the whole picture, side by side. */
-  id: string;
   context: readonly Named[];
   left: Named;
   right: Named;
 }
 
-export function CompareDesk({ id, context, left, right }: Props) {
-  const group = useMemo(() => new ViewGroup(), [id]);
+/** Another task is another view: it starts at the whole picture, side by side. */
+export function CompareView({ context, left, right }: Props) {
+  const [group] = useState(() => new ViewGroup());
   const [mode, setMode] = useState<Mode>("side");
   const [lens, setLens] = useState(false);
   const [spot, setSpot] = useState<Spot | null>(null);
@@ -32,15 +31,15 @@ export function CompareDesk({ id, context, left, right }: Props) {
       {mode === "side" ? (
         <div className="panes" data-count={beside ? 3 : 2}>
           {beside && (
-            <Pane key={`${id}-${shown}`} {...panes} name={beside.name} picture={beside.picture} className="context">
+            <Pane key={shown} {...panes} name={beside.name} picture={beside.picture} className="context">
               {context.length > 1 && (
                 <Choices label={strings.view.context} value={String(shown)} onChange={(value) => setShown(Number(value))}
                   options={context.map((one, index) => [String(index), one.name] as const)} />
               )}
             </Pane>
           )}
-          <Pane key={`${id}-left`} {...panes} name={left.name} picture={left.picture} className="left" />
-          <Pane key={`${id}-right`} {...panes} name={right.name} picture={right.picture} className="right" />
+          <Pane {...panes} name={left.name} picture={left.picture} className="left" />
+          <Pane {...panes} name={right.name} picture={right.picture} className="right" />
         </div>
       ) : (
         <Stacked mode={mode} group={group} context={context} left={left} right={right} />
@@ -50,7 +49,7 @@ export function CompareDesk({ id, context, left, right }: Props) {
   );
 }
 
-interface StackedProps extends Omit<Props, "id"> {
+interface StackedProps extends Props {
   mode: Exclude<Mode, "side">;
   group: ViewGroup;
 }

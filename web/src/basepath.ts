@@ -5,12 +5,12 @@ function found(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="imarena-root"]')?.content ?? "";
 }
 
-export const ROOT = found();
+export const BASE_PATH = found();
 
 /** The address that a browser has to ask for: all addresses of the API and of pages begin at the arena's own root. */
-export const rooted = (path: string): string => ROOT + path;
+export const withBase = (path: string): string => BASE_PATH + path;
 
 /** The same the other way round: a path of the window as the pages know it. */
-export function unrooted(path: string, root = ROOT): string {
+export function withoutBase(path: string, root = BASE_PATH): string {
   return root && (path === root || path.startsWith(`${root}/`)) ? path.slice(root.length) || "/" : path;
 }

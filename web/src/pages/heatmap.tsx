@@ -1,10 +1,10 @@
 // Where raters found something wrong, as a heat map.
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { HeatMap } from "../api/wire";
+import { useLoaded } from "../api/useloaded";
+import type { HeatMap } from "../api/schema";
 import { Select } from "../parts/fields";
-import { count } from "../parts/figures";
-import { Empty, Shown } from "../parts/state";
+import { count } from "../parts/format";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 const KINDS = ["ratings", "objects", "segments", "boxes", "new_image", "returned_input", "other"] as const;
@@ -16,16 +16,16 @@ interface Props {
   set: (changes: Record<string, string>) => void;
 }
 
-export function HeatView({ editors, filters, query, set }: Props) {
+export function HeatMapView({ editors, filters, query, set }: Props) {
   const editor = query.get("editor") ?? "";
-  const asked = { ...filters, editor };
+  const asked = editor ? { ...filters, editor } : filters;
   const loaded = useLoaded(`heat ${JSON.stringify(asked)}`, () => calls.heatMap(asked));
   return (
     <>
       <div className="filters">
         <Select label={strings.look.model} value={editor} options={editors} any={strings.all} onChange={(value) => set({ editor: value })} />
       </div>
-      <Shown loaded={loaded}>{(map) => <Heat map={map} />}</Shown>
+      <WhenLoaded loaded={loaded}>{(map) => <Heat map={map} />}</WhenLoaded>
     </>
   );
 }

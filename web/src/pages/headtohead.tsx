@@ -1,11 +1,12 @@
 // Two models against each other, over all and by task.
 import * as calls from "../api/calls";
-import { useLoaded } from "../api/use";
-import type { Board, Cell, HeadToHead } from "../api/wire";
+import { useLoaded } from "../api/useloaded";
+import type { Board, Cell, HeadToHead } from "../api/schema";
 import { Select } from "../parts/fields";
-import { keep } from "../parts/filters";
+import { linkWithFilters } from "../parts/filters";
+import { InlineCode } from "../parts/inlinecode";
 import { Link } from "../parts/link";
-import { Empty, Shown } from "../parts/state";
+import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 interface Props {
@@ -16,24 +17,24 @@ interface Props {
 }
 
 /** The two models that are compared: those of the address, else the first two of the board. */
-export function duelOf(board: Board, query: URLSearchParams): Record<string, string> {
+export function modelsCompared(board: Board, query: URLSearchParams): Record<string, string> {
   const models = board.standings.map((one) => one.model);
   const left = query.get("left") ?? models[0] ?? "";
   const right = query.get("right") ?? models.find((one) => one !== left) ?? "";
   return left && right && left !== right ? { left, right } : {};
 }
 
-export function DuelView({ board, filters, query, set }: Props) {
+export function HeadToHeadView({ board, filters, query, set }: Props) {
   const models = board.standings.map((one) => one.model);
-  const { left = query.get("left") ?? "", right = query.get("right") ?? "" } = duelOf(board, query);
+  const { left = query.get("left") ?? "", right = query.get("right") ?? "" } = modelsCompared(board, query);
   const t = strings.look;
-  if (models.length < 2) return <Empty>{board.reason || t.noBoard}</Empty>;
+  if (models.length < 2) return <Empty><InlineCode text={board.reason || t.noBoard} /></Empty>;
   return (
     <>
       <div className="filters">
         <Select label={t.duelLeft} value={left} options={models} onChange={(value) => set({ left: value })} />
         <Select label={t.duelRight} value={right} options={models} onChange={(value) => set({ right: value })} />
-        <Link to={keep("/battles", query, { left, right })} className="button small">{strings.explore.battles}</Link>
+        <Link to={linkWithFilters("/battles", query, { left, right })} className="button small">{strings.explore.battles}</Link>
       </div>
       {left !== right && <Duel left={left} right={right} filters={filters} />}
     </>
@@ -43,7 +44,7 @@ export function DuelView({ board, filters, query, set }: Props) {
 function Duel({ left, right, filters }: { left: string; right: string; filters: Record<string, string> }) {
   const asked = { ...filters, left, right };
   const loaded = useLoaded(`duel ${JSON.stringify(asked)}`, () => calls.headToHead(asked));
-  return <Shown loaded={loaded}>{(found) => <Bars found={found} />}</Shown>;
+  return <WhenLoaded loaded={loaded}>{(found) => <Bars found={found} />}</WhenLoaded>;
 }
 
 function Bars({ found }: { found: HeadToHead }) {
