@@ -28,13 +28,14 @@ from imarena.storage.column_cache import ColumnCache
 from imarena.storage.database import writing
 from imarena.storage.schema import judgments
 from imarena.storage.upkeep import collect_garbage, withdraw_image
-from imarena.workflows import battle_index, exploring, judge_behaviour
-from imarena.workflows.battle_index import BattleIndex, read_battle_index
-from imarena.workflows.exploring import battles, index_of
-from imarena.workflows.judge_behaviour import Behaviour, read_behaviour
-from imarena.workflows.looking import Looking
-from imarena.workflows.monitoring import behaviour_of, judge_health
-from imarena.workflows.shelves import Shelves
+from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving import battle_index, judge_behaviour
+from imarena.workflows.serving import explorer as exploring
+from imarena.workflows.serving.battle_index import BattleIndex, read_battle_index
+from imarena.workflows.serving.explorer import index_of, list_battles
+from imarena.workflows.serving.judge_behaviour import Behaviour, read_behaviour
+from imarena.workflows.serving.judge_monitor import behaviour_of, judge_health
+from imarena.workflows.serving.leaderboards import Looking
 from imarena.workflows.views import View, cached, view
 from imarena.workflows.views.judgments import JudgmentColumns
 from tests import samples
@@ -176,8 +177,8 @@ def is_as_read_anew(looking: Looking, nowhere: Path) -> None:
     assert shown(index_of(sight)) == shown(read_battle_index(fresh))
     assert told(behaviour_of(sight)) == told(read_behaviour(fresh))
     exploring.hash_ids(looking, sight)
-    for pair in battles(looking)[:20]:
-        assert exploring.battle(looking, pair.battle_id, leads=True)[0] == pair
+    for pair in list_battles(looking)[:20]:
+        assert exploring.load_battle(looking, pair.battle_id, leads=True)[0] == pair
     paid = sum(one.usage.cost_usd or 0 for one in looking.workspace.store.records(Judgment) if not one.supersedes)
     assert sum(looking.costs.upto(sight.view).values()) == pytest.approx(paid)
     assert not nowhere.exists()
@@ -212,15 +213,15 @@ def filled(any_workspace: Workspace) -> Workspace:
 
 
 def test_a_server_that_starts_again_computes_nothing(filled: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = judge_health(server(filled)), battles(server(filled))[:]
+    before = judge_health(server(filled)), list_battles(server(filled))[:]
     monkeypatch.setattr(view, "read_judgments", _refused)
     monkeypatch.setattr(battle_index, "_indexed", _refused)
     monkeypatch.setattr(battle_index, "content_numbers", _refused)
-    monkeypatch.setattr(judge_behaviour, "combine", _refused)
+    monkeypatch.setattr(judge_behaviour, "combine_columns", _refused)
     looking = server(filled)
-    assert (judge_health(looking), battles(looking)[:]) == before
+    assert (judge_health(looking), list_battles(looking)[:]) == before
     for pair in before[1]:
-        assert exploring.battle(looking, pair.battle_id, leads=True)[0] == pair
+        assert exploring.load_battle(looking, pair.battle_id, leads=True)[0] == pair
 
 
 def test_a_judgment_that_is_committed_late_is_seen(postgres: Any, tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Order, Outcome, Rater, Status, Turn, Usage, Vote
 from imarena.storage import Workspace
-from imarena.workflows.judge_behaviour import JudgeBehaviour
 from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.serving.judge_behaviour import JudgeBehaviour
 from imarena.workflows.serving.judge_monitor import judge_health
 from imarena.workflows.serving.leaderboards import Looking
 from tests import samples

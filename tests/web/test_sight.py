@@ -11,9 +11,8 @@ import pytest
 from imarena.storage import open_workspace
 from imarena.web.arena import ServedWorkspace
 from imarena.workflows.rating.record_cache import Shelves
-from imarena.workflows.serving import battle_index
+from imarena.workflows.serving import battle_index, judge_behaviour
 from imarena.workflows.serving import explorer as exploring
-from imarena.workflows.serving import judge_behaviour
 from imarena.workflows.serving import page_prefetch as warming_view
 from imarena.workflows.serving.leaderboards import Looking
 from imarena.workflows.views import View, view
@@ -64,7 +63,7 @@ def test_pages_are_computed_before_anybody_asks(tmp_path: Path, monkeypatch: pyt
         raise AssertionError("computed while somebody waited")
 
     for module, name in (
-        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (judge_behaviour, "combine"),
+        (exploring, "read_battle_index"), (battle_index, "content_numbers"), (judge_behaviour, "combine_columns"),
         (view, "read_judgments"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, never)

@@ -15,9 +15,9 @@ from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Sta
 from imarena.core.vision_ports import Detection
 from imarena.images import BOXES, EDIT_BOXES, boxes_value
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.case_context import in_context, with_context
-from imarena.workflows.cases import Case, load_board, pointwise_cases
-from imarena.workflows.judging_plan import plan_cases, work_id
+from imarena.workflows.questions.case_context import in_context, with_context
+from imarena.workflows.questions.cases import Case, load_outputs, pointwise_cases
+from imarena.workflows.questions.judging_plan import plan_cases, work_id
 from tests.command import Imarena
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "write-your-own-judge.md"
@@ -50,7 +50,7 @@ class Arena:
     source: ImageRef
 
     def case(self, words: str = WORDS, editor: str = "careful") -> Case:
-        cases = pointwise_cases(load_board(self.workspace))
+        cases = pointwise_cases(load_outputs(self.workspace))
         return next(c for c in cases if c.item.turns[0].instruction == words and c.left.editor == editor)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from imarena.core.records import Judgment, Order, Outcome, Output, Rater
 from imarena.storage import Workspace
-from imarena.workflows.align_store import align_workspace
-from imarena.workflows.health import health
+from imarena.workflows.studies.alignment import align_workspace
+from imarena.workflows.studies.health import health
 from imarena.workflows.views import compared_dimensions
 from tests.samples import item, output, vote
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from imarena.reports.tables import count_cell
+from imarena.reports.tables import whole_number
 from imarena.storage import init_workspace
 from tests.command import Imarena
 from tests.workflow.test_route import assigned, fill
@@ -49,7 +49,7 @@ def test_counts_in_csv_are_integers_unless_they_are_fractions(imarena: Imarena, 
     found = list(csv.DictReader(io.StringIO(imarena("rank", "--from", "battles.csv", "--rounds", "0", "--csv").out)))
     counts = [[row[name] for name in ("battles", "wins", "losses", "ties")] for row in found]
     assert sorted(counts) == [["2", "0", "2", "0"], ["2", "1", "0", "1"], ["2", "1", "0", "1"]]
-    assert str(count_cell(2.5)) == "2.5"
+    assert str(whole_number(2.5)) == "2.5"
 
 
 def test_one_repeat_is_not_one_repeats(imarena: Imarena, tmp_path: Path) -> None:

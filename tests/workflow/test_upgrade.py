@@ -51,5 +51,5 @@ def test_an_upgrade_names_the_damaged_record(tmp_path: Path, imarena: Imarena) -
     with sqlite3.connect(root / "arena.db") as database:
         database.execute("UPDATE judgments SET body = ? WHERE id = ?", (body, identity))
     done = imarena("-w", root, "--json", "upgrade", "--backup-to", tmp_path / "last").json
-    assert done["to"] == migrate.newest()
+    assert done["to"] == migrate.newest_version()
     assert imarena("-w", root, "--json", "verify", "--deep").json["clean"]

@@ -25,6 +25,13 @@ from .prepare import prepare as prepare
 from .prepare import prepare_with as prepare_with
 from .prepare import preview as preview
 from .prepare import scale_to_fit as scale_to_fit
+from .region_evidence import BOXES as BOXES
+from .region_evidence import EDIT_BOXES as EDIT_BOXES
+from .region_evidence import MASKS as MASKS
+from .region_evidence import boxes_in as boxes_in
+from .region_evidence import boxes_value as boxes_value
+from .region_evidence import masks_in as masks_in
+from .region_evidence import masks_value as masks_value
 from .regions import Box as Box
 from .regions import box_to_mask as box_to_mask
 from .regions import components as components

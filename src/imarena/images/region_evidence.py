@@ -13,9 +13,8 @@ A box is left, top, right, bottom.
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from imarena.core.errors import InvalidImage, UserError
+from imarena.core import Detection, InvalidImage, SegmentMask, UserError
 from imarena.core.records import Evidence, JsonDict
-from imarena.core.vision_ports import Detection, SegmentMask
 from imarena.images.masks import RunLengths, mask_from_rle, mask_to_rle
 from imarena.images.regions import Box
 

@@ -4,6 +4,7 @@ from .catalog import JUDGES as JUDGES
 from .catalog import Card as Card
 from .catalog import MakeJudge as MakeJudge
 from .catalog import Shape as Shape
+from .catalog import adapted as adapted
 from .chat.client_chat import chat_over as chat_over
 from .chat.client_chat import options_at as options_at
 from .chat.imagenworld import make_lister as make_lister

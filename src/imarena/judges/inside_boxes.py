@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import Field, JsonValue
 
-from imarena.core.errors import InvalidImage, UserError
-from imarena.core.protocols import Chat, Exhibit, JudgeTraits, Verdict
+from imarena.core import Chat, Exhibit, InvalidImage, JudgeTraits, UserError, Verdict
 from imarena.core.records import JsonDict, Noun, Status
 from imarena.images import EDIT_BOXES, Box, box_to_mask, boxes_in, decode, difference
-from imarena.judges.options import read_options
+from imarena.judges.options import read_judge_options
 
 
 class InsideBoxesSettings(Noun):
@@ -72,4 +71,4 @@ class InsideBoxes:
 
 def make(options: Mapping[str, JsonValue], chat: Chat | None) -> InsideBoxes:  # noqa: ARG001
     """The judge from a table of options."""
-    return InsideBoxes(read_options(InsideBoxesSettings, options, "inside-boxes"))
+    return InsideBoxes(read_judge_options(InsideBoxesSettings, options, "inside-boxes"))

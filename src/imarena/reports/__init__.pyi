@@ -20,6 +20,7 @@ from .rank_plots import ratings_chart as ratings_chart
 from .rank_plots import save_pair as save_pair
 from .rank_plots import save_plots as save_plots
 from .rank_plots import wins_chart as wins_chart
+from .rank_tables import COUNTS as COUNTS
 from .rank_tables import board_data as board_data
 from .rank_tables import board_tables as board_tables
 from .tables.table import columns as columns

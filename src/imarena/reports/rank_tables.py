@@ -6,7 +6,7 @@ from imarena.core import Standing, counted, plural
 from imarena.core.notices import Place, sentences
 from imarena.core.records import Ranking
 from imarena.reports.rank_details import detail_tables, level_words, stability_words
-from imarena.reports.tables import Cell, Column, Range, Table, count_cell
+from imarena.reports.tables import Cell, Column, Range, Table, whole_number
 from imarena.reports.tables.table import count_cell, interval
 
 CSV_COLUMNS = (
@@ -126,7 +126,7 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
     for ranking in rankings:
         for one in ranking.models:
             ends = interval(one.low, one.high)
-            counts = {name: count_cell(getattr(one, name)) for name in COUNTS}
+            counts = {name: whole_number(getattr(one, name)) for name in COUNTS}
             values = {**one.model_dump(), **counts, "low": ends and ends.low, "high": ends and ends.high}
             row: list[Cell] = [ranking.scope.get(key, "") for key in scopes]
             row += [values[name] for name in CSV_COLUMNS]

@@ -9,11 +9,14 @@ from .blobs import Blobs as Blobs
 from .codec import from_row as from_row
 from .codec import microseconds as microseconds
 from .codec import to_row as to_row
+from .column_cache import CachedColumns as CachedColumns
+from .column_cache import ColumnCache as ColumnCache
 from .database import POOL as POOL
 from .database import reading as reading
 from .database import writing as writing
 from .forms import Form as Form
 from .forms import form_of_row as form_of_row
+from .migrate import newest_version as newest_version
 from .prepared import PreparedStatement as PreparedStatement
 from .store import Added as Added
 from .store import Conflict as Conflict

@@ -1,3 +1,7 @@
+from .catalog import DETECTORS as DETECTORS
+from .catalog import EMBEDDERS as EMBEDDERS
+from .catalog import METRICS as METRICS
+from .catalog import SEGMENTERS as SEGMENTERS
 from .colour import BASIC_COLOURS as BASIC_COLOURS
 from .colour import basic_names as basic_names
 from .colour import basic_of as basic_of

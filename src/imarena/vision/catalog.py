@@ -6,8 +6,7 @@ Other packages add names through the entry points `imarena.detector`, `.segmente
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from imarena.core.registry import Registry
-from imarena.core.vision_ports import Detector, Embedder, Metric, Segmenter
+from imarena.core import Detector, Embedder, Metric, Registry, Segmenter
 
 _ROOM = "imarena.vision"
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core.errors import UserError
-from imarena.vision.difference import Difference, compare
+from imarena.core import UserError
+from imarena.vision.difference import Difference, measure_difference
 from imarena.vision.frame import Frame, frame_of
 from imarena.vision.quality import measure_quality
 
@@ -49,4 +49,4 @@ def _frame(pixels: Pixels) -> Frame:
 def _compared(pixels: Pixels, against: Pixels | None, name: str) -> Difference:
     if against is None:
         raise UserError(f"The metric '{name}' compares two images and got one.", hint="Give the source as `against`.")
-    return compare(_frame(against), Image.fromarray(pixels))
+    return measure_difference(_frame(against), Image.fromarray(pixels))

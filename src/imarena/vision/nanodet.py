@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.vision_ports import Detection
+from imarena.core import Detection
 from imarena.images import components
 from imarena.vision.networks import network
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from imarena.core.vision_ports import Detection
+from imarena.core import Detection
 
 LONG_SIDE = 768
 _SMALLEST = 384

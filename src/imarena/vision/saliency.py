@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.vision_ports import SegmentMask
+from imarena.core import SegmentMask
 from imarena.vision.networks import network
 
 SIDE = 320

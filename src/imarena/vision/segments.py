@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.core.vision_ports import SegmentMask
+from imarena.core import SegmentMask
 
 WORKING_SIDE = 512
 MAX_REGIONS = 24

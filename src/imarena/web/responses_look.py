@@ -18,8 +18,7 @@ from imarena.web.wire_look import (
     RunOut,
     StepOut,
 )
-from imarena.workflows.judge_behaviour import JudgeBehaviour
-from imarena.workflows.serving import GRID, Heat, MonitoredRun, Past, Shown, ShownJudgment, step_image
+from imarena.workflows.serving import GRID, Heat, JudgeBehaviour, MonitoredRun, Past, Shown, ShownJudgment, step_image
 
 _LONGEST = 4000
 _KEYS = re.compile(

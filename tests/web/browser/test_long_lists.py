@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from imarena.core.records import Rater
+from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import access, leases, open_workspace
 from imarena.storage.database import writing
-from imarena.workflows.campaign_plan import Plan
-from imarena.workflows.campaigns import create_campaign
+from imarena.workflows.rating.campaigns import create_campaign
 from tests.small_arena import make_arena
 from tests.web.browser.conftest import served
 from tests.web.browser.desk import become_lead
@@ -27,7 +27,9 @@ def fill(root: Path) -> None:
     """Many campaigns; the newest has many raters and many invitations."""
     make_arena(root, items=1, habits=("exact", "timid"))
     with open_workspace(root) as workspace:
-        made = [create_campaign(workspace, Plan(name=f"Campaign {n:03}", max_units=1)) for n in range(CAMPAIGNS)]
+        made = [
+            create_campaign(workspace, CampaignPlan(name=f"Campaign {n:03}", max_units=1)) for n in range(CAMPAIGNS)
+        ]
         last, engine = made[-1].campaign_id, workspace.store.engine
         raters = [Rater(rater_id=f"rater-{number:03}") for number in range(RATERS)]
         workspace.store.add(raters)

@@ -93,7 +93,7 @@ class Prompt(Noun):
 
     def preview(self, exhibit: Exhibit) -> tuple[str | bytes, ...]:
         """The system message and all parts, as they would be sent."""
-        rendered = render(self, exhibit)
+        rendered = render_prompt(self, exhibit)
         return (rendered.system, *rendered.parts)
 
     @property

@@ -1,6 +1,6 @@
 """One table type and its five renderers. Cells are data; each target has one escaping rule."""
 
-from imarena.reports.tables.csv import count_cell, csv_rows, safe_cell, to_csv, write_csv
+from imarena.reports.tables.csv import csv_rows, safe_cell, to_csv, whole_number, write_csv
 from imarena.reports.tables.html import render_template, to_html
 from imarena.reports.tables.latex import escape_latex, to_latex
 from imarena.reports.tables.markdown import escape_markdown, to_markdown
@@ -8,7 +8,22 @@ from imarena.reports.tables.table import Cell, Column, Number, Range, Table, pri
 from imarena.reports.tables.terminal import show_table
 
 __all__ = [
-    "Cell", "Column", "Number", "Range", "Table", "count_cell", "csv_rows", "escape_latex", "escape_markdown",
-    "printable", "render_template", "safe_cell", "show_table", "to_csv", "to_html", "to_latex", "to_markdown",
+    "Cell",
+    "Column",
+    "Number",
+    "Range",
+    "Table",
+    "csv_rows",
+    "escape_latex",
+    "escape_markdown",
+    "printable",
+    "render_template",
+    "safe_cell",
+    "show_table",
+    "to_csv",
+    "to_html",
+    "to_latex",
+    "to_markdown",
+    "whole_number",
     "write_csv",
 ]  # fmt: skip

@@ -46,7 +46,7 @@ def csv_rows(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator
         yield buffer.getvalue()
 
 
-def count_cell(value: float) -> float:
+def whole_number(value: float) -> float:
     """A count of battles, which weights may make fractional: a whole one is written as an integer."""
     return int(value) if float(value).is_integer() else value
 

@@ -9,7 +9,7 @@ from fastapi.responses import StreamingResponse
 
 from imarena.core.records import Output
 from imarena.reports import COUNTS
-from imarena.reports.tables import count_cell
+from imarena.reports.tables import whole_number
 from imarena.storage import Workspace
 from imarena.web import responses as showing
 from imarena.web import responses_look as showing_look
@@ -81,7 +81,7 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
 
     def cell(one: Standing, name: str) -> object:
         value = getattr(one, name)
-        return count_cell(value) if name in COUNTS else value
+        return whole_number(value) if name in COUNTS else value
 
     rows = ([*(cell(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
     return table_file([*names, "signature"], rows, query.format, "board")

@@ -9,6 +9,7 @@ from .estimates import PIXELS_PER_TOKEN as PIXELS_PER_TOKEN
 from .estimates import UNKNOWN_PIXELS as UNKNOWN_PIXELS
 from .estimates import Estimate as Estimate
 from .estimates import Size as Size
+from .estimates import endpoint_tokens as endpoint_tokens
 from .estimates import estimate as estimate
 from .estimates import picture_tokens as picture_tokens
 from .estimates import question_size as question_size

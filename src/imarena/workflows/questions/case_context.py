@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from imarena.core.protocols import Exhibit, Judge
+from imarena.core import Exhibit, Judge
 from imarena.core.records import Evidence, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.cases import Case
-from imarena.workflows.exhibits import instruction_of, references_of, sources_of
-from imarena.workflows.objects import all_lists
+from imarena.workflows.questions.cases import Case
+from imarena.workflows.questions.expected_objects import all_lists
+from imarena.workflows.views import instruction_of, references_of, sources_of
 
 INSTRUCTION = "instruction"
 """The parameter of evidence that holds for one instruction only, such as the boxes that an edit is to stay in."""

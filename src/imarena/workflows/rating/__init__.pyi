@@ -1,5 +1,6 @@
 from .campaigns import all_campaigns as all_campaigns
 from .campaigns import campaign_progress as campaign_progress
+from .campaigns import count_campaigns as count_campaigns
 from .campaigns import create_campaign as create_campaign
 from .campaigns import get_campaign as get_campaign
 from .campaigns import items_in_hand as items_in_hand

@@ -14,7 +14,7 @@ from .issue_counts import KINDS as KINDS
 from .issue_counts import Heat as Heat
 from .issue_counts import every_issue as every_issue
 from .issue_counts import heat as heat
-from .judge_monitor import JudgeBehaviour as JudgeBehaviour
+from .judge_behaviour import JudgeBehaviour as JudgeBehaviour
 from .judge_monitor import judge_health as judge_health
 from .leaderboards import BattleFilters as BattleFilters
 from .leaderboards import Looking as Looking

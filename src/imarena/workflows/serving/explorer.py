@@ -14,10 +14,15 @@ from imarena.core import UserError
 from imarena.core.records import ImageRef, Item, Judgment, Output, Reply, Trace, Vote
 from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
-from imarena.workflows.page_cache import read_ids_cached, read_index_cached, write_ids_cached, write_index_cached
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex, battle_id, read_battle_index
 from imarena.workflows.serving.leaderboards import BattleFilters, Looking, judge_names
+from imarena.workflows.serving.page_cache import (
+    read_ids_cached,
+    read_index_cached,
+    write_ids_cached,
+    write_index_cached,
+)
 from imarena.workflows.serving.snapshot import Sight
 from imarena.workflows.views import (
     EQUAL,

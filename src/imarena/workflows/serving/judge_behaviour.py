@@ -9,33 +9,42 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from imarena.storage.forms import Form
+from imarena.storage import Form
 from imarena.workflows.views import (
     EQUAL,
     LEFT,
     LEFT_FIRST,
     MIRRORED,
     NONE,
+    PAGE,
     RIGHT,
     RIGHT_FIRST,
     TIE,
+    ByteArray,
+    Changes,
+    CodeArray,
     Fought,
+    IntArray,
     JudgmentColumns,
+    Place,
+    Seen,
+    Unanswered,
     View,
-    combine,
+    changes_since,
+    combine_columns,
+    judgments_on,
+    rows_on,
+    seen_by,
+    swaps,
+    unanswered_places,
 )
-from imarena.workflows.views.changes import Changes, Seen, changes_since, judgments_on, rows_on, seen_by
-from imarena.workflows.views.codes import ByteArray, CodeArray
-from imarena.workflows.views.fetch import IntArray
-from imarena.workflows.views.orders import swaps
-from imarena.workflows.views.questions import PAGE, Place, Unanswered, unanswered_places
 
 Who = tuple[str, str]
 """A judge and a dimension."""
 
 
 @dataclass
-class Health:
+class JudgeBehaviour:
     """How a judge behaves on one dimension, by the forms of it that count."""
 
     judge: str
@@ -69,7 +78,7 @@ class Decided:
 class Behaved:
     """One judge on one dimension: how it behaves, and the pairs that it decided."""
 
-    health: Health
+    health: JudgeBehaviour
     decided: Decided
     forms: tuple[int, ...]
     swapping: bool
@@ -109,7 +118,7 @@ def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
         forms[form.judge, form.dimension].append(form)
     earlier = {(one.health.judge, one.health.dimension): one for one in known.judges} if known is not None else {}
     judges = [
-        _behaved(view, Health(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
+        _behaved(view, JudgeBehaviour(*who, failed=failed[who]), forms.get(who, []), earlier.get(who), changes)
         for who in sorted(forms.keys() | failed.keys())
     ]
     return Behaviour(tuple(judges), unanswered, view.entries.seq, seen_by(view))
@@ -126,7 +135,7 @@ def _still_unanswered(view: View, known: Mapping[Place, Unanswered], changes: Ch
 
 
 def _behaved(
-    view: View, health: Health, forms: Sequence[Form], before: Behaved | None, changes: Changes | None
+    view: View, health: JudgeBehaviour, forms: Sequence[Form], before: Behaved | None, changes: Changes | None
 ) -> Behaved:
     of_forms = tuple(form.form_id for form in forms)
     if before is not None and before.forms != of_forms:
@@ -150,7 +159,7 @@ def _behaved(
     return Behaved(health, decided, of_forms, swapping)
 
 
-def _count(health: Health, said: JudgmentColumns) -> None:
+def _count(health: JudgeBehaviour, said: JudgmentColumns) -> None:
     preference, order = said.preference, said.order
     given = said.ok & (preference != NONE)
     side = given & ((preference == LEFT) | (preference == RIGHT))
@@ -163,7 +172,7 @@ def _count(health: Health, said: JudgmentColumns) -> None:
 
 
 def _decided(view: View, said: JudgmentColumns, swapping: bool) -> Decided:
-    fought: Fought = combine(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
+    fought: Fought = combine_columns(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
     rows = np.flatnonzero(fought.decided)
     seen = as_seen_from_low(fought.left[rows], fought.right[rows], fought.outcome[rows])
     return Decided(*seen, fought.agreed[rows])

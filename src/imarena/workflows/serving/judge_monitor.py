@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.workflows.judge_behaviour import Behaviour, JudgeBehaviour, as_seen_from_low, read_behaviour
-from imarena.workflows.page_cache import read_behaviour_cached, write_behaviour_cached
+from imarena.workflows.serving.judge_behaviour import Behaviour, JudgeBehaviour, as_seen_from_low, read_behaviour
 from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.page_cache import read_behaviour_cached, write_behaviour_cached
 from imarena.workflows.serving.snapshot import Sight
 from imarena.workflows.views import PREFERENCES, ByteArray, IntArray, View, Window, people_battles
 

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.storage.column_cache import CachedColumns
-from imarena.workflows.battle_index import BattleIds, BattleIndex
-from imarena.workflows.judge_behaviour import Behaved, Behaviour, Decided, Health
-from imarena.workflows.views import Names, View
-from imarena.workflows.views.cached import read_cached, rows_cached, worth_caching, write_cached
-from imarena.workflows.views.changes import Seen
-from imarena.workflows.views.questions import Unanswered
+from imarena.storage import CachedColumns
+from imarena.workflows.serving.battle_index import BattleIds, BattleIndex
+from imarena.workflows.serving.judge_behaviour import Behaved, Behaviour, Decided, JudgeBehaviour
+from imarena.workflows.views import Names, Seen, Unanswered, View, read_cached, rows_cached, worth_caching, write_cached
 
 _INDEX, _IDS, _JUDGES = "battles", "battle-ids", "judges"
 _PLAIN = ("left", "right", "named", "start", "outcome", "created_us", "asking")
@@ -90,7 +87,7 @@ def read_behaviour_cached(view: View) -> Behaviour | None:
     judges = []
     for number, (counted, forms, swapping) in enumerate(found.about["judges"]):
         decided = Decided(*(found.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
-        judges.append(Behaved(Health(**counted), decided, tuple(forms), swapping))
+        judges.append(Behaved(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
     listed = json.loads(found.arrays["unanswered"].tobytes())
     unanswered = {tuple(place): Unanswered(*one) for place, one in listed}
     return Behaviour(tuple(judges), unanswered, view.entries.seq[: found.about["outputs"]], _seen(found))

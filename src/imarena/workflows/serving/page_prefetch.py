@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from sqlalchemy.exc import SQLAlchemyError
 
 from imarena.core import ImarenaError
-from imarena.workflows.page_cache import has_index_cached
 from imarena.workflows.serving.explorer import hash_ids, index_of
 from imarena.workflows.serving.judge_monitor import behaviour_of
 from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.page_cache import has_index_cached
 from imarena.workflows.serving.preview_prefetch import Traffic
 from imarena.workflows.serving.snapshot import Sight
 

@@ -11,8 +11,7 @@ from sqlalchemy import JSON, cast, func, select, type_coerce
 from imarena.core.records import Judgment, Output, Run
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import judgments, runs
-from imarena.workflows.views import View
-from imarena.workflows.views.cached import overlap, read_cached, worth_storing, write_cached
+from imarena.workflows.views import View, overlap, read_cached, worth_storing, write_cached
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from imarena.core.version import VERSION
-from imarena.storage.column_cache import CachedColumns
-from imarena.storage.database import reading
-from imarena.storage.forms import Form
-from imarena.storage.migrate import newest
+from imarena.core import VERSION
+from imarena.storage import CachedColumns, Form, newest_version, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views.codes import ORDERS, PREFERENCES, STATUSES
 from imarena.workflows.views.judgments import JudgmentColumns, no_scores, one_form
@@ -53,7 +50,7 @@ def origin(view: "View", upto: int, outputs: int) -> dict[str, Any]:
         view.computed[key] = {
             "layout": _LAYOUT,
             "software": VERSION,
-            "schema": newest(),
+            "schema": newest_version(),
             "words": list(words),
             "workspace": view.workspace.store.fact("workspace_id"),
             "judgments": upto,

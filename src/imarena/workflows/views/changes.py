@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, select
 
-from imarena.storage.database import reading
-from imarena.storage.forms import Form
+from imarena.storage import Form, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries

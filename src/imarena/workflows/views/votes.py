@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, exists, func, select
 
-from imarena.core.records.vote import TESTS_OF_RATERS
+from imarena.core import TESTS_OF_RATERS
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
 from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, encode_names
 from imarena.workflows.views.fetch import IntArray, fetch_columns
