@@ -1,4 +1,4 @@
-"""Options that several commands have: ``key=value`` pairs, and the range of a judge's scores."""
+"""Options that several commands have: ``key=value`` pairs, the range of a judge's scores, the executor."""
 
 from typing import Annotated, Any
 
@@ -9,6 +9,10 @@ from imarena.core.errors import UserError
 ScoreRangeText = Annotated[
     str | None,
     typer.Option("--range", help="The judge's lowest and highest score, LOW:HIGH; else its own, else by the data."),
+]
+
+Executor = Annotated[
+    str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
 ]
 
 

@@ -8,13 +8,14 @@ from rich.markup import escape
 
 from imarena.cli.asking import duration
 from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.cli.options import Executor
 from imarena.cli.progress import progress
 from imarena.core.plurals import counted
 
 SHOWN = 40
 
 
-def command(context: typer.Context) -> None:
+def command(context: typer.Context, executor: Executor = "") -> None:
     """Read the words in every output and source, and flag those that speak to a judge, whatever the judge.
 
     Resumes: a picture that was read is not read again. No network and no model: the OCR is in the package.
@@ -25,7 +26,7 @@ def command(context: typer.Context) -> None:
 
     with open_workspace(session(context).workspace) as workspace:
         with progress("scan") as tell:
-            report = scan(workspace, progress=tell)
+            report = scan(workspace, executor=executor, progress=tell)
         found = findings(workspace)
 
     def show(console: Console) -> None:

@@ -19,9 +19,10 @@ from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
 from imarena.workflows.cases import Board, Case, load_board, pointwise_cases
 from imarena.workflows.estimating import Estimate, estimate
-from imarena.workflows.judging import Asking, JudgeReport, Watch, judge_cases
+from imarena.workflows.judging import Asking, judge_cases
 from imarena.workflows.judging_plan import plan_cases
 from imarena.workflows.objects import all_lists
+from imarena.workflows.questions import JudgeReport, Watch, executor_for
 from imarena.workflows.runs import alone
 from imarena.workflows.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import Wired, Words, need_shape, wire_judge
@@ -135,18 +136,20 @@ def _job(
     policy: OrderPolicy = "both",
     repeats: int = 1,
 ) -> Job:
-    concurrency = (words.concurrency if words else None) or wired.concurrency
+    said = words or Words()
     chosen = sampler or Sampler()
     if shows_objects(wired.judge):
         look = all_lists(workspace)
         cases = [replace(c, expected_objects=look(c.item, c.left.turn, c.left.mode)) for c in cases]
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
+    concurrency = said.concurrency or wired.concurrency
     found = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=chosen.kind == "adaptive")
     asking = Asking(
         command=command,
         dimension=wired.dimension,
         orders="" if command == "judge" or policy == "both" else policy,
-        concurrency=concurrency,
+        concurrency=concurrency if wired.door else said.concurrency,
+        executor=executor_for(workspace.settings, said.executor, wired.staying),
         opening=wired.door.opened if wired.door else None,
     )
     return Job(wired, board, cases, found, asking, chosen, policy, repeats)

@@ -16,7 +16,7 @@ from imarena.stats import battles_needed, detectable_elo
 from imarena.storage import Workspace
 from imarena.workflows.asking import Job, ask, plan_battles, plan_scores
 from imarena.workflows.importing import ImportReport, import_records
-from imarena.workflows.judging import JudgeReport, Watch
+from imarena.workflows.questions import JudgeReport, Watch
 from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, judge_battles, named
 from imarena.workflows.wiring import Words, wire_judge
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from imarena.core.errors import UnknownName, UserError
 from imarena.core.protocols import Editor
 from imarena.core.records import Item, JsonDict, Mode, Output, Status
+from imarena.core.settings import ExecutorKind
 from imarena.storage import Workspace
 from imarena.workflows.editing_advice import advice
 
@@ -70,6 +71,7 @@ class EditSettings:
     """Measure the failure modes of each output and store them as evidence."""
     sheet: bool = False
     """Keep a contact sheet of the first outputs while the run lasts."""
+    executor: ExecutorKind = "auto"
 
     def noted(self, items: int, editors: Sequence[Editor]) -> JsonDict:
         """What a run's record says."""

@@ -1,21 +1,17 @@
 """Asking for expected objects: what is missing, what it will take, and the run itself."""
 
-import asyncio
-import time
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from imarena.core.errors import ImarenaError, UserError
+from imarena.core.errors import UserError
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
-from imarena.engine import Plan, Tally, run_async
 from imarena.storage import Workspace
 from imarena.workflows.estimating import Estimate, Size, estimate_sizes, picture_tokens, question_size
-from imarena.workflows.judging import JudgeReport, Watch
 from imarena.workflows.objects import KIND, Question, evidence_of, identity_of, questions, stored, work_of
-from imarena.workflows.runs import noted
+from imarena.workflows.questions import JudgeQuestion, JudgeReport, JudgeRun, Terms, Watch, ask_judge, earlier
 from imarena.workflows.wiring import Wired
 
 
@@ -51,14 +47,12 @@ def plan_objects(
     if not found:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
     wanted = identity_of(wired.judge)
-    done: set[str] = set()
-    attempts: dict[str, int] = {}
-    for listed in stored(workspace, tool=wired.judge.name):
-        if listed.identity == wanted:
-            attempts[listed.subject] = max(attempts.get(listed.subject, 0), listed.attempt + 1)
-            if listed.status is Status.OK:
-                done.add(listed.subject)
-    asks = [Ask(question, attempts.get(key, 0)) for key, question in found.items() if key not in done]
+    past = earlier(
+        (listed.subject, listed.attempt, listed.status is Status.OK)
+        for listed in stored(workspace, tool=wired.judge.name)
+        if listed.identity == wanted
+    )
+    asks = [Ask(question, past.attempts.get(key, 0)) for key, question in found.items() if key not in past.done]
     lanes = concurrency or wired.concurrency
     before = len(found) - len(asks)
     sizes = [_size(wired, ask.question) for ask in asks]
@@ -97,49 +91,13 @@ def _past(workspace: Workspace, wired: Wired, found: dict[str, Question]) -> lis
 def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None = None) -> JudgeReport:
     """Ask everything that is missing. Stops cleanly at Ctrl-C or the cost limit; what came by then is stored."""
     lister = job.wired.judge
-    report = JudgeReport(lister.name, planned=len(job.asks), done_before=job.done_before)
-    noting: JsonDict = {"judge": lister.name, "params": lister.params}
-    with noted(workspace, "objects", noting) as ongoing:
-        ongoing.plan(report.planned)
-
-        def counted(ask: Ask, verdict: Verdict) -> tuple[Ask, Verdict]:
-            report.add(verdict)
-            if watch:
-                watch(report, sum(report.judgments.values()), report.planned)
-            return ask, verdict
-
-        async def do(ask: Ask) -> tuple[Ask, Verdict]:
-            try:
-                exhibit = _exhibit(workspace, ask.question)
-            except ImarenaError as error:  # a picture was withdrawn, or its file is gone
-                return counted(ask, Verdict(Status.INVALID_IMAGE, error=str(error)))
-            started = time.monotonic()
-            verdict = await lister.judge(exhibit)
-            if verdict.usage.latency_s is None:
-                took = {"latency_s": round(time.monotonic() - started, 4)}
-                verdict = replace(verdict, usage=verdict.usage.model_copy(update=took))
-            return counted(ask, verdict)
-
-        def failed(ask: Ask, error: Exception) -> tuple[Ask, Verdict]:
-            return counted(ask, Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error}"))
-
-        def write(batch: list[tuple[Ask, Verdict]]) -> None:
-            workspace.store.add([record for one in batch for record in _records(job.wired, *one, ongoing.run_id)])
-
-        plan = Plan(job.asks, do, failed, write, total=len(job.asks), stage="objects", concurrency=job.concurrency)
-
-        async def whole() -> Tally:
-            async with job.wired.door.opened() if job.wired.door else nullcontext():
-                return await run_async(plan)
-
-        try:
-            tally = asyncio.run(whole()) if job.asks else Tally()
-            report.stopped, report.seconds = tally.stopped, tally.seconds
-        finally:
-            ongoing.counts = dict(report.judgments) | ({"missing": report.missing} if report.missing else {})
-            ongoing.cost_usd = report.cost_usd
-            ongoing.partial = report.missing > 0
-    return report
+    report = JudgeReport(lister.name, done_before=job.done_before)
+    run = JudgeRun(
+        "objects", {"judge": lister.name, "params": lister.params}, lister, job.asks,
+        lambda ask: JudgeQuestion(_exhibit(workspace, ask.question)), partial(_records, job.wired),
+    )  # fmt: skip
+    opening = job.wired.door.opened if job.wired.door else None
+    return ask_judge(workspace, run, report, Terms("threads", job.concurrency, opening=opening), watch)
 
 
 def _exhibit(workspace: Workspace, question: Question) -> Exhibit:

@@ -31,7 +31,7 @@ FUNCTION = "function:"
 
 @dataclass(frozen=True)
 class Words:
-    """What the command line says about a judge's endpoint; empty where it says nothing."""
+    """What the command line says about a judge and how it is asked; empty where it says nothing."""
 
     endpoint: str = ""
     base_url: tuple[str, ...] = ()
@@ -39,6 +39,7 @@ class Words:
     api_key_env: tuple[str, ...] = ()
     concurrency: int | None = None
     options: Mapping[str, JsonValue] = field(default_factory=dict)
+    executor: str = ""
 
 
 class Door:
@@ -137,6 +138,11 @@ class Wired:
     def runs_here(self) -> bool:
         """Is it a model in this process? It answers one question after the other, for nothing."""
         return self.door is not None and self.door.runs_here
+
+    @property
+    def staying(self) -> str | None:
+        """Its name where it can only be asked from this process: its client or its model is here."""
+        return self.judge.name if self.door is not None else None
 
     @property
     def concurrency(self) -> int:
