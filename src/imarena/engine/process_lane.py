@@ -1,25 +1,25 @@
 """A worker process: it is sent the task once, then one question after the other.
 
-A pool of the standard library ends as a whole when one of its processes dies, and does not say which question killed
-it. Here every process has a pipe of its own: the question that it died of is known, and the others go on.
+A pool of the standard library ends as a whole when one of its processes dies, does not say which question killed it,
+and imports the program that started it again. Here every process has pipes of its own: the question that it died of
+is known, the others go on, and a script needs no guard around its main part.
 """
 
 import asyncio
-import os
 import pickle
 import signal
+import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from multiprocessing import connection, get_context, parent_process
+from contextlib import contextmanager, suppress
 from typing import Any, Generic
 
 from imarena.core.errors import UserError
 from imarena.engine.task import A, Q, Task, WorkerDied
 
 STOP_S = 10.0
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from imarena.engine.process_worker import main; main()"
 
 
 class ProcessLane(Generic[Q, A]):
@@ -28,8 +28,7 @@ class ProcessLane(Generic[Q, A]):
     def __init__(self, task: bytes) -> None:
         self._task = task
         self._thread = ThreadPoolExecutor(1)
-        self._process: Any = None
-        self._pipe: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     async def ask(self, question: Q) -> A:
         """Send the question and wait for its answer."""
@@ -41,34 +40,66 @@ class ProcessLane(Generic[Q, A]):
         return found
 
     def _exchange(self, question: Q) -> Any:
+        if self._process is None:
+            self._process = self._started()
         try:
-            if self._process is None:
-                self._start()
-            self._pipe.send(question)
-            return self._pipe.recv()
+            return _sent(self._process, question)
         except (EOFError, OSError) as error:
-            self._process.join(STOP_S)
-            raise WorkerDied(f"the worker process ended with code {self._process.exitcode}") from error
+            raise WorkerDied(f"the worker process ended with code {_ended(self._process)}") from error
 
-    def _start(self) -> None:
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self._task), daemon=True)
+    def _started(self) -> subprocess.Popen[bytes]:
+        """A process that has the task. One that cannot start ends the run: the next one could not start either."""
+        program = [sys.executable, "-c", _PROGRAM.format(path=[str(part) for part in sys.path])]
         with _deaf_to_interrupt():
-            self._process.start()
-        theirs.close()
+            process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  # our own
+        try:
+            error = _sent(process, self._task)
+        except (EOFError, OSError) as died:
+            told = f"A worker process could not start; it ended with code {_ended(process)}."
+            raise UserError(told, hint="Use --executor threads.") from died
+        if error is not None:
+            process.kill()
+            process.wait()
+            raise error
+        return process
 
     def stop(self, *, at_once: bool) -> None:
         """End the process: when its question is answered, or at once."""
-        if at_once and self._process is not None:
-            self._process.kill()
+        process = self._process
+        if at_once and process is not None:
+            process.kill()
         self._thread.shutdown(wait=True)
-        if self._process is not None:
-            self._pipe.close()
-            self._process.join(STOP_S)
-            if self._process.exitcode is None:
-                self._process.kill()
-                self._process.join()
+        if process is None:
+            return
+        with suppress(OSError):  # it is gone already
+            _send(process, None)
+        _ended(process)
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """The code that it ends with, by itself or after a while by force."""
+    try:
+        return process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def _send(process: subprocess.Popen[bytes], message: object) -> None:
+    data = pickle.dumps(message)  # whole before any of it is sent: a half message would spoil the next
+    if process.stdin is not None:
+        process.stdin.write(data)
+        process.stdin.flush()
+
+
+def _sent(process: subprocess.Popen[bytes], message: object) -> Any:
+    """Send, and wait for what comes back."""
+    _send(process, message)
+    return pickle.load(process.stdout) if process.stdout is not None else None  # noqa: S301  # a process of our own
 
 
 @contextmanager
@@ -93,46 +124,3 @@ def packed(task: Task[Q, A]) -> bytes:
             f"This work cannot be sent to another process: {type(error).__name__}: {error}.",
             hint="Define the judge or function at the top level of a module, or use --executor threads.",
         ) from error
-
-
-def unpacked(data: bytes) -> Task[Any, Any]:
-    """The task, in the worker."""
-    try:
-        task: Task[Any, Any] = pickle.loads(data)  # noqa: S301  # sent by the process that started this one
-    except Exception as error:
-        raise UserError(
-            f"A worker cannot load this work: {type(error).__name__}: {error}.",
-            hint="Is the package that it comes from installed, or its folder on PYTHONPATH, where the workers run?",
-        ) from error
-    return task
-
-
-def _serve(pipe: Any, data: bytes) -> None:
-    """In the process: answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_follow_parent, daemon=True).start()
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # as many processes as cores: a thread each is enough
-    task: Task[Any, Any] | None = None
-    with asyncio.Runner() as runner:
-        while True:
-            try:
-                question = pipe.recv()
-                try:
-                    task = task or unpacked(data)
-                    outcome = runner.run(task.outcome(question))
-                except UserError as error:
-                    outcome = (None, error)
-                pipe.send(outcome)
-            except (EOFError, OSError):
-                return
-
-
-def _follow_parent() -> None:
-    """End with the process that started this one, also where that was killed."""
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)

@@ -5,12 +5,13 @@ a cluster need this package; pictures are sent with each question.
 """
 
 import asyncio
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Generic
 
 from imarena.core.errors import MissingExtra
-from imarena.engine.process_lane import unpacked
+from imarena.engine.process_worker import unpacked
 from imarena.engine.task import A, Q, Task, WorkerDied
 
 
@@ -23,6 +24,7 @@ def cluster() -> Iterator[Any]:
         raise MissingExtra("Running on Ray", "ray") from error
     started = not ray.is_initialized()
     if started:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody unless the user says so
         ray.init(log_to_driver=False, include_dashboard=False, configure_logging=False)
     try:
         yield ray
