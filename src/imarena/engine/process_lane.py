@@ -19,6 +19,8 @@ from imarena.core.errors import UserError
 from imarena.engine.task import A, Q, Task, WorkerDied
 
 STOP_S = 10.0
+_DIED = (EOFError, OSError, pickle.UnpicklingError)
+"""What reading from, or writing to, a process that ended raises."""
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from imarena.engine.process_worker import main; main()"
 
 
@@ -40,41 +42,38 @@ class ProcessLane(Generic[Q, A]):
         return found
 
     def _exchange(self, question: Q) -> Any:
-        if self._process is None:
-            self._process = self._started()
+        process = self._process or self._start()
         try:
-            return _sent(self._process, question)
-        except (EOFError, OSError) as error:
-            raise WorkerDied(f"the worker process ended with code {_ended(self._process)}") from error
+            return _sent(process, question)
+        except _DIED as error:
+            raise WorkerDied(f"the worker process ended with code {_ended(process)}") from error
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         """A process that has the task. One that cannot start ends the run: the next one could not start either."""
         program = [sys.executable, "-c", _PROGRAM.format(path=[str(part) for part in sys.path])]
         with _deaf_to_interrupt():
             process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  # our own
+        self._process = process
         try:
             error = _sent(process, self._task)
-        except (EOFError, OSError) as died:
+        except _DIED as died:
             told = f"A worker process could not start; it ended with code {_ended(process)}."
             raise UserError(told, hint="Use --executor threads.") from died
         if error is not None:
-            process.kill()
-            process.wait()
             raise error
         return process
 
     def stop(self, *, at_once: bool) -> None:
         """End the process: when its question is answered, or at once."""
-        process = self._process
-        if at_once and process is not None:
-            process.kill()
+        if at_once and self._process is not None:
+            self._process.kill()
         self._thread.shutdown(wait=True)
-        if process is None:
+        if self._process is None:
             return
         with suppress(OSError):  # it is gone already
-            _send(process, None)
-        _ended(process)
-        for pipe in (process.stdin, process.stdout):
+            _send(self._process, None)
+        _ended(self._process)
+        for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()

@@ -10,6 +10,7 @@ import threading
 from typing import Any, BinaryIO
 
 from imarena.core.errors import UserError
+from imarena.core.version import VERSION
 from imarena.engine.task import Task
 
 
@@ -66,4 +67,9 @@ def unpacked(data: bytes) -> Task[Any, Any]:
             f"A worker cannot load this work: {type(error).__name__}: {error}.",
             hint="Is the package that it comes from installed, or its folder on PYTHONPATH, where the workers run?",
         ) from error
+    if task.version != VERSION:
+        raise UserError(
+            f"A worker has imarena {VERSION}, and this command is of {task.version}: their answers may differ.",
+            hint="Install the same version on every machine of the cluster.",
+        )
     return task

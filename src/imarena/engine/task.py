@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from imarena.core.errors import ImarenaError
+from imarena.core.version import VERSION
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -23,6 +24,8 @@ class Task(Generic[Q, A]):
     answer: Callable[[Q], Awaitable[A]]
     failed: Callable[[Q, Exception], A]
     """Turns an unexpected failure into an answer with a status."""
+    version: str = VERSION
+    """Of the software that asks: another one might give other answers."""
 
     async def attempt(self, question: Q) -> A:
         """The answer, or the failure as one. Only what was raised on purpose is raised again: it ends the run."""

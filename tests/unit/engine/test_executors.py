@@ -13,6 +13,8 @@ from imarena.core.errors import MissingExtra, UnknownName, UserError
 from imarena.core.settings import ExecutorKind
 from imarena.engine import Open, Plan, Task, WorkerDied, opened, read_executor, run_async
 from imarena.engine.executors import ENOUGH_PER_CORE, FEW_CORES, chosen
+from imarena.engine.process_lane import packed
+from imarena.engine.process_worker import unpacked
 
 T = TypeVar("T")
 RAY = pytest.param("ray", marks=pytest.mark.ray)
@@ -145,6 +147,12 @@ def test_what_cannot_leave_the_process_is_told() -> None:
 
     with pytest.raises(UserError, match="cannot be sent to another process"):
         asyncio.run(whole())
+
+
+def test_a_worker_of_another_version_is_refused() -> None:
+    other: Task[object, object] = Task(Calculator(), failed, version="0.0.1")
+    with pytest.raises(UserError, match=r"this command is of 0\.0\.1"):
+        unpacked(packed(other))
 
 
 def test_auto_takes_processes_for_many_questions_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:
