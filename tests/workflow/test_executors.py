@@ -141,7 +141,8 @@ def stored(root: Path) -> int:
 
 def started(root: Path, kind: str, judgments: int) -> Iterator[subprocess.Popen[str]]:
     """A slow run in a process group of its own, as in a terminal, when so many judgments are stored."""
-    command = [sys.executable, "-m", "imarena", "-w", "a", *SLOW, "--executor", kind, "--repeats", "10"]
+    words = ["-w", "a", *SLOW, "--executor", kind, "--repeats", "10", "--concurrency", "2"]
+    command = [sys.executable, "-m", "imarena", *words]
     running = subprocess.Popen(
         command, cwd=root.parent, env={**os.environ, "SLOW_S": "0.5"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, start_new_session=True,

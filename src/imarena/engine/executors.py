@@ -20,8 +20,9 @@ from imarena.engine.task import A, Executor, Lane, Q, Task, WorkerDied
 
 FEW_CORES = 4
 """Up to here a process each costs more memory than it saves time: the picture libraries let go of Python's lock."""
-ENOUGH_PER_CORE = 8
-"""Questions for each core that pay for the start of a process (about two seconds)."""
+ENOUGH = 200
+"""Questions that pay for the start of processes: each imports and loads its models, 2 to 4 CPU seconds by
+`benchmarks/builtin_judge.py executors`, and `builtin` takes 0.08 s for a picture."""
 AT_ONCE = 8
 
 
@@ -46,8 +47,7 @@ def chosen(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKin
     """What `auto` stands for: processes for many questions that are all computing, on a machine with cores for them."""
     if kind != "auto":
         return kind
-    cores = os.cpu_count() or 1
-    pays = computes and cores > FEW_CORES and questions >= ENOUGH_PER_CORE * cores
+    pays = computes and questions >= ENOUGH and (os.cpu_count() or 1) > FEW_CORES
     return "processes" if pays else "threads"
 
 

@@ -58,15 +58,20 @@ def _send(answers: BinaryIO, data: bytes) -> None:
     answers.flush()
 
 
-def unpacked(data: bytes) -> Task[Any, Any]:
-    """The task, where it is carried out."""
+def loaded(data: bytes) -> Any:
+    """A task or a question, where it is answered."""
     try:
-        task: Task[Any, Any] = pickle.loads(data)  # noqa: S301  # from the process that asks
+        return pickle.loads(data)  # noqa: S301  # from the process that asks
     except Exception as error:
         raise UserError(
             f"A worker cannot load this work: {type(error).__name__}: {error}.",
             hint="Is the package that it comes from installed, or its folder on PYTHONPATH, where the workers run?",
         ) from error
+
+
+def unpacked(data: bytes) -> Task[Any, Any]:
+    """The task, by the same version of the software."""
+    task: Task[Any, Any] = loaded(data)
     if task.version != VERSION:
         raise UserError(
             f"A worker has imarena {VERSION}, and this command is of {task.version}: their answers may differ.",

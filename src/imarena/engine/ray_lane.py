@@ -6,12 +6,13 @@ a cluster need this package; pictures are sent with each question.
 
 import asyncio
 import os
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Generic
 
-from imarena.core.errors import MissingExtra
-from imarena.engine.process_worker import unpacked
+from imarena.core.errors import MissingExtra, UserError
+from imarena.engine.process_worker import loaded, unpacked
 from imarena.engine.task import A, Q, Task, WorkerDied
 
 
@@ -51,7 +52,7 @@ class RayLane(Generic[Q, A]):
         if self._actor is None:
             self._actor = self._ray.remote(num_cpus=1, max_restarts=0)(_Actor).remote(self._task)
         try:
-            answer, error = await asyncio.wrap_future(self._actor.ask.remote(question).future())
+            answer, error = await asyncio.wrap_future(self._actor.ask.remote(pickle.dumps(question)).future())
         except self._ray.exceptions.RayActorError as error:
             raise WorkerDied(f"the Ray actor ended: {str(error).splitlines()[0]}") from error
         if error is not None:
@@ -72,11 +73,10 @@ class _Actor:
         self._data = data
         self._task: Task[Any, Any] | None = None
 
-    def ask(self, question: Any) -> Any:
-        from imarena.core.errors import UserError
-
+    def ask(self, question: bytes) -> Any:
+        """An answer, or what was raised on purpose."""
         try:
             self._task = self._task or unpacked(self._data)
+            return asyncio.run(self._task.outcome(loaded(question)))
         except UserError as error:
             return None, error
-        return asyncio.run(self._task.outcome(question))

@@ -22,7 +22,7 @@ from imarena.workflows.estimating import Estimate, estimate
 from imarena.workflows.judging import Asking, judge_cases
 from imarena.workflows.judging_plan import plan_cases
 from imarena.workflows.objects import all_lists
-from imarena.workflows.questions import JudgeReport, Watch, executor_for
+from imarena.workflows.questions import JudgeReport, Watch, judge_terms
 from imarena.workflows.runs import alone
 from imarena.workflows.sampling import Battle, Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import Wired, Words, need_shape, wire_judge
@@ -148,9 +148,7 @@ def _job(
         command=command,
         dimension=wired.dimension,
         orders="" if command == "judge" or policy == "both" else policy,
-        concurrency=concurrency if wired.door else said.concurrency,
-        executor=executor_for(workspace.settings, said.executor, wired.staying),
-        opening=wired.door.opened if wired.door else None,
+        terms=judge_terms(workspace.settings, wired, executor=said.executor, concurrency=said.concurrency),
     )
     return Job(wired, board, cases, found, asking, chosen, policy, repeats)
 

@@ -11,7 +11,6 @@ from imarena.core.errors import UserError
 from imarena.core.ids import content_id
 from imarena.core.protocols import Exhibit, Judge, Verdict
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
-from imarena.core.settings import ExecutorKind
 from imarena.judges.injection import Injection, injections, marked
 from imarena.judges.orders import recorded, shown
 from imarena.storage import Workspace
@@ -36,9 +35,8 @@ from imarena.workflows.questions import (
     Terms,
     Watch,
     ask_judge,
-    computes,
     earlier,
-    executor_for,
+    judge_terms,
 )
 from imarena.workflows.runs import alone
 from imarena.workflows.wiring import Wired
@@ -73,9 +71,8 @@ class ProbeJob:
     known: list[tuple[Ask, str]]
     """Outputs as they are that `judge` or `battle` asked about before, and the judgment: they are not asked again."""
     estimate: Estimate
-    concurrency: int | None
     done_before: int
-    executor: ExecutorKind = "auto"
+    terms: Terms
 
 
 def plan_probe(
@@ -105,15 +102,12 @@ def plan_probe(
             known.append((ask, stored[ask.work]))
         else:
             asks.append(replace(ask, attempt=past.attempts.get(ask.work, 0)))
-    lanes = concurrency or wired.concurrency
     work = with_held(workspace, judge, [ask.put for ask in asks])
     asks = [replace(ask, held=one.held) for ask, one in zip(asks, work, strict=True)]
     planned = PlannedWork(work, done_before=before + len(known), unfit=unfit)
-    took = estimate(workspace, wired, planned, board, concurrency=lanes)
-    kind = executor_for(workspace.settings, executor, wired.staying)
-    return ProbeJob(
-        wired, board, asks, known, took, lanes if wired.door else concurrency, before + len(known), kind
-    )  # fmt: skip
+    took = estimate(workspace, wired, planned, board, concurrency=concurrency or wired.concurrency)
+    terms = judge_terms(workspace.settings, wired, executor=executor, concurrency=concurrency)
+    return ProbeJob(wired, board, asks, known, took, before + len(known), terms)
 
 
 def _cases(board: Board, judge: Judge, unfit: Counter[str], *, battles: bool) -> Iterator[Case]:
@@ -165,13 +159,12 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
 
     run = JudgeRun(
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
-        group=(lambda ask: ask.unit) if computes(judge) else None,
+        group=lambda ask: ask.unit,
     )  # fmt: skip
-    opening = job.wired.door.opened if job.wired.door else None
     paid = alone(workspace, "probe", judge.name) if job.wired.endpoint is not None else nullcontext()
     with paid:
         _copy_known(workspace, job)
-        return ask_judge(workspace, run, report, Terms(job.executor, job.concurrency, computes(judge), opening), watch)
+        return ask_judge(workspace, run, report, job.terms, watch)
 
 
 def _copy_known(workspace: Workspace, job: ProbeJob) -> None:

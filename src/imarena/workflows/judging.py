@@ -1,12 +1,10 @@
 """judge and battle: show outputs to judges; resume does only what is missing."""
 
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from imarena.core.protocols import Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output
-from imarena.core.settings import ExecutorKind
 from imarena.judges.orders import shown
 from imarena.storage import Workspace
 from imarena.workflows.cases import Case
@@ -24,10 +22,8 @@ class Asking:
     dimension: str = "overall"
     orders: str = ""
     """Empty, or `single` or `paper-compat` where each battle is shown in one order only."""
-    concurrency: int | None = None
-    executor: ExecutorKind = "auto"
-    opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
-    """What has to be open while the judge is asked, such as its endpoint's client."""
+    terms: Terms | None = None
+    """None: whichever way suits the judge."""
     watch: Watch | None = None
 
 
@@ -73,8 +69,8 @@ def judge_cases(
         check=check,
         twins=lambda one: len(one.twins),
         copies=lambda run_id: copies_of(workspace, planned.copies, run_id),
-        group=(lambda one: one.case.item.item_id) if computes(judge) else None,
+        group=lambda one: one.case.item.item_id,
         to_write=planned.to_write,
     )  # fmt: skip
-    terms = Terms(chosen.executor, chosen.concurrency, computes(judge), chosen.opening, progress)
-    return ask_judge(workspace, run, report, terms, chosen.watch)
+    terms = chosen.terms or Terms(computes=computes(judge))
+    return ask_judge(workspace, run, report, replace(terms, progress=progress), chosen.watch)

@@ -11,7 +11,16 @@ from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, St
 from imarena.storage import Workspace
 from imarena.workflows.estimating import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.workflows.objects import KIND, Question, evidence_of, identity_of, questions, stored, work_of
-from imarena.workflows.questions import JudgeQuestion, JudgeReport, JudgeRun, Terms, Watch, ask_judge, earlier
+from imarena.workflows.questions import (
+    JudgeQuestion,
+    JudgeReport,
+    JudgeRun,
+    Terms,
+    Watch,
+    ask_judge,
+    earlier,
+    judge_terms,
+)
 from imarena.workflows.wiring import Wired
 
 
@@ -30,8 +39,8 @@ class ObjectsJob:
     wired: Wired
     asks: list[Ask]
     estimate: Estimate
-    concurrency: int
     done_before: int
+    terms: Terms
 
 
 def plan_objects(
@@ -53,11 +62,14 @@ def plan_objects(
         if listed.identity == wanted
     )
     asks = [Ask(question, past.attempts.get(key, 0)) for key, question in found.items() if key not in past.done]
-    lanes = concurrency or wired.concurrency
     before = len(found) - len(asks)
     sizes = [_size(wired, ask.question) for ask in asks]
-    took = estimate_sizes(wired, sizes, _past(workspace, wired, found), before, concurrency=lanes)
-    return ObjectsJob(wired, asks, took, lanes, before)
+    took = estimate_sizes(
+        wired, sizes, _past(workspace, wired, found), before, concurrency=concurrency or wired.concurrency
+    )
+    return ObjectsJob(
+        wired, asks, took, before, judge_terms(workspace.settings, wired, executor="threads", concurrency=concurrency)
+    )  # fmt: skip
 
 
 def _size(wired: Wired, question: Question) -> Size:
@@ -96,8 +108,7 @@ def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None =
         "objects", {"judge": lister.name, "params": lister.params}, lister, job.asks,
         lambda ask: JudgeQuestion(_exhibit(workspace, ask.question)), partial(_records, job.wired),
     )  # fmt: skip
-    opening = job.wired.door.opened if job.wired.door else None
-    return ask_judge(workspace, run, report, Terms("threads", job.concurrency, opening=opening), watch)
+    return ask_judge(workspace, run, report, job.terms, watch)
 
 
 def _exhibit(workspace: Workspace, question: Question) -> Exhibit:

@@ -140,11 +140,6 @@ class Wired:
         return self.door is not None and self.door.runs_here
 
     @property
-    def staying(self) -> str | None:
-        """Its name where it can only be asked from this process: its client or its model is here."""
-        return self.judge.name if self.door is not None else None
-
-    @property
     def concurrency(self) -> int:
         """Questions at once that keep the endpoint busy."""
         return self.endpoint.max_concurrency * len(self.endpoint.pairs) if self.endpoint else 8

@@ -12,7 +12,7 @@ import pytest
 from imarena.core.errors import MissingExtra, UnknownName, UserError
 from imarena.core.settings import ExecutorKind
 from imarena.engine import Open, Plan, Task, WorkerDied, opened, read_executor, run_async
-from imarena.engine.executors import ENOUGH_PER_CORE, FEW_CORES, chosen
+from imarena.engine.executors import ENOUGH, FEW_CORES, chosen
 from imarena.engine.process_lane import packed
 from imarena.engine.process_worker import unpacked
 
@@ -156,15 +156,13 @@ def test_a_worker_of_another_version_is_refused() -> None:
 
 
 def test_auto_takes_processes_for_many_questions_that_compute(monkeypatch: pytest.MonkeyPatch) -> None:
-    cores = FEW_CORES + 4
-    many = ENOUGH_PER_CORE * cores
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
-    assert chosen("auto", many, computes=True) == "processes"
-    assert chosen("auto", many - 1, computes=True) == "threads"
-    assert chosen("auto", many, computes=False) == "threads"
+    monkeypatch.setattr(os, "cpu_count", lambda: FEW_CORES + 1)
+    assert chosen("auto", ENOUGH, computes=True) == "processes"
+    assert chosen("auto", ENOUGH - 1, computes=True) == "threads"
+    assert chosen("auto", ENOUGH, computes=False) == "threads"
     assert chosen("ray", 1, computes=False) == "ray"
     monkeypatch.setattr(os, "cpu_count", lambda: FEW_CORES)
-    assert chosen("auto", many, computes=True) == "threads"
+    assert chosen("auto", ENOUGH, computes=True) == "threads"
 
 
 def test_an_unknown_executor_is_told_what_there_is() -> None:

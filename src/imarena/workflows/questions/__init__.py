@@ -2,7 +2,7 @@
 
 from imarena.workflows.questions.earlier import Earlier, earlier
 from imarena.workflows.questions.loop import Questions, Terms, ask
-from imarena.workflows.questions.placing import computes, executor_for, executor_of_editors
+from imarena.workflows.questions.placing import computes, executor_for, executor_of_editors, judge_terms
 from imarena.workflows.questions.report import JudgeReport, Watch
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 
@@ -20,4 +20,5 @@ __all__ = [
     "earlier",
     "executor_for",
     "executor_of_editors",
+    "judge_terms",
 ]

@@ -38,7 +38,7 @@ class Questions(Generic[W, Q, A]):
     keep: Callable[[W, A], A] | None = None
     """Stores the large parts of an answer before it is counted, in a thread of this process."""
     group: Callable[[W], str] | None = None
-    """Questions about the same pictures: one worker gets them all, as far as possible."""
+    """Questions about the same pictures: where answers are computed, one worker gets them all, as far as possible."""
     stage: str = "questions"
     flush_s: float = FLUSH_S
 
@@ -91,6 +91,6 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> Tally:
 
         plan = Plan(
             questions.work, do, failed, questions.write, total=count, stage=questions.stage,
-            concurrency=executor.slots, group=questions.group, flush_s=questions.flush_s,
+            concurrency=executor.slots, group=questions.group if terms.computes else None, flush_s=questions.flush_s,
         )  # fmt: skip
         return await run_async(plan, progress=terms.progress)

@@ -6,6 +6,8 @@ from imarena.core.errors import UserError
 from imarena.core.protocols import Editor, Judge, Resumable
 from imarena.core.settings import ExecutorKind, Settings
 from imarena.engine import read_executor
+from imarena.workflows.questions.loop import Terms
+from imarena.workflows.wiring import Wired
 
 
 def computes(*asked: Judge | Editor) -> bool:
@@ -28,6 +30,15 @@ def executor_for(settings: Settings, option: str, staying: str | None) -> Execut
             hint="Use --executor threads or auto; --concurrency says how many questions are asked at once.",
         )
     return kind
+
+
+def judge_terms(settings: Settings, wired: Wired, *, executor: str = "", concurrency: int | None = None) -> Terms:
+    """How a judge is asked: by what the command says, and by what the judge needs."""
+    judge, door = wired.judge, wired.door
+    if door is None:
+        return Terms(executor_for(settings, executor, None), concurrency, computes(judge))
+    kind = executor_for(settings, executor, judge.name)
+    return Terms(kind, concurrency or wired.concurrency, computes(judge), door.opened)
 
 
 def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:
