@@ -7,8 +7,9 @@ a cluster need this package; pictures are sent with each question.
 import asyncio
 import os
 import pickle
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, Generic
 
 from imarena.core.errors import MissingExtra, UserError
@@ -28,7 +29,8 @@ def cluster() -> Iterator[Any]:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody unless the user says so
         ray.init(log_to_driver=False, include_dashboard=False, configure_logging=False)
     try:
-        yield ray
+        with redirect_stdout(sys.stderr):  # where Ray prints what it has to say of dead workers
+            yield ray
     finally:
         if started:
             ray.shutdown()
