@@ -1,7 +1,7 @@
 """Asking a judge about outputs with texts drawn on them: chosen by hash, asked once each, resumed where it stopped."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -185,19 +185,17 @@ def _drawn(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | 
     return shown(exhibit, order) if order is not None else exhibit
 
 
-def _records(judge: Judge, ask: Ask, verdict: Verdict, run_id: str) -> list[Record]:
+def _records(judge: Judge, batch: Sequence[tuple[Ask, Verdict]], run_id: str) -> Iterator[Record]:
     """The raw reply first, then what was read from it."""
-    records: list[Record] = []
-    value: JsonDict = {}
-    usage = verdict.usage.model_dump(exclude_none=True)
-    if usage:
-        value["usage"] = usage
-    reply = reply_of(ask.put, verdict, run_id)
-    if reply is not None:
-        records.append(reply)
-        value["reply_id"] = reply.reply_id
-    seen = recorded(verdict, ask.case.order) if ask.case.order is not None else verdict
-    return [*records, _record(judge, ask, seen, value)]
+    for ask, verdict in batch:
+        usage = verdict.usage.model_dump(exclude_none=True)
+        value: JsonDict = {"usage": usage} if usage else {}
+        reply = reply_of(ask.put, verdict, run_id)
+        if reply is not None:
+            yield reply
+            value["reply_id"] = reply.reply_id
+        seen = recorded(verdict, ask.case.order) if ask.case.order is not None else verdict
+        yield _record(judge, ask, seen, value)
 
 
 def _record(judge: Judge, ask: Ask, seen: Verdict, value: JsonDict) -> Record:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from imarena.core.protocols import Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output
@@ -63,9 +64,7 @@ def judge_cases(
 
     run = JudgeRun(
         chosen.command, settings, judge, planned.work, show,
-        lambda one, said, run_id: records_of(
-            judge, [(one, said)], run_id, dimension=chosen.dimension, orders=chosen.orders
-        ),
+        partial(records_of, judge, dimension=chosen.dimension, orders=chosen.orders),
         check=check,
         twins=lambda one: len(one.twins),
         copies=lambda run_id: copies_of(workspace, planned.copies, run_id),

@@ -1,6 +1,6 @@
 """Asking for expected objects: what is missing, what it will take, and the run itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -120,20 +120,19 @@ def _exhibit(workspace: Workspace, question: Question) -> Exhibit:
     )
 
 
-def _records(wired: Wired, ask: Ask, verdict: Verdict, run_id: str) -> list[Record]:
+def _records(wired: Wired, batch: Sequence[tuple[Ask, Verdict]], run_id: str) -> Iterator[Record]:
     """The raw reply first, then the list that was read from it."""
-    subject = ask.question.subject
-    records: list[Record] = []
-    value: JsonDict = {**verdict.reasons, "instruction": ask.question.instruction}
-    usage = verdict.usage.model_dump(exclude_none=True)
-    if usage:
-        value["usage"] = usage
-    if verdict.raw:
-        reply = Reply(
-            work_id=work_of(wired.judge, subject), attempt=ask.attempt, raw=verdict.raw, usage=verdict.usage,
-            model=verdict.model, run_id=run_id,
-        )  # fmt: skip
-        records.append(reply)
-        value["reply_id"] = reply.reply_id
-    records.append(evidence_of(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error))
-    return records
+    for ask, verdict in batch:
+        subject = ask.question.subject
+        usage = verdict.usage.model_dump(exclude_none=True)
+        value: JsonDict = {**verdict.reasons, "instruction": ask.question.instruction}
+        if usage:
+            value["usage"] = usage
+        if verdict.raw:
+            reply = Reply(
+                work_id=work_of(wired.judge, subject), attempt=ask.attempt, raw=verdict.raw, usage=verdict.usage,
+                model=verdict.model, run_id=run_id,
+            )  # fmt: skip
+            yield reply
+            value["reply_id"] = reply.reply_id
+        yield evidence_of(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error)

@@ -72,8 +72,8 @@ class JudgeRun(Generic[W]):
     judge: Judge
     work: Sequence[W]
     show: Callable[[W], JudgeQuestion]
-    records: Callable[[W, Verdict, str], Iterable[Record]]
-    """The raw reply first, then what was read from it; with the run's id."""
+    records: Callable[[Sequence[tuple[W, Verdict]], str], Iterable[Record]]
+    """Of a batch: each raw reply first, then what was read from it; with the run's id."""
     check: Callable[[Verdict, W], Verdict] = lambda verdict, _: verdict
     """What is said about a verdict before it is counted. What it raises ends the run."""
     twins: Callable[[W], int] = lambda _: 0
@@ -103,7 +103,7 @@ def ask_judge(
             return verdict
 
         def write(batch: list[tuple[W, Verdict]]) -> None:
-            workspace.store.add([record for work, said in batch for record in run.records(work, said, ongoing.run_id)])
+            workspace.store.add(run.records(batch, ongoing.run_id))
 
         task = Task(AskJudge(run.judge), failed_verdict)
         stage = f"judgments by {run.judge.name}"
