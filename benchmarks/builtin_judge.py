@@ -9,6 +9,11 @@ and how many battles end as the true quality has it. `--others`: the items that 
 
     python benchmarks/builtin_judge.py museum [--data DIR]
     python benchmarks/builtin_judge.py studio [--all | --others]
+
+Executors: the same scores and battles answered by threads and by processes; wall and CPU seconds, and whether the
+answers are the same. `--group off` gives each question to any worker, so that workers look at the same pictures.
+
+    python benchmarks/builtin_judge.py executors [--count 200] [--kinds threads processes] [--group off]
 """
 
 import argparse
@@ -29,12 +34,16 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from imarena.core.protocols import EditRequest, Exhibit
+from imarena.core.protocols import EditRequest, Exhibit, Verdict
 from imarena.core.records import Outcome, Status
+from imarena.core.settings import ExecutorKind
 from imarena.editors.studio.editors import QUALITY_ORDER, studio_editor
+from imarena.engine import Task
 from imarena.judges.builtin.judge import BuiltinJudge
 from imarena.language import read_instruction
 from imarena.studio import DEMO_KEYS, entries, entry_of, render_picture, true_quality
+from imarena.workflows.questions import JudgeQuestion, Questions, Terms, ask
+from imarena.workflows.questions.verdicts import AskJudge, failed_verdict
 
 EDITORS = (
     "CycleDiffusion", "DiffEdit", "InstructPix2Pix", "MagicBrush",
@@ -239,13 +248,60 @@ def studio(keys: tuple[str, ...]) -> None:
     print(f"battles decided as the truth has it (ties count half): {right / decided:.3f} of {decided:.0f}")
 
 
+def questions_of(keys: Sequence[str], count: int, *, battles: bool) -> list[tuple[str, JudgeQuestion]]:
+    """Scores of single outputs, or all pairs on each item, with the item that they are about."""
+    found: list[tuple[str, JudgeQuestion]] = []
+    for key in keys:
+        shown = list(exhibits_of(key).values())
+        if battles:
+            shown = [replace(left, right=right.left) for left, right in combinations(shown, 2)]
+        found += [(key, JudgeQuestion(exhibit)) for exhibit in shown]
+        if len(found) >= count:
+            return found[:count]
+    return found
+
+
+def answered(kind: ExecutorKind, work: list[tuple[str, JudgeQuestion]], *, group: bool) -> list[object]:
+    """Ask in one place; prints what it took. Answers come in the order of the questions."""
+    answers: dict[int, object] = {}
+
+    def settle(number: int, verdict: Verdict) -> Verdict:
+        answers[number] = (verdict.status, verdict.score, verdict.preference, verdict.raw)
+        return verdict
+
+    questions = Questions(
+        range(len(work)), lambda number: work[number][1], Task(AskJudge(BuiltinJudge()), failed_verdict),
+        failed_verdict, settle, lambda _: None, group=(lambda number: work[number][0]) if group else None,
+    )  # fmt: skip
+    wall, before = time.monotonic(), os.times()
+    asyncio.run(ask(questions, Terms(kind, computes=True)))
+    after = os.times()
+    cpu = [sum(after[part] - before[part] for part in parts) for parts in ((0, 1), (2, 3))]
+    print(f"  {kind:10s} {time.monotonic() - wall:6.1f} s wall, {cpu[0] + cpu[1]:6.1f} s CPU ({cpu[1]:.1f} in workers)")
+    return [answers[number] for number in sorted(answers)]
+
+
+def executors(count: int, kinds: Sequence[ExecutorKind], *, group: bool) -> None:
+    for name, battles in (("scores", False), ("battles", True)):
+        work = questions_of([entry.key for entry in entries()], count, battles=battles)
+        print(f"{len(work)} {name}, {os.cpu_count()} cores")
+        found = [answered(kind, work, group=group) for kind in kinds]
+        print(f"  the same answers: {all(one == found[0] for one in found)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["museum", "studio"])
+    parser.add_argument("what", choices=["museum", "studio", "executors"])
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--all", action="store_true", help="every studio item, not the demo's sample")
     parser.add_argument("--others", action="store_true", help="the studio items outside of the demo's sample")
+    parser.add_argument("--count", type=int, default=200, help="questions to each executor")
+    parser.add_argument("--kinds", nargs="+", default=["threads", "processes"], help="threads, processes, ray")
+    parser.add_argument("--group", choices=["on", "off"], default="on", help="one item to one worker")
     options = parser.parse_args()
+    if options.what == "executors":
+        executors(options.count, options.kinds, group=options.group == "on")
+        return
     if options.what == "studio":
         every = tuple(entry.key for entry in entries())
         others = tuple(key for key in every if key not in DEMO_KEYS)

@@ -1,4 +1,4 @@
-"""Options that several commands have: ``key=value`` pairs, the range of a judge's scores, and tables in files."""
+"""Options that several commands have: ``key=value`` pairs, the range of a judge's scores, the executor, tables in files."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -10,6 +10,10 @@ from imarena.core import UserError
 ScoreRangeText = Annotated[
     str | None,
     typer.Option("--range", help="The judge's lowest and highest score, LOW:HIGH; else its own, else by the data."),
+]
+
+Executor = Annotated[
+    str, typer.Option("--executor", help="Where answers are computed: auto, threads, processes or ray.")
 ]
 
 

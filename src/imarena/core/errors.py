@@ -36,6 +36,11 @@ class MissingExtra(UserError):
             f"{feature} needs the '{extra}' extra.",
             hint=f"Install it with: pip install 'imarena[{extra}]' (in a clone: pip install --editable '.[{extra}]').",
         )
+        self._made_from = (feature, extra)
+
+    def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
+        """It may come from a worker in another process."""
+        return type(self), self._made_from
 
 
 class StoreError(ImarenaError):

@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from imarena.core.errors import UserError
 
 FILE_NAME = "imarena.toml"
+ExecutorKind = Literal["auto", "threads", "processes", "ray"]
+"""Where many questions are answered: in this process, in processes of their own, or on a Ray cluster."""
 
 
 class _Section(BaseModel):
@@ -46,6 +48,8 @@ class Settings(_Section):
     """Everything in ``imarena.toml``. Judges, editors and endpoints are checked by their own rooms."""
 
     name: str = "arena"
+    executor: ExecutorKind = "auto"
+    """Where questions are answered, unless a command's `--executor` says otherwise."""
     database: DatabaseSettings = DatabaseSettings()
     cache: CacheSettings = CacheSettings()
     board: BoardSettings = BoardSettings()

@@ -7,19 +7,16 @@ batches as they come; whatever was written is not done again, because the caller
 import asyncio
 import contextlib
 import logging
-import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Generic, TypeVar
 
-from imarena.core import BudgetSpent, ImarenaError, Progress, UserError
+from imarena.core import BudgetSpent, ImarenaError, Progress
 
 W = TypeVar("W")
 R = TypeVar("R")
@@ -27,7 +24,6 @@ R = TypeVar("R")
 _LOG = logging.getLogger(__name__)
 FLUSH_S = 2.0
 BATCH = 200
-FEW_CORES = 4
 
 
 @dataclass
@@ -45,13 +41,19 @@ class RunPlan(Generic[W, R]):
     """What to do, how, and where the results go."""
 
     work: Iterable[W]
-    do: Callable[[W], Awaitable[R]]
+    do: Callable[[int, W], Awaitable[R]]
+    """Does one piece of work in a slot; those of one slot follow one another."""
     failed: Callable[[W, Exception], R]
     """Turns an unexpected failure into a record."""
     write: Callable[[list[R]], None]
     total: int | None = None
     stage: str = "work"
     concurrency: int = 8
+    """The number of slots."""
+    group: Callable[[W], str] | None = None
+    """Pieces of work that share something, such as pictures that were looked at, go to one slot as far as possible."""
+    flush_s: float = FLUSH_S
+    """How long a result may wait to be written; 0: it is written before its slot goes on."""
 
 
 def run_plan(plan: RunPlan[W, R], *, progress: Progress | None = None) -> RunTally:
@@ -63,10 +65,12 @@ async def run_async(plan: RunPlan[W, R], *, progress: Progress | None = None) ->
     """The same, inside a running event loop."""
     tally = RunTally()
     started = time.monotonic()
-    source = iter(plan.work)
-    sink = _Sink(plan.write)
+    source = _Source(plan)
+    sink = _Sink(plan.write, plan.flush_s)
     async with _interruptible(tally):
-        workers = [asyncio.create_task(_work(plan, source, sink, tally, progress)) for _ in range(plan.concurrency)]
+        workers = [
+            asyncio.create_task(_work(slot, plan, source, sink, tally, progress)) for slot in range(plan.concurrency)
+        ]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -81,21 +85,21 @@ async def run_async(plan: RunPlan[W, R], *, progress: Progress | None = None) ->
 
 
 async def _work(
-    plan: RunPlan[W, R], source: Iterator[W], sink: "_Sink[R]", tally: RunTally, progress: Progress | None
+    slot: int, plan: RunPlan[W, R], source: "_Source[W]", sink: "_Sink[R]", tally: RunTally, progress: Progress | None
 ) -> None:
     while not tally.stopped:
         try:
-            work = next(source)
+            work = source.take(slot)
         except StopIteration:
             return
         try:
-            result = await plan.do(work)
+            result = await plan.do(slot, work)
         except BudgetSpent as error:
             tally.stopped = str(error)
             return
-        except (ImarenaError, BrokenProcessPool):
+        except ImarenaError:
             raise
-        except Exception as error:  # noqa: BLE001  # here, and only here, a failure becomes a record
+        except Exception as error:  # noqa: BLE001  # here, and in `Task.attempt`, a failure becomes a record
             result = plan.failed(work, error)
         tally.done += 1
         await sink.put(result)
@@ -103,18 +107,43 @@ async def _work(
             progress(plan.stage, tally.done, plan.total)
 
 
+class _Source(Generic[W]):
+    """Hands out the work: in its order, or a group to each slot; a slot without a group helps with the largest."""
+
+    def __init__(self, plan: RunPlan[W, R]) -> None:
+        self._rest = iter(plan.work)
+        self._waiting: deque[deque[W]] = deque()
+        self._taken: dict[int, deque[W]] = {}
+        if plan.group is not None:
+            groups: dict[str, deque[W]] = {}
+            for work in self._rest:
+                groups.setdefault(plan.group(work), deque()).append(work)
+            self._waiting.extend(groups.values())
+
+    def take(self, slot: int) -> W:
+        """What this slot does next. Raises `StopIteration` where nothing is left."""
+        mine = self._taken.get(slot)
+        if not mine:
+            mine = self._waiting.popleft() if self._waiting else max(self._taken.values(), key=len, default=None)
+        if not mine:
+            return next(self._rest)
+        self._taken[slot] = mine
+        return mine.popleft()
+
+
 class _Sink(Generic[R]):
     """Collects results and writes them in batches, off the event loop, one batch at a time."""
 
-    def __init__(self, write: Callable[[list[R]], None]) -> None:
+    def __init__(self, write: Callable[[list[R]], None], flush_s: float) -> None:
         self._write = write
+        self._flush_s = flush_s
         self._held: list[R] = []
         self._last = time.monotonic()
         self._lock = asyncio.Lock()
 
     async def put(self, result: R) -> None:
         self._held.append(result)
-        if len(self._held) >= BATCH or time.monotonic() - self._last > FLUSH_S:
+        if len(self._held) >= BATCH or time.monotonic() - self._last >= self._flush_s:
             await self.flush()
 
     async def flush(self) -> None:
@@ -151,34 +180,3 @@ async def _interruptible(tally: RunTally) -> AsyncIterator[None]:
     finally:
         with contextlib.suppress(NotImplementedError, ValueError):
             loop.remove_signal_handler(signal.SIGINT)
-
-
-@contextlib.contextmanager
-def computing(kind: str = "auto") -> Iterator[Executor]:
-    """Workers for what is all computing.
-
-    `auto`: threads on a small machine, where a process each would cost too much memory (the picture libraries let go of
-    Python's lock while they work), else processes, which ignore Ctrl-C. `ray`: a cluster.
-    """
-    count = os.cpu_count() or 1
-    pool: Executor
-    if kind == "ray":
-        from imarena.engine.ray_pool import RayPool
-
-        pool = RayPool()
-    elif kind == "threads" or (kind == "auto" and count <= FEW_CORES):
-        pool = ThreadPoolExecutor(count)
-    elif kind in ("auto", "processes"):
-        pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_ignore_interrupt)
-    else:
-        raise UserError(f"There are no workers of the kind '{kind}'.", hint="Known: auto, threads, processes, ray.")
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _ignore_interrupt() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")

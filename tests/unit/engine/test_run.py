@@ -1,21 +1,20 @@
 """The engine: bounded, in batches, failures become records, stops keep what was done."""
 
 import asyncio
-import os
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imarena.core.errors import BudgetSpent, StoreError, UserError
-from imarena.engine import RunPlan, computing, run_plan
+from imarena.core.errors import BudgetSpent, StoreError
+from imarena.engine import RunPlan, run_plan
 
 Row = tuple[int, str]
 
 
 def plan(work: Iterator[int] | range, written: list[Row], concurrency: int = 8) -> RunPlan[int, Row]:
-    async def do(number: int) -> Row:
+    async def do(_: int, number: int) -> Row:
         await asyncio.sleep(0)
         if number % 7 == 3:
             raise ValueError(f"no {number}")
@@ -44,7 +43,7 @@ def test_work_is_taken_only_when_it_is_needed() -> None:
             taken.append(number)
             yield number
 
-    async def do(number: int) -> int:
+    async def do(_: int, number: int) -> int:
         nonlocal busy, most
         busy += 1
         most = max(most, busy)
@@ -60,7 +59,7 @@ def test_work_is_taken_only_when_it_is_needed() -> None:
 def test_a_spent_budget_stops_and_keeps_what_was_done() -> None:
     written: list[int] = []
 
-    async def do(number: int) -> int:
+    async def do(_: int, number: int) -> int:
         if number == 10:
             raise BudgetSpent("the budget of $1 is spent")
         return number
@@ -74,24 +73,8 @@ def test_a_broken_store_is_not_turned_into_records() -> None:
     def write(_: list[int]) -> None:
         raise StoreError("the disk is full")
 
-    async def do(number: int) -> int:
+    async def do(_: int, number: int) -> int:
         return number
 
     with pytest.raises(StoreError, match="disk is full"):
         run_plan(RunPlan(range(3), do, lambda number, _: number, write))
-
-
-@pytest.mark.parametrize("kind", ["auto", "threads", "processes"])
-def test_computing_workers_compute(kind: str) -> None:
-    with computing(kind) as pool:
-        assert list(pool.map(abs, [-1, 2, -3])) == [1, 2, 3]
-    with pytest.raises(UserError, match="no workers"), computing("magic"):
-        pass
-
-
-@pytest.mark.ray
-def test_ray_workers_compute_elsewhere() -> None:
-    pytest.importorskip("ray")
-    with computing("ray") as pool:
-        assert [pool.submit(abs, n).result() for n in (-1, 2)] == [1, 2]
-        assert pool.submit(os.getpid).result() != os.getpid()

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session, stderr
-from imarena.cli.options import pairs
+from imarena.cli.options import Executor, pairs
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration
 from imarena.core import UserError, counted, plural
@@ -31,6 +31,7 @@ def command(
     samples: Annotated[int, typer.Option("--samples", min=1, help="Outputs for each item; seeds count up.")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="The first sample's seed; -1 sends none.")] = 42,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=4096, help="Edits at once.")] = 8,
+    executor: Executor = "",
     max_cost_usd: Annotated[
         float | None, typer.Option("--max-cost-usd", min=0, help="Stop before it is passed.")
     ] = None,
@@ -64,6 +65,7 @@ def command(
         refuse_mixing,
         sheet_path,
     )
+    from imarena.workflows.questions import executor_of_editors
     from imarena.workflows.wiring import EditorArguments, read_values, wire_editors
 
     if list_:
@@ -88,8 +90,9 @@ def command(
                 highlight=False,
             )
         settings = EditSettings(
-            modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet
-        )
+            modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet,
+            executor=executor_of_editors(workspace.settings, executor, editors),
+        )  # fmt: skip
         if not mixed and not dry_run:
             refuse_mixing(workspace, editors, settings)
         estimates = estimate_edits(workspace, chosen, editors, settings)

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from imarena.cli.console import Exit, emit, session, show_names, stderr
-from imarena.cli.options import pairs
+from imarena.cli.options import Executor, pairs
 from imarena.core import counted
 
 Judges = Annotated[
@@ -59,6 +59,7 @@ class ChosenOptions:
     option: list[str] | None
     yes: bool
     dry_run: bool
+    executor: str = ""
 
     def words(self) -> Any:
         """For `wire_judge`."""
@@ -71,6 +72,7 @@ class ChosenOptions:
             tuple(self.api_key_env or ()),
             self.concurrency,
             read_values(pairs(self.option)),
+            self.executor,
         )
 
     def budget(self) -> Any:
@@ -94,6 +96,7 @@ class JudgingOptions:
     tasks: Tasks = None
     repeats: Repeats = 1
     concurrency: Concurrency = None
+    executor: Executor = ""
     max_cost_usd: MaxCost = None
     option: Option = None
     yes: Yes = False

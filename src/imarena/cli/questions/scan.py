@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_tables, session
+from imarena.cli.options import Executor
 from imarena.cli.progress import progress_bars
 from imarena.cli.questions.judging_options import duration
 from imarena.core import counted
@@ -14,7 +15,7 @@ from imarena.core import counted
 SHOWN = 40
 
 
-def command(context: typer.Context) -> None:
+def command(context: typer.Context, executor: Executor = "") -> None:
     """Read the words in every output and source, and flag those that speak to a judge, whatever the judge.
 
     Resumes: a picture that was read is not read again. No network and no model: the OCR is in the package.
@@ -24,7 +25,7 @@ def command(context: typer.Context) -> None:
 
     with open_workspace(session(context).workspace) as workspace:
         with progress_bars("scan") as tell:
-            report = scan(workspace, progress=tell)
+            report = scan(workspace, executor=executor, progress=tell)
         found = findings(workspace)
 
     def show(console: Console) -> None:

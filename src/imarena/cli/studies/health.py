@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import emit, print_tables, session
+from imarena.cli.options import Executor
 from imarena.cli.questions import judging_options as asking
 from imarena.cli.questions.scan import show_findings
 from imarena.core.notices import sentences
@@ -31,6 +32,7 @@ def command(
     model: asking.Model = "",
     api_key_env: asking.ApiKeyEnv = None,
     concurrency: asking.Concurrency = None,
+    executor: Executor = "",
     option: asking.Option = None,
     max_cost_usd: asking.MaxCost = None,
     yes: asking.Yes = False,
@@ -46,7 +48,16 @@ def command(
     from imarena.workflows.studies import health
 
     chosen = asking.ChosenOptions(
-        endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes=yes, dry_run=dry_run
+        endpoint,
+        base_url,
+        model,
+        api_key_env,
+        concurrency,
+        max_cost_usd,
+        option,
+        yes=yes,
+        dry_run=dry_run,
+        executor=executor,
     )
     with open_workspace(session(context).workspace) as workspace:
         together = None
@@ -96,7 +107,11 @@ def _probed(
         if battles:
             need_shape(one, "pairwise", "health --probe --battles")
         paired = battles or one.shape == "pairwise"
-        jobs.append(plan_probe(workspace, one, board, count, battles=paired, concurrency=chosen.concurrency))
+        jobs.append(
+            plan_probe(
+                workspace, one, board, count, battles=paired, concurrency=chosen.concurrency, executor=chosen.executor
+            )
+        )
     reports: list[Any] = []
     estimates = [job.estimate for job in jobs]
     if not asking.go_on(context, chosen, estimates):

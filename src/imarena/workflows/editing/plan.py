@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from imarena.core import Editor, UnknownName, UserError
 from imarena.core.records import Item, JsonDict, Mode, Output, Status
+from imarena.core.settings import ExecutorKind
 from imarena.storage import Workspace
 from imarena.workflows.editing.advice import advice
 
@@ -69,6 +70,7 @@ class EditSettings:
     """Measure the failure modes of each output and store them as evidence."""
     sheet: bool = False
     """Keep a contact sheet of the first outputs while the run lasts."""
+    executor: ExecutorKind = "auto"
 
     def noted(self, items: int, editors: Sequence[Editor]) -> JsonDict:
         """What a run's record says."""

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field, replace
 
-from imarena.core import Editor, EditRequest, EditResult, InvalidImage, Progress, StoreError, sha256_hex
+from imarena.core import Editor, ImarenaError, InvalidImage, Progress, StoreError
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
-from imarena.editors import FunctionEditor
-from imarena.engine import RunPlan, run_async
-from imarena.images import check_image
+from imarena.engine import Task
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_journal import StepJournal
 from imarena.workflows.editing.contact_sheet import ContactSheet
 from imarena.workflows.editing.plan import EditReport, EditSettings, EditWork, StoredOutputs, missing, named_in_folder
+from imarena.workflows.editing_answer import AskEditor, EditMade, EditOrder, failed_edit, no_picture
+from imarena.workflows.questions import Questions, Terms, ask, computes
 from imarena.workflows.views import instruction_of, request_of
 from imarena.workflows.wiring import Ongoing, alone, noted
 
@@ -87,31 +87,10 @@ async def _edit_turns(
             work = list(missing(items, editors, settings, turn, known, report))
             planned += len(work)
             ongoing.plan(planned)
-            stage = "edits" if turn == 0 else f"edits, turn {turn + 1}"
-            run = _Run(workspace, settings, report, ongoing.run_id, sheet)
-            plan = RunPlan(
-                work, run.do, _failed, run.write, total=len(work), stage=stage, concurrency=settings.concurrency
-            )
-            report.stopped = (await run_async(plan, progress=progress)).stopped
+            run = _Run(workspace, tuple(editors), settings, report, ongoing.run_id, sheet)
+            report.stopped = await run.make(work, turn, progress)
             if report.stopped:
                 break
-
-
-@dataclass(frozen=True)
-class _Made:
-    """An edit that was tried: what the editor said, its picture if that is one, and what was measured on it."""
-
-    work: EditWork
-    result: EditResult
-    evidence: tuple[Evidence, ...] = ()
-    info: ImageRef | None = None
-    stored: bool = False
-
-
-def _failed(work: EditWork, error: Exception) -> _Made:
-    editor = work.editor
-    told = editor.raised(error) if isinstance(editor, FunctionEditor) else f"{type(error).__name__}: {error}"
-    return _Made(work, EditResult(Status.API_ERROR, error=told))
 
 
 @dataclass
@@ -119,46 +98,30 @@ class _Run:
     """Doing and writing the edits of one turn."""
 
     workspace: Workspace
+    editors: tuple[Editor, ...]
     settings: EditSettings
     report: EditReport
     run_id: str
     sheet: ContactSheet | None
-    waiting: list[_Made] = field(default_factory=list)
-    storing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    journals: dict[int, StepJournal] = field(default_factory=dict)
+    """Of the edits under way, by the identity of the work."""
 
-    async def do(self, work: EditWork) -> _Made:
-        """Make one edit and store it before another one begins: a killed run loses only what was under way."""
-        made = await self._made(work)
-        self.waiting.append(made)
-        async with self.storing:
-            batch, self.waiting = self.waiting, []
-            if batch:  # all that came while the last batch was written goes into one transaction
-                await asyncio.shield(asyncio.to_thread(self._store, batch))
-        return replace(made, stored=True)
-
-    async def _made(self, work: EditWork) -> _Made:
-        """Ask the editor; look at what came back in a thread."""
-        request = await asyncio.to_thread(self._request, work)
-        started = time.perf_counter()
-        result = await self._asked(work, request)
-        if result.latency_s is None:
-            result = replace(result, latency_s=time.perf_counter() - started)
-        if result.status is not Status.OK:
-            return _Made(work, result)
-        return await asyncio.to_thread(self._looked_at, work, request, result)
-
-    async def _asked(self, work: EditWork, request: EditRequest) -> EditResult:
-        """Ask the editor; one of many steps keeps each of them, and goes on where an earlier run broke off."""
-        resumable = work.editor.traits.resumable
-        if resumable is None:
-            return await work.editor.edit(request)
-        journal = StepJournal.of(self.workspace, work)
+    async def make(self, work: Sequence[EditWork], turn: int, progress: Progress | None) -> str:
+        """Make the edits; returns why it stopped. Each is stored at once: a kill loses only those under way."""
+        asking = AskEditor(self.editors)
+        questions = Questions(
+            work, self._order, Task(asking, asking.failed), self._unshown, self._count, self._store, keep=self._keep,
+            stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
+        )  # fmt: skip
+        terms = Terms(
+            self.settings.executor, self.settings.concurrency, computes(*self.editors), progress=progress
+        )  # fmt: skip
         try:
-            return await resumable.go_on(request, journal)
+            return (await ask(questions, terms)).stopped
         finally:
-            self.report.cost_usd += journal.paid_usd
+            self.report.cost_usd += sum(journal.paid_usd for journal in self.journals.values())
 
-    def _request(self, work: EditWork) -> EditRequest:
+    def _order(self, work: EditWork) -> EditOrder:
         request = request_of(self.workspace, work.item, work.turn, work.mode, work.parent, work.seed)
         if work.editor.traits.needs_key:
             named = named_in_folder(work.item, work.mode, work.turn)
@@ -167,47 +130,39 @@ class _Run:
             from imarena.editors import wrapped
 
             request = replace(request, instruction=wrapped(request))
-        return request
+        journal = None
+        if work.editor.traits.resumable is not None:
+            journal = self.journals[id(work)] = StepJournal.of(self.workspace, work)
+        words = instruction_of(work.item, work.turn, work.mode)
+        place = next(n for n, editor in enumerate(self.editors) if editor is work.editor)
+        return EditOrder(place, request, words, self.settings.checks, journal)
 
-    def _looked_at(self, work: EditWork, request: EditRequest, result: EditResult) -> _Made:
-        """Check and store the pixels, at their native resolution, as they came."""
-        if result.image is None:
-            why = result.error or "the editor said ok and returned no image"
-            return _Made(work, replace(result, status=Status.MISSING_OUTPUT, error=why))
+    def _unshown(self, work: EditWork, error: Exception) -> EditMade:
+        if isinstance(error, ImarenaError):
+            raise error
+        return failed_edit(work.editor, error)
+
+    def _keep(self, _: EditWork, made: EditMade) -> EditMade:
+        """The pixels first, then the rows that name them."""
+        if made.result.image is None:
+            return made
         try:
-            info = check_image(result.image)
-            self.workspace.blobs.put(result.image)
+            self.workspace.blobs.put(made.result.image)
         except InvalidImage as error:
-            start = result.image[:60].decode("utf-8", "replace").strip()
-            told = str(error).splitlines()[0]
-            if start[:1] in "<{" and start:
-                told += f"; it begins with {start!r}: the address may be wrong"
-            return _Made(work, replace(result, status=Status.INVALID_IMAGE, image=None, error=told))
-        reference = ImageRef(
-            sha256=sha256_hex(result.image), size_bytes=len(result.image), media_type=info.media_type,
-            width=info.width, height=info.height,
-        )  # fmt: skip
-        evidence = _measured(work, request, result.image, reference) if self.settings.checks else ()
-        return _Made(work, replace(result, image=None), evidence, reference)
+            return EditMade(no_picture(made.result, error))
+        return replace(made, result=replace(made.result, image=None))
 
-    def write(self, batch: list[_Made]) -> None:
-        """Store what is not stored yet: edits whose editor raised."""
-        lacking = [made for made in batch if not made.stored]
-        if lacking:
-            self._store(lacking)
-
-    def _store(self, batch: list[_Made]) -> None:
-        """Store a batch: pictures, outputs, traces, evidence, in one transaction after the pictures."""
+    def _store(self, batch: list[tuple[EditWork, EditMade]]) -> None:
+        """Store a batch: outputs, traces, evidence, in one transaction after the pictures."""
         records: list[Record] = []
         images: list[ImageRef] = []
-        for made in batch:
-            output = self._output(made)
+        for work, made in batch:
+            output = self._output(work, made)
             records += [output, *made.evidence]
             if made.info:
                 images.append(made.info)
             if made.result.steps:
                 records.append(Trace(output_id=output.output_id, steps=made.result.steps))
-            self._count(made, output)
         self.workspace.store.keep_images(images)
         conflicts = self.workspace.store.add(records).conflicts
         if conflicts:
@@ -215,8 +170,8 @@ class _Run:
         if self.sheet is not None:
             self.sheet.changed()
 
-    def _output(self, made: _Made) -> Output:
-        work, result = made.work, made.result
+    def _output(self, work: EditWork, made: EditMade) -> Output:
+        result = made.result
         params: JsonDict = dict(work.editor.params)
         if self.settings.wrap and work.editor.traits.wrappable:
             params["wrap"] = "1"
@@ -241,37 +196,20 @@ class _Run:
             run_id=self.run_id,
         )
 
-    def _count(self, made: _Made, output: Output) -> None:
-        name, status = made.work.editor.name, output.status.value
+    def _count(self, work: EditWork, made: EditMade) -> EditMade:
+        name, status = work.editor.name, made.result.status.value
         self.report.outputs[status] += 1
         self.report.by_editor.setdefault(name, Counter())[status] += 1
-        if made.work.editor.traits.resumable is None:  # else its steps were counted as they were paid
-            self.report.cost_usd += made.result.cost_usd or 0.0
-        if output.error:
-            self.report.errors.setdefault(f"{name}: {status}", output.error)
+        journal = self.journals.pop(id(work), None)
+        self.report.cost_usd += journal.paid_usd if journal is not None else made.result.cost_usd or 0.0
+        if made.result.error:
+            self.report.errors.setdefault(f"{name}: {status}", made.result.error)
         flags = {flag for found in made.evidence for flag in _flags(found)}
         if flags:
             self.report.flags.setdefault(name, Counter()).update(flags)
+        return made
 
 
 def _flags(found: Evidence) -> list[str]:
     flags = found.value.get("flags") if isinstance(found.value, dict) else None
     return [str(flag) for flag in flags] if isinstance(flags, list) else []
-
-
-def _measured(work: EditWork, request: EditRequest, image: bytes, output: ImageRef) -> tuple[Evidence, ...]:
-    """Failure modes against the first source and against each reference."""
-    from imarena.editors import failure_modes as modes
-
-    found: list[tuple[bytes, str, JsonDict]] = []
-    if request.sources:
-        words = instruction_of(work.item, work.turn, work.mode)
-        found.append((request.sources[0], "edit", modes.against_source(image, request.sources[0], words)))
-    found += [(data, "reference", modes.against_reference(image, data)) for data in request.references]
-    return tuple(
-        Evidence(
-            image_sha256=output.sha256, against_sha256=sha256_hex(data), tool=modes.TOOL, tool_version=modes.VERSION,
-            kind=f"failure_modes.{kind}", params=modes.THRESHOLDS, value=value,
-        )
-        for data, kind, value in found
-    )  # fmt: skip

@@ -1,15 +1,23 @@
 """Asking for expected objects: what is missing, what it will take, and the run itself."""
 
-import asyncio
-import time
-from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from imarena.core import Exhibit, ImarenaError, UserError, Verdict
+from imarena.core import Exhibit, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
-from imarena.engine import RunPlan, RunTally, run_async
 from imarena.storage import Workspace
+from imarena.workflows.questions import (
+    JudgeQuestion,
+    JudgeReport,
+    JudgeRun,
+    Terms,
+    Watch,
+    ask_judge,
+    earlier,
+    judge_terms,
+)
 from imarena.workflows.questions.estimates import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.workflows.questions.expected_objects import (
     KIND,
@@ -20,8 +28,7 @@ from imarena.workflows.questions.expected_objects import (
     stored,
     work_of,
 )
-from imarena.workflows.questions.judging import JudgeReport, Watch
-from imarena.workflows.wiring import Wired, noted
+from imarena.workflows.wiring import Wired
 
 
 @dataclass(frozen=True)
@@ -39,8 +46,8 @@ class ObjectsJob:
     wired: Wired
     asks: list[ObjectsQuestion]
     estimate: Estimate
-    concurrency: int
     done_before: int
+    terms: Terms
 
 
 def plan_objects(
@@ -56,19 +63,22 @@ def plan_objects(
     if not found:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
     wanted = identity_of(wired.judge)
-    done: set[str] = set()
-    attempts: dict[str, int] = {}
-    for listed in stored(workspace, tool=wired.judge.name):
-        if listed.identity == wanted:
-            attempts[listed.subject] = max(attempts.get(listed.subject, 0), listed.attempt + 1)
-            if listed.status is Status.OK:
-                done.add(listed.subject)
-    asks = [ObjectsQuestion(question, attempts.get(key, 0)) for key, question in found.items() if key not in done]
-    lanes = concurrency or wired.concurrency
+    past = earlier(
+        (listed.subject, listed.attempt, listed.status is Status.OK)
+        for listed in stored(workspace, tool=wired.judge.name)
+        if listed.identity == wanted
+    )
+    asks = [
+        ObjectsQuestion(question, past.attempts.get(key, 0)) for key, question in found.items() if key not in past.done
+    ]
     before = len(found) - len(asks)
     sizes = [_size(wired, ask.question) for ask in asks]
-    took = estimate_sizes(wired, sizes, _past(workspace, wired, found), before, concurrency=lanes)
-    return ObjectsJob(wired, asks, took, lanes, before)
+    took = estimate_sizes(
+        wired, sizes, _past(workspace, wired, found), before, concurrency=concurrency or wired.concurrency
+    )
+    return ObjectsJob(
+        wired, asks, took, before, judge_terms(workspace.settings, wired, executor="threads", concurrency=concurrency)
+    )  # fmt: skip
 
 
 def _size(wired: Wired, question: ObjectListSubject) -> Size:
@@ -102,49 +112,12 @@ def _past(workspace: Workspace, wired: Wired, found: dict[str, ObjectListSubject
 def list_objects(workspace: Workspace, job: ObjectsJob, *, watch: Watch | None = None) -> JudgeReport:
     """Ask everything that is missing. Stops cleanly at Ctrl-C or the cost limit; what came by then is stored."""
     lister = job.wired.judge
-    report = JudgeReport(lister.name, planned=len(job.asks), done_before=job.done_before)
-    noting: JsonDict = {"judge": lister.name, "params": lister.params}
-    with noted(workspace, "objects", noting) as ongoing:
-        ongoing.plan(report.planned)
-
-        def counted(ask: ObjectsQuestion, verdict: Verdict) -> tuple[ObjectsQuestion, Verdict]:
-            report.add(verdict)
-            if watch:
-                watch(report, sum(report.judgments.values()), report.planned)
-            return ask, verdict
-
-        async def do(ask: ObjectsQuestion) -> tuple[ObjectsQuestion, Verdict]:
-            try:
-                exhibit = _exhibit(workspace, ask.question)
-            except ImarenaError as error:  # a picture was withdrawn, or its file is gone
-                return counted(ask, Verdict(Status.INVALID_IMAGE, error=str(error)))
-            started = time.monotonic()
-            verdict = await lister.judge(exhibit)
-            if verdict.usage.latency_s is None:
-                took = {"latency_s": round(time.monotonic() - started, 4)}
-                verdict = replace(verdict, usage=verdict.usage.model_copy(update=took))
-            return counted(ask, verdict)
-
-        def failed(ask: ObjectsQuestion, error: Exception) -> tuple[ObjectsQuestion, Verdict]:
-            return counted(ask, Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error}"))
-
-        def write(batch: list[tuple[ObjectsQuestion, Verdict]]) -> None:
-            workspace.store.add([record for one in batch for record in _records(job.wired, *one, ongoing.run_id)])
-
-        plan = RunPlan(job.asks, do, failed, write, total=len(job.asks), stage="objects", concurrency=job.concurrency)
-
-        async def whole() -> RunTally:
-            async with job.wired.door.opened() if job.wired.door else nullcontext():
-                return await run_async(plan)
-
-        try:
-            tally = asyncio.run(whole()) if job.asks else RunTally()
-            report.stopped, report.seconds = tally.stopped, tally.seconds
-        finally:
-            ongoing.counts = dict(report.judgments) | ({"missing": report.missing} if report.missing else {})
-            ongoing.cost_usd = report.cost_usd
-            ongoing.partial = report.missing > 0
-    return report
+    report = JudgeReport(lister.name, done_before=job.done_before)
+    run = JudgeRun(
+        "objects", {"judge": lister.name, "params": lister.params}, lister, job.asks,
+        lambda ask: JudgeQuestion(_exhibit(workspace, ask.question)), partial(_records, job.wired),
+    )  # fmt: skip
+    return ask_judge(workspace, run, report, job.terms, watch)
 
 
 def _exhibit(workspace: Workspace, question: ObjectListSubject) -> Exhibit:
@@ -156,20 +129,19 @@ def _exhibit(workspace: Workspace, question: ObjectListSubject) -> Exhibit:
     )
 
 
-def _records(wired: Wired, ask: ObjectsQuestion, verdict: Verdict, run_id: str) -> list[Record]:
+def _records(wired: Wired, batch: Sequence[tuple[ObjectsQuestion, Verdict]], run_id: str) -> Iterator[Record]:
     """The raw reply first, then the list that was read from it."""
-    subject = ask.question.subject
-    records: list[Record] = []
-    value: JsonDict = {**verdict.reasons, "instruction": ask.question.instruction}
-    usage = verdict.usage.model_dump(exclude_none=True)
-    if usage:
-        value["usage"] = usage
-    if verdict.raw:
-        reply = Reply(
-            work_id=work_of(wired.judge, subject), attempt=ask.attempt, raw=verdict.raw, usage=verdict.usage,
-            model=verdict.model, run_id=run_id,
-        )  # fmt: skip
-        records.append(reply)
-        value["reply_id"] = reply.reply_id
-    records.append(objects_evidence(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error))
-    return records
+    for ask, verdict in batch:
+        subject = ask.question.subject
+        usage = verdict.usage.model_dump(exclude_none=True)
+        value: JsonDict = {**verdict.reasons, "instruction": ask.question.instruction}
+        if usage:
+            value["usage"] = usage
+        if verdict.raw:
+            reply = Reply(
+                work_id=work_of(wired.judge, subject), attempt=ask.attempt, raw=verdict.raw, usage=verdict.usage,
+                model=verdict.model, run_id=run_id,
+            )  # fmt: skip
+            yield reply
+            value["reply_id"] = reply.reply_id
+        yield objects_evidence(wired.judge, subject, ask.attempt, value, verdict.status, verdict.error)

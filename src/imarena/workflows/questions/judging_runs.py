@@ -15,9 +15,11 @@ from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
 from imarena.workflows.questions.case_context import with_context
+from imarena.workflows.questions.placing import judge_terms
+from imarena.workflows.questions.report import JudgeReport, Watch
 from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import Estimate, estimate
-from imarena.workflows.questions.judging import Asking, JudgeReport, Watch, judge_cases
+from imarena.workflows.questions.judging import Asking, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import EndpointArguments, Wired, alone, need_shape, wire_judge
@@ -131,17 +133,17 @@ def _job(
     policy: OrderPolicy = "both",
     repeats: int = 1,
 ) -> Job:
-    concurrency = (words.concurrency if words else None) or wired.concurrency
+    said = words or EndpointArguments()
     chosen = sampler or Sampler()
     cases = with_context(workspace, wired.judge, cases, board.parents)
     planned = plan_cases(workspace, wired.judge, cases, board.parents)
+    concurrency = said.concurrency or wired.concurrency
     found = estimate(workspace, wired, planned, board, concurrency=concurrency, at_most=chosen.kind == "adaptive")
     asking = Asking(
         command=command,
         dimension=wired.dimension,
         orders="" if command == "judge" or policy == "both" else policy,
-        concurrency=concurrency,
-        opening=wired.door.opened if wired.door else None,
+        terms=judge_terms(workspace.settings, wired, executor=said.executor, concurrency=said.concurrency),
     )
     return Job(wired, board, cases, found, asking, chosen, policy, repeats)
 

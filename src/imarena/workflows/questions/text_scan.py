@@ -5,19 +5,17 @@ stored words, so that a new list of tell-tale words costs no second reading.
 """
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from imarena.core import ImarenaError, Progress, UserError
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
-from imarena.engine import RunPlan, RunTally, computing, run_async
+from imarena.engine import Task, WorkerDied
 from imarena.storage import Workspace, withdrawn
+from imarena.workflows.questions import Earlier, Questions, Terms, ask, executor_for
 from imarena.workflows.wiring import noted
 
 TEXT = "text"
@@ -60,22 +58,22 @@ def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
     return {sha256: None for sha256 in found if sha256 not in gone}
 
 
-def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanReport:
+def scan(workspace: Workspace, *, executor: str = "", progress: Progress | None = None) -> ScanReport:
     """Read every picture that was not read yet, then flag. Ctrl-C stops cleanly; what was read is kept."""
     report = ScanReport()
-    done, attempts = _known(workspace)
+    past = _earlier(workspace)
     wanted = pictures_to_scan(workspace)
     if not wanted:
         raise UserError("There are no pictures to read.", hint="Import items or outputs, or run `imarena edit`.")
-    work = [sha256 for sha256 in wanted if sha256 not in done]
+    terms = Terms(executor_for(workspace.settings, executor, None), computes=True, progress=progress)
+    work = [sha256 for sha256 in wanted if sha256 not in past.done]
     report.planned, report.done_before = len(work), len(wanted) - len(work)
     noting: JsonDict = {"reader": READER, "version": _reader_version()}
     with noted(workspace, "scan", noting) as ongoing:
         ongoing.plan(report.planned)
         try:
-            if work:
-                tally = asyncio.run(_read_all(workspace, work, attempts, report, progress))
-                report.stopped, report.seconds = tally.stopped, tally.seconds
+            tally = asyncio.run(ask(_questions(workspace, work, past, report), terms))
+            report.stopped, report.seconds = tally.stopped, tally.seconds
             report.flagged = flag(workspace)
         finally:
             ongoing.counts = {**report.read, "flagged": report.flagged}
@@ -85,65 +83,75 @@ def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanRepor
     return report
 
 
-def _known(workspace: Workspace) -> tuple[set[str], dict[str, int]]:
+def _earlier(workspace: Workspace) -> Earlier:
     """Pictures that this reader read, and the number of the next attempt at each."""
-    done: set[str] = set()
-    attempts: dict[str, int] = {}
+    found = Earlier()
     for row in workspace.store.rows(Evidence, kind=TEXT, tool=READER):
         if f'"{_reader_version()}"' not in row["body"]:
             continue
-        attempts[row["image_sha256"]] = attempts.get(row["image_sha256"], 0) + 1
+        found.attempts[row["image_sha256"]] = found.attempts.get(row["image_sha256"], 0) + 1
         if row["status"] == Status.OK.value:
-            done.add(row["image_sha256"])
-    return done, attempts
+            found.done.add(row["image_sha256"])
+    return found
 
 
 def _reader_version() -> str:
     return version(READER)
 
 
-async def _read_all(
-    workspace: Workspace, work: Sequence[str], attempts: dict[str, int], report: ScanReport, progress: Progress | None
-) -> RunTally:
-    def record(sha256: str, status: Status, lines: list[Any], error: str = "") -> Evidence:
-        report.read[status.value] += 1
-        if error:
-            report.errors[error[:300]] += 1
-        attempt = attempts.get(sha256, 0)
+@dataclass(frozen=True)
+class Read:
+    """The words of a picture: each line's text, confidence and box; or the status that says why there are none."""
+
+    status: Status
+    lines: list[Any] = field(default_factory=list)
+    error: str = ""
+
+
+def _questions(
+    workspace: Workspace, work: Sequence[str], past: Earlier, report: ScanReport
+) -> Questions[str, bytes, Read]:
+    def settle(_: str, read: Read) -> Read:
+        report.read[read.status.value] += 1
+        if read.error:
+            report.errors[read.error[:300]] += 1
+        return read
+
+    def evidence(sha256: str, read: Read) -> Evidence:
+        attempt = past.attempts.get(sha256, 0)
         return Evidence(
-            image_sha256=sha256, tool=READER, tool_version=_reader_version(), kind=TEXT, status=status, error=error,
-            params={"attempt": attempt} if attempt else {}, value={"lines": lines} if status is Status.OK else None,
+            image_sha256=sha256, tool=READER, tool_version=_reader_version(), kind=TEXT, status=read.status,
+            error=read.error, params={"attempt": attempt} if attempt else {},
+            value={"lines": read.lines} if read.status is Status.OK else None,
         )  # fmt: skip
 
-    def failed(sha256: str, error: Exception) -> Evidence:
-        return record(sha256, Status.INVALID_IMAGE, [], f"{type(error).__name__}: {error}")
+    def write(batch: list[tuple[str, Read]]) -> None:
+        workspace.store.add([evidence(*one) for one in batch])
 
-    async def do(executor: Executor, sha256: str) -> Evidence:
-        loop = asyncio.get_running_loop()
-        try:
-            data = await asyncio.to_thread(workspace.blobs.get, sha256)
-            return record(sha256, Status.OK, await loop.run_in_executor(executor, _lines, data))
-        except ImarenaError as error:  # its file is gone, or is no picture any more: `verify` tells
-            return record(sha256, Status.INVALID_IMAGE, [], str(error))
-
-    def write(batch: list[Evidence]) -> None:
-        workspace.store.add(batch)
-
-    with computing() as executor:
-        lanes = 2 * (os.cpu_count() or 1)
-        reading = partial(do, executor)
-        plan = RunPlan(work, reading, failed, write, total=len(work), stage="pictures read", concurrency=lanes)
-        return await run_async(plan, progress=progress)
+    return Questions(
+        work, workspace.blobs.get, Task(_read, _unread), _unread, settle, write, stage="pictures read"
+    )  # fmt: skip
 
 
-def _lines(data: bytes) -> list[Any]:
+async def _read(data: bytes) -> Read:
     """The words of a picture, as the built-in judge reads them."""
     from imarena.images import decode
     from imarena.vision import read_lines
 
-    return [
-        [line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in read_lines(decode(data))
-    ]
+    try:
+        lines = read_lines(decode(data))
+    except ImarenaError as error:  # its file is no picture any more: `verify` tells
+        return Read(Status.INVALID_IMAGE, error=str(error))
+    return Read(
+        Status.OK, [[line.text, round(line.confidence, 3), [round(end, 4) for end in line.box]] for line in lines]
+    )
+
+
+def _unread(_: object, error: Exception) -> Read:
+    if isinstance(error, ImarenaError):
+        return Read(Status.INVALID_IMAGE, error=str(error))
+    status = Status.API_ERROR if isinstance(error, WorkerDied) else Status.INVALID_IMAGE
+    return Read(status, error=f"{type(error).__name__}: {error}")
 
 
 # ---------------------------------------------------------------- flags

@@ -38,7 +38,7 @@ FUNCTION = "function:"
 
 @dataclass(frozen=True)
 class EndpointArguments:
-    """What the command line says about a judge's endpoint; empty where it says nothing."""
+    """What the command line says about a judge and how it is asked; empty where it says nothing."""
 
     endpoint: str = ""
     base_url: tuple[str, ...] = ()
@@ -46,6 +46,7 @@ class EndpointArguments:
     api_key_env: tuple[str, ...] = ()
     concurrency: int | None = None
     options: Mapping[str, JsonValue] = field(default_factory=dict)
+    executor: str = ""
 
 
 class Door:

@@ -1,0 +1,135 @@
+"""Where questions are answered: `threads` of this process, `processes`, a `ray` cluster; `auto` chooses.
+
+The same questions get the same answers everywhere: only the place and the time differ.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Executor as Pool
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, get_args
+
+from imarena.core.errors import UnknownName
+from imarena.core.settings import ExecutorKind
+from imarena.engine.process_lane import ProcessLane, packed
+from imarena.engine.task import A, Executor, Lane, Q, Task, WorkerDied
+
+FEW_CORES = 4
+"""Up to here a process each costs more memory than it saves time: the picture libraries let go of Python's lock."""
+ENOUGH = 200
+"""Questions that pay for the start of processes: each imports and loads its models, 2 to 4 CPU seconds by
+`benchmarks/builtin_judge.py executors`, and `builtin` takes 0.08 s for a picture."""
+AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Open(Generic[Q, A]):
+    """An executor at work, and how many questions it answers at once."""
+
+    ask: Executor[Q, A]
+    slots: int
+
+
+def read_executor(text: str) -> ExecutorKind:
+    """The kind that a command-line option names."""
+    for kind in get_args(ExecutorKind):
+        if text == kind:
+            found: ExecutorKind = kind
+            return found
+    raise UnknownName(f"There is no executor called '{text}'.", hint=f"Known: {', '.join(get_args(ExecutorKind))}.")
+
+
+def chosen(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKind:
+    """What `auto` stands for: processes for many questions that are all computing, on a machine with cores for them."""
+    if kind != "auto":
+        return kind
+    pays = computes and questions >= ENOUGH and (os.cpu_count() or 1) > FEW_CORES
+    return "processes" if pays else "threads"
+
+
+@asynccontextmanager
+async def opened(
+    kind: ExecutorKind, task: Task[Q, A], questions: int, *, computes: bool, at_once: int | None
+) -> AsyncIterator[Open[Q, A]]:
+    """An executor for as many questions. `computes`: an answer is all computing and needs a core.
+
+    `at_once`: how many at a time; None: as many as there are cores, or eight that wait. Left while questions are under
+    way (a second Ctrl-C), it ends their workers.
+    """
+    cores = os.cpu_count() or 1
+    which = chosen(kind, questions, computes=computes)
+    if which == "threads" and not computes:
+        yield Open(_here(task), max(1, min(at_once or AT_ONCE, questions)))
+    elif which == "threads":
+        with ThreadPoolExecutor(cores) as pool:
+            yield Open(_in_threads(task, pool), max(1, min(at_once or 2 * cores, 2 * cores, questions)))
+    else:
+        with _workers(which, task) as (start, most):
+            slots = max(1, min(at_once or most, most, questions))
+            with _lanes(start, slots) as ask:
+                yield Open(ask, slots)
+
+
+def _here(task: Task[Q, A]) -> Executor[Q, A]:
+    """On the event loop: for what waits."""
+
+    async def ask(_: int, question: Q) -> A:
+        return await task.attempt(question)
+
+    return ask
+
+
+def _in_threads(task: Task[Q, A], pool: Pool) -> Executor[Q, A]:
+    """In threads: for what computes."""
+
+    async def ask(_: int, question: Q) -> A:
+        return await asyncio.get_running_loop().run_in_executor(pool, lambda: asyncio.run(_awaited(task, question)))
+
+    return ask
+
+
+async def _awaited(task: Task[Q, A], question: Q) -> A:
+    return await task.attempt(question)
+
+
+@contextmanager
+def _workers(kind: ExecutorKind, task: Task[Q, A]) -> Iterator[tuple[Callable[[], Lane[Q, A]], int]]:
+    """What starts a worker, and how many of them there may be."""
+    data = packed(task)
+    with ExitStack() as held:
+        if kind == "ray":
+            from imarena.engine.ray_lane import RayLane, cluster, cluster_cpus
+
+            ray: Any = held.enter_context(cluster())
+            yield partial(RayLane, ray, data), cluster_cpus(ray)
+        else:
+            yield partial(ProcessLane, data), os.cpu_count() or 1
+
+
+@contextmanager
+def _lanes(start: Callable[[], Lane[Q, A]], slots: int) -> Iterator[Executor[Q, A]]:
+    """A worker for each slot. One that dies leaves its question without an answer, and another takes its place."""
+    lanes = [start() for _ in range(slots)]
+    busy = [False] * slots
+
+    async def ask(slot: int, question: Q) -> A:
+        busy[slot] = True
+        try:
+            answer = await lanes[slot].ask(question)
+        except WorkerDied:
+            lanes[slot].stop(at_once=True)
+            lanes[slot] = start()
+            busy[slot] = False
+            raise
+        busy[slot] = False
+        return answer
+
+    try:
+        yield ask
+    finally:
+        for lane, left in zip(lanes, busy, strict=True):  # nobody waits any more for what is still under way
+            lane.stop(at_once=left)

@@ -1,0 +1,125 @@
+"""A worker process: it is sent the task once, then one question after the other.
+
+A pool of the standard library ends as a whole when one of its processes dies, does not say which question killed it,
+and imports the program that started it again. Here every process has pipes of its own: the question that it died of
+is known, the others go on, and a script needs no guard around its main part.
+"""
+
+import asyncio
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any, Generic
+
+from imarena.core.errors import UserError
+from imarena.engine.task import A, Q, Task, WorkerDied
+
+STOP_S = 10.0
+_DIED = (EOFError, OSError, pickle.UnpicklingError)
+"""What reading from, or writing to, a process that ended raises."""
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from imarena.engine.process_worker import main; main()"
+
+
+class ProcessLane(Generic[Q, A]):
+    """One process, started with its first question."""
+
+    def __init__(self, task: bytes) -> None:
+        self._task = task
+        self._thread = ThreadPoolExecutor(1)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    async def ask(self, question: Q) -> A:
+        """Send the question and wait for its answer."""
+        loop = asyncio.get_running_loop()
+        answer, error = await loop.run_in_executor(self._thread, self._exchange, question)
+        if error is not None:
+            raise error
+        found: A = answer
+        return found
+
+    def _exchange(self, question: Q) -> Any:
+        process = self._process or self._start()
+        try:
+            return _sent(process, question)
+        except _DIED as error:
+            raise WorkerDied(f"the worker process ended with code {_ended(process)}") from error
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """A process that has the task. One that cannot start ends the run: the next one could not start either."""
+        program = [sys.executable, "-c", _PROGRAM.format(path=[str(part) for part in sys.path])]
+        with _deaf_to_interrupt():
+            process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  # our own
+        self._process = process
+        try:
+            error = _sent(process, self._task)
+        except _DIED as died:
+            told = f"A worker process could not start; it ended with code {_ended(process)}."
+            raise UserError(told, hint="Use --executor threads.") from died
+        if error is not None:
+            raise error
+        return process
+
+    def stop(self, *, at_once: bool) -> None:
+        """End the process: when its question is answered, or at once."""
+        if at_once and self._process is not None:
+            self._process.kill()
+        self._thread.shutdown(wait=True)
+        if self._process is None:
+            return
+        with suppress(OSError):  # it is gone already
+            _send(self._process, None)
+        _ended(self._process)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """The code that it ends with, by itself or after a while by force."""
+    try:
+        return process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def _send(process: subprocess.Popen[bytes], message: object) -> None:
+    data = pickle.dumps(message)  # whole before any of it is sent: a half message would spoil the next
+    if process.stdin is not None:
+        process.stdin.write(data)
+        process.stdin.flush()
+
+
+def _sent(process: subprocess.Popen[bytes], message: object) -> Any:
+    """Send, and wait for what comes back."""
+    _send(process, message)
+    return pickle.load(process.stdout) if process.stdout is not None else None  # noqa: S301  # a process of our own
+
+
+@contextmanager
+def _deaf_to_interrupt() -> Iterator[None]:
+    """Ctrl-C goes to every process of a terminal. A process that is started here does not hear it."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def packed(task: Task[Q, A]) -> bytes:
+    """The task as it is sent. Raises `UserError` where it holds what cannot leave this process."""
+    try:
+        return pickle.dumps(task)
+    except Exception as error:
+        raise UserError(
+            f"This work cannot be sent to another process: {type(error).__name__}: {error}.",
+            hint="Define the judge or function at the top level of a module, or use --executor threads.",
+        ) from error

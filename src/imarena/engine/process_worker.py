@@ -1,0 +1,80 @@
+"""What runs in a worker process: questions come in through standard input, answers go out through standard output."""
+
+import asyncio
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+from typing import Any, BinaryIO
+
+from imarena.core.errors import UserError
+from imarena.core.version import VERSION
+from imarena.engine.task import Task
+
+
+def main() -> None:
+    """Take the task, then answer until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # as many processes as cores: a thread each is enough
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a judge prints is no answer
+    messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(sys.stdin.buffer, messages), daemon=True).start()
+    try:
+        task = unpacked(messages.get())
+    except UserError as error:
+        _send(answers, pickle.dumps(error))
+        return
+    _send(answers, pickle.dumps(None))
+    with asyncio.Runner() as runner:
+        while (question := messages.get()) is not None:
+            outcome = runner.run(task.outcome(question))
+            try:
+                data = pickle.dumps(outcome)
+            except Exception as error:  # noqa: BLE001  # an answer that cannot be sent is a failure of its question
+                data = pickle.dumps((task.failed(question, error), None))
+            _send(answers, data)
+
+
+def _receive(source: BinaryIO, messages: "queue.SimpleQueue[Any]") -> None:
+    """Hand on what comes; end with the process that asks, also where that was killed while this one was computing."""
+    try:
+        while True:
+            message = pickle.load(source)  # noqa: S301  # from the process that started this one
+            messages.put(message)
+            if message is None:
+                return
+    except Exception:  # noqa: BLE001  # the end of the file, or a message that was cut off by a kill
+        os._exit(1)
+
+
+def _send(answers: BinaryIO, data: bytes) -> None:
+    answers.write(data)
+    answers.flush()
+
+
+def loaded(data: bytes) -> Any:
+    """A task or a question, where it is answered."""
+    try:
+        return pickle.loads(data)  # noqa: S301  # from the process that asks
+    except Exception as error:
+        raise UserError(
+            f"A worker cannot load this work: {type(error).__name__}: {error}.",
+            hint="Is the package that it comes from installed, or its folder on PYTHONPATH, where the workers run?",
+        ) from error
+
+
+def unpacked(data: bytes) -> Task[Any, Any]:
+    """The task, by the same version of the software."""
+    task: Task[Any, Any] = loaded(data)
+    if task.version != VERSION:
+        raise UserError(
+            f"A worker has imarena {VERSION}, and this command is of {task.version}: their answers may differ.",
+            hint="Install the same version on every machine of the cluster.",
+        )
+    return task

@@ -1,0 +1,107 @@
+"""One order to an editor, and what comes of it: asked and looked at wherever the executor has workers."""
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+
+from imarena.core.errors import InvalidImage
+from imarena.core.ids import sha256_hex
+from imarena.core.protocols import Editor, EditRequest, EditResult
+from imarena.core.records import Evidence, ImageRef, JsonDict, Status
+from imarena.editors.function import FunctionEditor
+from imarena.images import check
+from imarena.workflows.editing_steps import StepJournal
+
+
+@dataclass(frozen=True)
+class EditOrder:
+    """What is put to an editor, by its place in the list, and whether what it makes is measured."""
+
+    editor: int
+    request: EditRequest
+    words: str
+    measured: bool
+    journal: StepJournal | None = None
+    """Of an editor of many steps: keeps each of them, so that it goes on where an earlier run broke off."""
+
+
+@dataclass(frozen=True)
+class EditMade:
+    """An edit that was tried: what the editor said, its picture if that is one, and what was measured on it."""
+
+    result: EditResult
+    evidence: tuple[Evidence, ...] = ()
+    info: ImageRef | None = None
+
+
+@dataclass(frozen=True)
+class AskEditor:
+    """Puts an order to an editor and looks at what came back."""
+
+    editors: tuple[Editor, ...]
+
+    async def __call__(self, order: EditOrder) -> EditMade:
+        """Ask, and look in a thread."""
+        editor = self.editors[order.editor]
+        started = time.perf_counter()
+        resumable = editor.traits.resumable
+        if order.journal is not None and resumable is not None:
+            result = await resumable.go_on(order.request, order.journal)
+        else:
+            result = await editor.edit(order.request)
+        if result.latency_s is None:
+            result = replace(result, latency_s=time.perf_counter() - started)
+        return await asyncio.to_thread(_looked_at, order, result) if result.status is Status.OK else EditMade(result)
+
+    def failed(self, order: EditOrder, error: Exception) -> EditMade:
+        """An unexpected failure as a status."""
+        return failed_edit(self.editors[order.editor], error)
+
+
+def failed_edit(editor: Editor, error: Exception) -> EditMade:
+    """An unexpected failure; that of a function in the words of who wrote it."""
+    told = editor.raised(error) if isinstance(editor, FunctionEditor) else f"{type(error).__name__}: {error}"
+    return EditMade(EditResult(Status.API_ERROR, error=told))
+
+
+def _looked_at(order: EditOrder, result: EditResult) -> EditMade:
+    """Check the pixels, at their native resolution, as they came."""
+    if result.image is None:
+        why = result.error or "the editor said ok and returned no image"
+        return EditMade(replace(result, status=Status.MISSING_OUTPUT, error=why))
+    try:
+        info = check(result.image)
+    except InvalidImage as error:
+        return EditMade(no_picture(result, error))
+    reference = ImageRef(
+        sha256=sha256_hex(result.image), size_bytes=len(result.image), media_type=info.media_type,
+        width=info.width, height=info.height,
+    )  # fmt: skip
+    return EditMade(result, _measured(order, result.image, reference) if order.measured else (), reference)
+
+
+def no_picture(result: EditResult, error: InvalidImage) -> EditResult:
+    """What came back is no picture, or one that must not be kept."""
+    start = (result.image or b"")[:60].decode("utf-8", "replace").strip()
+    told = str(error).splitlines()[0]
+    if start[:1] in "<{" and start:
+        told += f"; it begins with {start!r}: the address may be wrong"
+    return replace(result, status=Status.INVALID_IMAGE, image=None, error=told)
+
+
+def _measured(order: EditOrder, image: bytes, output: ImageRef) -> tuple[Evidence, ...]:
+    """Failure modes against the first source and against each reference."""
+    from imarena.editors import failure_modes as modes
+
+    found: list[tuple[bytes, str, JsonDict]] = []
+    request = order.request
+    if request.sources:
+        found.append((request.sources[0], "edit", modes.against_source(image, request.sources[0], order.words)))
+    found += [(data, "reference", modes.against_reference(image, data)) for data in request.references]
+    return tuple(
+        Evidence(
+            image_sha256=output.sha256, against_sha256=sha256_hex(data), tool=modes.TOOL, tool_version=modes.VERSION,
+            kind=f"failure_modes.{kind}", params=modes.THRESHOLDS, value=value,
+        )
+        for data, kind, value in found
+    )  # fmt: skip

@@ -1,0 +1,22 @@
+"""What was asked before: only an ok answer counts as one, failures are asked again."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Earlier:
+    """Questions with an ok answer, and the number of the next attempt at each that was asked."""
+
+    done: set[str] = field(default_factory=set)
+    attempts: dict[str, int] = field(default_factory=dict)
+
+
+def earlier(stored: Iterable[tuple[str, int, bool]]) -> Earlier:
+    """From stored attempts: the question, the attempt's number, whether it was ok."""
+    found = Earlier()
+    for question, attempt, ok in stored:
+        found.attempts[question] = max(found.attempts.get(question, 0), attempt + 1)
+        if ok:
+            found.done.add(question)
+    return found

@@ -1,0 +1,47 @@
+"""Where a judge or an editor can be asked. It follows from their traits."""
+
+from collections.abc import Sequence
+
+from imarena.core.errors import UserError
+from imarena.core.protocols import Editor, Judge
+from imarena.core.settings import ExecutorKind, Settings
+from imarena.engine import read_executor
+from imarena.workflows.questions.loop import Terms
+from imarena.workflows.wiring import Wired
+
+
+def computes(*asked: Judge | Editor) -> bool:
+    """Is an answer all computing? Otherwise it waits: for an endpoint, a program, a file."""
+    return bool(asked) and all(one.traits.cpu_bound for one in asked)
+
+
+def executor_for(settings: Settings, option: str, staying: str | None) -> ExecutorKind:
+    """The executor of a command: its option, else the workspace's setting.
+
+    `staying` names a judge or editor that can only be asked from this process; None where there is none. The option
+    cannot be followed then, and says so; the setting is for the others.
+    """
+    if not option:
+        return settings.executor if staying is None else "threads"
+    kind = read_executor(option)
+    if staying is not None and kind in ("processes", "ray"):
+        raise UserError(
+            f"'{staying}' can only be asked from this process: its connection, its model or its cost limit is here.",
+            hint="Use --executor threads or auto; --concurrency says how many questions are asked at once.",
+        )
+    return kind
+
+
+def judge_terms(settings: Settings, wired: Wired, *, executor: str = "", concurrency: int | None = None) -> Terms:
+    """How a judge is asked: by what the command says, and by what the judge needs."""
+    judge, door = wired.judge, wired.door
+    if door is None:
+        return Terms(executor_for(settings, executor, None), concurrency, computes(judge))
+    kind = executor_for(settings, executor, judge.name)
+    return Terms(kind, concurrency or wired.concurrency, computes(judge), door.opened)
+
+
+def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:
+    """The same for editors. One that is opened or keeps a journal holds what other processes cannot share."""
+    staying = (one.name for one in editors if one.traits.opened is not None or one.traits.resumable is not None)
+    return executor_for(settings, option, next(staying, None))

@@ -1,0 +1,122 @@
+"""Questions to a judge: asked by the loop, timed, counted by status, and stored with the run that asked them."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from imarena.core.errors import ImarenaError, InvalidImage
+from imarena.core.protocols import Exhibit, Judge, Verdict
+from imarena.core.records import JsonDict, Record, Status
+from imarena.engine import Task
+from imarena.storage import Workspace
+from imarena.workflows.questions.loop import Questions, Terms, ask
+from imarena.workflows.questions.report import JudgeReport, Watch
+from imarena.workflows.runs import noted
+
+W = TypeVar("W")
+
+
+@dataclass(frozen=True)
+class JudgeQuestion:
+    """What is put to a judge."""
+
+    exhibit: Exhibit
+    held: Mapping[str, str] | None = None
+    """Of several questions: what an earlier attempt got answers to, which are not asked for again."""
+    draw: Callable[[Exhibit], Exhibit] | None = None
+    """What is still to be done to the pictures, where the judge is."""
+
+
+@dataclass(frozen=True)
+class AskJudge:
+    """Puts a question to a judge and takes the time."""
+
+    judge: Judge
+
+    async def __call__(self, question: JudgeQuestion) -> Verdict:
+        """Ask only what no earlier attempt got an answer to."""
+        exhibit = question.exhibit
+        if question.draw is not None:
+            try:
+                exhibit = await asyncio.to_thread(question.draw, exhibit)
+            except InvalidImage as error:
+                return Verdict(Status.INVALID_IMAGE, error=str(error))
+        started = time.monotonic()
+        partly_asked = self.judge.traits.partly_asked
+        if question.held is not None and partly_asked is not None:
+            verdict = await partly_asked.go_on(exhibit, question.held)
+        else:
+            verdict = await self.judge.judge(exhibit)
+        took = {"elapsed_s": round(time.monotonic() - started, 4)}
+        if verdict.usage.latency_s is None:
+            took["latency_s"] = took["elapsed_s"]
+        return replace(verdict, usage=verdict.usage.model_copy(update=took))
+
+
+def failed_verdict(_: object, error: Exception) -> Verdict:
+    """An unexpected failure as a status."""
+    if isinstance(error, ImarenaError):
+        return Verdict(Status.INVALID_IMAGE, error=str(error))
+    return Verdict(Status.API_ERROR, error=f"{type(error).__name__}: {error}")
+
+
+@dataclass(frozen=True)
+class JudgeRun(Generic[W]):
+    """One judge and everything that it is asked in a run."""
+
+    command: str
+    settings: JsonDict
+    """Of the run's record."""
+    judge: Judge
+    work: Sequence[W]
+    show: Callable[[W], JudgeQuestion]
+    records: Callable[[Sequence[tuple[W, Verdict]], str], Iterable[Record]]
+    """Of a batch: each raw reply first, then what was read from it; with the run's id."""
+    check: Callable[[Verdict, W], Verdict] = lambda verdict, _: verdict
+    """What is said about a verdict before it is counted. What it raises ends the run."""
+    twins: Callable[[W], int] = lambda _: 0
+    """How many more outputs an answer counts for."""
+    copies: Callable[[str], Sequence[Record]] = lambda _: ()
+    """What follows from earlier answers and is stored first; with the run's id."""
+    group: Callable[[W], str] | None = None
+    to_write: int | None = None
+    """Records that the run will write; None: one for each question."""
+
+
+def ask_judge(
+    workspace: Workspace, run: JudgeRun[W], report: JudgeReport, terms: Terms, watch: Watch | None = None
+) -> JudgeReport:
+    """Ask all of it, and note the run: what it was to do, what came of it, what it cost."""
+    report.planned = len(run.work)
+    with noted(workspace, run.command, run.settings) as ongoing:
+        ongoing.plan(report.planned if run.to_write is None else run.to_write)
+        copies = run.copies(ongoing.run_id)
+        workspace.store.add(copies)
+
+        def settle(work: W, verdict: Verdict) -> Verdict:
+            verdict = run.check(verdict, work)
+            report.add(verdict, run.twins(work))
+            if watch:
+                watch(report, report.judgments.total(), report.planned)
+            return verdict
+
+        def write(batch: list[tuple[W, Verdict]]) -> None:
+            workspace.store.add(run.records(batch, ongoing.run_id))
+
+        task = Task(AskJudge(run.judge), failed_verdict)
+        stage = f"judgments by {run.judge.name}"
+        try:
+            tally = asyncio.run(
+                ask(Questions(run.work, run.show, task, failed_verdict, settle, write, None, run.group, stage), terms)
+            )
+            report.stopped, report.seconds = tally.stopped, tally.seconds
+        finally:
+            ongoing.counts = dict(report.stored + Counter({Status.OK.value: len(copies)}))
+            ongoing.cost_usd = report.cost_usd
+            ongoing.partial = report.missing > 0
+            if report.missing:
+                ongoing.counts["missing"] = report.missing
+    return report
