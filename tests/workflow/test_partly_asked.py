@@ -15,8 +15,9 @@ from imarena.judges.chat.viescore import make_edit
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.questions.cases import load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import estimate
-from imarena.workflows.questions.judging import JudgeReport, judge_cases
+from imarena.workflows.questions.judging import judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
+from imarena.workflows.questions.report import JudgeReport
 from imarena.workflows.studies.probe import judge_probes
 from imarena.workflows.studies.probe_run import plan_probe, run_probe
 from imarena.workflows.wiring.judges import EndpointArguments, Wired, wire_judge

@@ -1,4 +1,4 @@
-"""Options that several commands have: ``key=value`` pairs, the range of a judge's scores, the executor, tables in files."""
+"""Options that several commands have: ``key=value`` pairs, the range of a judge's scores, the executor, and tables."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -49,6 +49,7 @@ from .registry import Registry as Registry
 from .resampling import ROUNDS as ROUNDS
 from .resampling import SEED as SEED
 from .settings import FILE_NAME as FILE_NAME
+from .settings import ExecutorKind as ExecutorKind
 from .settings import Settings as Settings
 from .settings import load_settings as load_settings
 from .traits import Aside as Aside

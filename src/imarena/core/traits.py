@@ -157,6 +157,8 @@ class EditorTraits:
     """Task words may be put around the instruction (`edit --wrap`)."""
     needs_key: bool = False
     """The request's `params` have to name the item: only for outputs that were made elsewhere."""
+    cpu_bound: bool = False
+    """It computes here and waits for nobody."""
     opening: Callable[[], AbstractAsyncContextManager[object]] | None = None
     """Opens what it needs while it works, such as a client or a model; None where there is nothing to open."""
     resumable: Resumable | None = None

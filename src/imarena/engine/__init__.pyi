@@ -1,5 +1,10 @@
+from .executors import Open as Open
+from .executors import opened as opened
+from .executors import read_executor as read_executor
+from .run import FLUSH_S as FLUSH_S
 from .run import RunPlan as RunPlan
 from .run import RunTally as RunTally
-from .run import computing as computing
 from .run import run_async as run_async
 from .run import run_plan as run_plan
+from .task import Task as Task
+from .task import WorkerDied as WorkerDied

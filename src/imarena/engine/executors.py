@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, get_args
 
-from imarena.core.errors import UnknownName
-from imarena.core.settings import ExecutorKind
+from imarena.core import ExecutorKind, UnknownName
 from imarena.engine.process_lane import ProcessLane, packed
 from imarena.engine.task import A, Executor, Lane, Q, Task, WorkerDied
 

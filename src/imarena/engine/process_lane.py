@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, Generic
 
-from imarena.core.errors import UserError
+from imarena.core import UserError
 from imarena.engine.task import A, Q, Task, WorkerDied
 
 STOP_S = 10.0

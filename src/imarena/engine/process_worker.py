@@ -9,8 +9,7 @@ import sys
 import threading
 from typing import Any, BinaryIO
 
-from imarena.core.errors import UserError
-from imarena.core.version import VERSION
+from imarena.core import VERSION, UserError
 from imarena.engine.task import Task
 
 

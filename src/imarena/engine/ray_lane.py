@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, Generic
 
-from imarena.core.errors import MissingExtra, UserError
+from imarena.core import MissingExtra, UserError
 from imarena.engine.process_worker import loaded, unpacked
 from imarena.engine.task import A, Q, Task, WorkerDied
 

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from imarena.core.errors import ImarenaError
-from imarena.core.version import VERSION
+from imarena.core import VERSION, ImarenaError
 
 Q = TypeVar("Q")
 A = TypeVar("A")

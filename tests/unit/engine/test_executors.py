@@ -11,7 +11,7 @@ import pytest
 
 from imarena.core.errors import MissingExtra, UnknownName, UserError
 from imarena.core.settings import ExecutorKind
-from imarena.engine import Open, Plan, Task, WorkerDied, opened, read_executor, run_async
+from imarena.engine import Open, RunPlan, Task, WorkerDied, opened, read_executor, run_async
 from imarena.engine.executors import ENOUGH, FEW_CORES, chosen
 from imarena.engine.process_lane import packed
 from imarena.engine.process_worker import unpacked
@@ -181,7 +181,7 @@ def test_a_group_stays_in_one_slot_until_another_slot_has_nothing_left() -> None
 
     work = [f"{group}{number}" for number in range(10) for group in "abc"] + [f"d{number}" for number in range(40)]
     written: list[str] = []
-    plan = Plan(work, do, lambda work, _: work, written.extend, concurrency=3, group=lambda work: work[0])
+    plan = RunPlan(work, do, lambda work, _: work, written.extend, concurrency=3, group=lambda work: work[0])
     asyncio.run(run_async(plan))
     assert sorted(written) == sorted(work)
     assert [len(set(slots[group])) for group in "abc"] == [1, 1, 1]

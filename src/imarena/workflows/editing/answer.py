@@ -4,13 +4,11 @@ import asyncio
 import time
 from dataclasses import dataclass, replace
 
-from imarena.core.errors import InvalidImage
-from imarena.core.ids import sha256_hex
-from imarena.core.protocols import Editor, EditRequest, EditResult
+from imarena.core import Editor, EditRequest, EditResult, InvalidImage, sha256_hex
 from imarena.core.records import Evidence, ImageRef, JsonDict, Status
-from imarena.editors.function import FunctionEditor
-from imarena.images import check
-from imarena.workflows.editing_steps import StepJournal
+from imarena.editors import FunctionEditor
+from imarena.images import check_image
+from imarena.workflows.editing.agent_journal import StepJournal
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def _looked_at(order: EditOrder, result: EditResult) -> EditMade:
         why = result.error or "the editor said ok and returned no image"
         return EditMade(replace(result, status=Status.MISSING_OUTPUT, error=why))
     try:
-        info = check(result.image)
+        info = check_image(result.image)
     except InvalidImage as error:
         return EditMade(no_picture(result, error))
     reference = ImageRef(

@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from imarena.core import Editor, UnknownName, UserError
+from imarena.core import Editor, ExecutorKind, UnknownName, UserError
 from imarena.core.records import Item, JsonDict, Mode, Output, Status
-from imarena.core.settings import ExecutorKind
 from imarena.storage import Workspace
 from imarena.workflows.editing.advice import advice
 

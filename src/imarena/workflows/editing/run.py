@@ -12,9 +12,9 @@ from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Rec
 from imarena.engine import Task
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_journal import StepJournal
+from imarena.workflows.editing.answer import AskEditor, EditMade, EditOrder, failed_edit, no_picture
 from imarena.workflows.editing.contact_sheet import ContactSheet
 from imarena.workflows.editing.plan import EditReport, EditSettings, EditWork, StoredOutputs, missing, named_in_folder
-from imarena.workflows.editing_answer import AskEditor, EditMade, EditOrder, failed_edit, no_picture
 from imarena.workflows.questions import Questions, Terms, ask, computes
 from imarena.workflows.views import instruction_of, request_of
 from imarena.workflows.wiring import Ongoing, alone, noted

@@ -14,7 +14,7 @@ from imarena.storage import Workspace
 from imarena.workflows.questions.judging_plan import CaseWork, place_of
 
 RUNS, SAMPLE = 3, 1000
-"""Earlier runs, and questions from the beginning of each: that is where the pictures are looked at."""
+"""PastAttempts runs, and questions from the beginning of each: that is where the pictures are looked at."""
 
 
 @dataclass(frozen=True)

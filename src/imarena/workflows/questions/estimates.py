@@ -28,7 +28,7 @@ LATENCY_S = 8.0
 COMPUTED_S = 1.0
 """Assumed seconds for a judge that computes here, per output and core."""
 SAMPLE = 300
-"""Earlier judgments, newest first, that assumptions are corrected by."""
+"""PastAttempts judgments, newest first, that assumptions are corrected by."""
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from imarena.core import Exhibit, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.storage import Workspace
-from imarena.workflows.questions import (
-    JudgeQuestion,
-    JudgeReport,
-    JudgeRun,
-    Terms,
-    Watch,
-    ask_judge,
-    earlier,
-    judge_terms,
-)
 from imarena.workflows.questions.estimates import Estimate, Size, estimate_sizes, picture_tokens, question_size
+from imarena.workflows.questions.executor_choice import judge_terms
 from imarena.workflows.questions.expected_objects import (
     KIND,
     ObjectListSubject,
@@ -28,6 +18,10 @@ from imarena.workflows.questions.expected_objects import (
     stored,
     work_of,
 )
+from imarena.workflows.questions.loop import Terms
+from imarena.workflows.questions.past_attempts import past_attempts
+from imarena.workflows.questions.report import JudgeReport, Watch
+from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.wiring import Wired
 
 
@@ -63,7 +57,7 @@ def plan_objects(
     if not found:
         raise UserError("There are no items to list things for.", hint="Import some: imarena import --list.")
     wanted = identity_of(wired.judge)
-    past = earlier(
+    past = past_attempts(
         (listed.subject, listed.attempt, listed.status is Status.OK)
         for listed in stored(workspace, tool=wired.judge.name)
         if listed.identity == wanted

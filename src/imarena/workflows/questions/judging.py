@@ -9,13 +9,13 @@ from imarena.core.records import JsonDict, Output
 from imarena.judges import shown
 from imarena.storage import Workspace
 from imarena.workflows.questions.case_context import in_context
-from imarena.workflows.questions.placing import computes
-from imarena.workflows.questions.report import JudgeReport, Watch
-from imarena.workflows.questions.loop import Terms
-from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.questions.cases import Case
+from imarena.workflows.questions.executor_choice import computes
 from imarena.workflows.questions.judging_plan import CaseWork, plan_cases
 from imarena.workflows.questions.judging_records import ORDERS, NotCompared, comparing, copies_of, records_of
+from imarena.workflows.questions.loop import Terms
+from imarena.workflows.questions.report import JudgeReport, Watch
+from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
 from imarena.workflows.views import exhibit_of
 
 

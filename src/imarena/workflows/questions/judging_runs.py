@@ -15,12 +15,12 @@ from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
 from imarena.workflows.questions.case_context import with_context
-from imarena.workflows.questions.placing import judge_terms
-from imarena.workflows.questions.report import JudgeReport, Watch
 from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
 from imarena.workflows.questions.estimates import Estimate, estimate
+from imarena.workflows.questions.executor_choice import judge_terms
 from imarena.workflows.questions.judging import Asking, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
+from imarena.workflows.questions.report import JudgeReport, Watch
 from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled
 from imarena.workflows.wiring import EndpointArguments, Wired, alone, need_shape, wire_judge
 

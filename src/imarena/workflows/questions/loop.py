@@ -9,11 +9,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from imarena.core.errors import ImarenaError
-from imarena.core.protocols import Progress
-from imarena.core.settings import ExecutorKind
-from imarena.engine import Plan, Tally, Task, WorkerDied, opened, run_async
-from imarena.engine.run import FLUSH_S
+from imarena.core import ExecutorKind, ImarenaError, Progress
+from imarena.engine import FLUSH_S, RunPlan, RunTally, Task, WorkerDied, opened, run_async
 
 W = TypeVar("W")
 Q = TypeVar("Q")
@@ -57,11 +54,11 @@ class Terms:
     progress: Progress | None = None
 
 
-async def ask(questions: Questions[W, Q, A], terms: Terms) -> Tally:
+async def ask(questions: Questions[W, Q, A], terms: Terms) -> RunTally:
     """Ask everything. Ctrl-C and the cost limit end it cleanly; what was answered by then is stored."""
     count = len(questions.work)
     if not count:
-        return Tally()
+        return RunTally()
     async with AsyncExitStack() as stack:
         if terms.opening is not None:
             await stack.enter_async_context(terms.opening())
@@ -89,7 +86,7 @@ async def ask(questions: Questions[W, Q, A], terms: Terms) -> Tally:
         def failed(work: W, error: Exception) -> tuple[W, A]:
             return settled(work, questions.unshown(work, error))
 
-        plan = Plan(
+        plan = RunPlan(
             questions.work, do, failed, questions.write, total=count, stage=questions.stage,
             concurrency=executor.slots, group=questions.group if terms.computes else None, flush_s=questions.flush_s,
         )  # fmt: skip

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from imarena.core.protocols import Verdict
+from imarena.core import Verdict
 from imarena.core.records import Status
 
 ERRORS_TOLD = 20

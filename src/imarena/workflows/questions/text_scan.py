@@ -15,7 +15,9 @@ from imarena.core import ImarenaError, Progress, UserError
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
 from imarena.engine import Task, WorkerDied
 from imarena.storage import Workspace, withdrawn
-from imarena.workflows.questions import Earlier, Questions, Terms, ask, executor_for
+from imarena.workflows.questions.executor_choice import executor_for
+from imarena.workflows.questions.loop import Questions, Terms, ask
+from imarena.workflows.questions.past_attempts import PastAttempts
 from imarena.workflows.wiring import noted
 
 TEXT = "text"
@@ -83,9 +85,9 @@ def scan(workspace: Workspace, *, executor: str = "", progress: Progress | None 
     return report
 
 
-def _earlier(workspace: Workspace) -> Earlier:
+def _earlier(workspace: Workspace) -> PastAttempts:
     """Pictures that this reader read, and the number of the next attempt at each."""
-    found = Earlier()
+    found = PastAttempts()
     for row in workspace.store.rows(Evidence, kind=TEXT, tool=READER):
         if f'"{_reader_version()}"' not in row["body"]:
             continue
@@ -109,7 +111,7 @@ class Read:
 
 
 def _questions(
-    workspace: Workspace, work: Sequence[str], past: Earlier, report: ScanReport
+    workspace: Workspace, work: Sequence[str], past: PastAttempts, report: ScanReport
 ) -> Questions[str, bytes, Read]:
     def settle(_: str, read: Read) -> Read:
         report.read[read.status.value] += 1

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from imarena.core.errors import ImarenaError, InvalidImage
-from imarena.core.protocols import Exhibit, Judge, Verdict
+from imarena.core import Exhibit, ImarenaError, InvalidImage, Judge, Verdict
 from imarena.core.records import JsonDict, Record, Status
 from imarena.engine import Task
 from imarena.storage import Workspace
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.report import JudgeReport, Watch
-from imarena.workflows.runs import noted
+from imarena.workflows.wiring import noted
 
 W = TypeVar("W")
 

@@ -24,10 +24,10 @@ from imarena.workflows.questions import (
     Terms,
     Watch,
     ask_judge,
-    earlier,
     estimate,
     judge_terms,
     known_answers,
+    past_attempts,
     reply_of,
     sides,
     unfit_reason,
@@ -89,7 +89,7 @@ def plan_probe(
     if not chosen:
         why = next(iter(unfit), "a battle needs two outputs of one item" if battles else "there are no outputs")
         raise UserError(f"There is nothing to draw texts on: {why}.", hint="Run `imarena edit`, or import outputs.")
-    past = earlier((p.work, p.attempt, p.status is Status.OK) for p in read_probes(workspace, judge.name))
+    past = past_attempts((p.work, p.attempt, p.status is Status.OK) for p in read_probes(workspace, judge.name))
     stored = known_answers(workspace, judge)
     asks, known, before = [], [], 0
     for ask in (one for case in chosen for one in _questions(judge, case, board, battles=battles)):

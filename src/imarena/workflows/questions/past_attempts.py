@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Earlier:
+class PastAttempts:
     """Questions with an ok answer, and the number of the next attempt at each that was asked."""
 
     done: set[str] = field(default_factory=set)
     attempts: dict[str, int] = field(default_factory=dict)
 
 
-def earlier(stored: Iterable[tuple[str, int, bool]]) -> Earlier:
+def past_attempts(stored: Iterable[tuple[str, int, bool]]) -> PastAttempts:
     """From stored attempts: the question, the attempt's number, whether it was ok."""
-    found = Earlier()
+    found = PastAttempts()
     for question, attempt, ok in stored:
         found.attempts[question] = max(found.attempts.get(question, 0), attempt + 1)
         if ok:

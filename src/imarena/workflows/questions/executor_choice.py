@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from imarena.core.errors import UserError
-from imarena.core.protocols import Editor, Judge
-from imarena.core.settings import ExecutorKind, Settings
+from imarena.core import Editor, ExecutorKind, Judge, Settings, UserError
 from imarena.engine import read_executor
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.wiring import Wired
@@ -43,5 +41,5 @@ def judge_terms(settings: Settings, wired: Wired, *, executor: str = "", concurr
 
 def executor_of_editors(settings: Settings, option: str, editors: Sequence[Editor]) -> ExecutorKind:
     """The same for editors. One that is opened or keeps a journal holds what other processes cannot share."""
-    staying = (one.name for one in editors if one.traits.opened is not None or one.traits.resumable is not None)
+    staying = (one.name for one in editors if one.traits.opening is not None or one.traits.resumable is not None)
     return executor_for(settings, option, next(staying, None))
