@@ -17,11 +17,11 @@ from imarena.core.records import Record
 from imarena.datasets import editreward_bench, editscore_bench, genai_bench, imagenhub, viescore
 from imarena.datasets.imagenworld import importer as imagenworld
 from imarena.datasets.native import jsonl as native_jsonl
+from tests.unit.datasets.imagenworld.test_imagenworld import SCORES
 from tests.unit.datasets.intake import import_all, picture
 from tests.unit.datasets.places import places, replaced
 from tests.unit.datasets.test_editreward_bench import pair
 from tests.unit.datasets.test_genai_bench import entry
-from tests.unit.datasets.test_imagenworld import SCORES
 
 STRANGE = st.recursive(
     st.none()

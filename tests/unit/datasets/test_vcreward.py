@@ -10,7 +10,7 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.records import Item, Judgment, Outcome, Output, Rater, Status, Vote
 from imarena.datasets.vcreward import EXPERTS, read
-from tests.unit.datasets.genarena_sample import write_lines
+from tests.unit.datasets.genarena.genarena_sample import write_lines
 from tests.unit.datasets.intake import import_all, picture
 
 

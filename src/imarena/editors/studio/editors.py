@@ -2,7 +2,7 @@
 
 They stand in for real models: each has one habit, from doing exactly what was asked to drawing something else. They
 may look up the scene behind a request (`imarena.studio.asked`); judges cannot. The order below is the order of their
-mean true quality, and `tests/unit/editors/test_studio_editors.py` measures it. `flaky` stands apart: what it delivers
+mean true quality, and `tests/unit/editors/studio/test_editors.py` measures it. `flaky` stands apart: what it delivers
 is nearly exact, but it often delivers nothing.
 """
 

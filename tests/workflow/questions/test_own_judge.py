@@ -1,0 +1,56 @@
+"""The judges of the guide, as a reader writes them: copied from the page, named on the command line, run."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.command import Imarena
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "write-your-own-judge.md"
+
+
+@pytest.fixture
+def outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace `arena` with two outputs for one item, a dark and a bright one; the current folder is importable."""
+    for editor, grey in (("dark", 51), ("bright", 204)):
+        (tmp_path / "outputs" / editor).mkdir(parents=True)
+        Image.new("L", (32, 32), grey).convert("RGB").save(tmp_path / "outputs" / editor / "a.png")
+    (tmp_path / "items.csv").write_text("key,instruction\na,Draw a grey wall.\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return tmp_path
+
+
+def test_the_judge_of_the_guide_scores_and_ranks(imarena: Imarena, outputs: Path) -> None:
+    code = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)[0]
+    (outputs / "brightness.py").write_text(code)
+    imarena("init", "arena")
+    imarena("-w", "arena", "import", "table", ".")
+    words = ("-w", "arena", "judge", "--judge", "function:brightness:make_brightness")
+    assert "brightness: 2 ok; 0 done before" in imarena(*words).out
+    assert "2 done before" in imarena(*words).out
+    assert "The workspace has: brightness" in imarena("-w", "arena", "rank", "--judge", "mood", code=2).err
+    board = imarena("-w", "arena", "--json", "rank", "--judge", "brightness").json
+    assert [row["model"] for row in board["models"]] == ["bright", "dark"]
+    fought = imarena("-w", "arena", "battle", "--judge", "function:brightness:make_brightness", code=2)
+    assert "imarena judge" in fought.err
+    stands = imarena("-w", "arena", "--json", "status").json
+    assert stands["judgments"] == {"brightness": {"ok": 2}}
+    assert not stands["unfinished"]
+    assert not stands["missing"]
+    assert imarena("-w", "arena", "--json", "rank", "--judge", "brightness").json["models"] == board["models"]
+    told = imarena("-w", "arena", "align", "--judge", "brightness", "--against", "people", code=2).err
+    assert "imarena campaign" in told
+
+
+def test_a_function_is_named_by_the_user_and_never_by_a_workspace(imarena: Imarena, outputs: Path) -> None:
+    imarena("init", "arena")
+    imarena("-w", "arena", "import", "table", ".")
+    assert "PYTHONPATH" in imarena("-w", "arena", "judge", "--judge", "function:nowhere:make", code=2).err
+    mark = outputs / "was-run"
+    (outputs / "evil.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    with (outputs / "arena" / "imarena.toml").open("a") as settings:
+        settings.write('\n[judges.mine]\nkind = "function:evil:make"\n')
+    imarena("-w", "arena", "judge", "--judge", "mine", code=2)
+    assert not mark.exists()
