@@ -171,7 +171,7 @@ def list_battles(
     """The battles that filters leave, of one model or between two, without those on items that are hidden."""
     sight = looking.sight()
     filters = looking.settled(filters, sight)
-    key = ("list_battles", filters, tuple(models))
+    key = ("battles", filters, tuple(models))
     pairs = sight.kept(key, lambda: _pairs(sight, filters, models), "lists")
     if hidden:
         entries = sight.view.entries
