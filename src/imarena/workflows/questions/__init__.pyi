@@ -11,7 +11,6 @@ from .estimates import Estimate as Estimate
 from .estimates import Size as Size
 from .estimates import endpoint_tokens as endpoint_tokens
 from .estimates import estimate as estimate
-from .estimates import picture_tokens as picture_tokens
 from .estimates import question_size as question_size
 from .expected_objects import expected_objects as expected_objects
 from .expected_objects import lists as lists
