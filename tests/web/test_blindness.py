@@ -140,6 +140,6 @@ def test_items_of_an_open_campaign_are_closed_to_the_public_too(tmp_path: Path) 
 
 def test_a_blinded_type_has_no_field_that_could_name_a_model() -> None:
     forbidden = ("editor", "model", "output", "sha", "left_id", "right_id", "item_id", "judge")
-    for blinded in (wire.Task, wire.Picture, wire.Next, wire.Ahead, wire.Receipt, wire.Segments, wire.RaterCampaign):
+    for blinded in (wire.TaskOut, wire.Picture, wire.Next, wire.Ahead, wire.Receipt, wire.Segments, wire.RaterCampaign):
         names = json.dumps(list(blinded.model_json_schema()["properties"]))
         assert not [word for word in forbidden if word in names], blinded

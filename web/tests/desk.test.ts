@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../src/api/client";
-import type { Next, Receipt, Task } from "../src/api/schema";
+import type { Next, Receipt, TaskOut } from "../src/api/schema";
 import {
   canAnswer, canUndo, delayOf, errorOf, isBusy, opening, reduceDesk, showingOf, type DeskEvent, type DeskState,
 } from "../src/rate/desk";
 import { strings } from "../src/strings";
 
-const task = (address: string): Task => ({ address, kind: "preference" }) as Task;
+const task = (address: string): TaskOut => ({ address, kind: "preference" }) as TaskOut;
 const next = (address: string): Next => ({ stage: "open", task: task(address) });
 const receipt = (extra: Partial<Receipt> = {}): Receipt => ({ done: 3, feedback: null, late: false, quota_left: 9, ...extra });
 const away = new ApiError(503, "away", "The database is away.", "");

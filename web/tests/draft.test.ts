@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Criterion, Task } from "../src/api/schema";
+import type { Criterion, TaskOut } from "../src/api/schema";
 import { EMPTY, explained, fromBallot, missing, toBallot, type Draft } from "../src/rate/draft";
 
 const criterion = (name: string): Criterion => ({ name, label: name, question: "", low: 1, high: 5, anchors: [] });
-const rating: Pick<Task, "kind" | "criteria" | "checks"> = { kind: "rating", criteria: [criterion("a"), criterion("b")], checks: [] };
+const rating: Pick<TaskOut, "kind" | "criteria" | "checks"> = { kind: "rating", criteria: [criterion("a"), criterion("b")], checks: [] };
 const none = { noObjects: true, noSegments: true };
 const whats = (draft: Draft) => missing(draft, rating).map((one) => one.what);
 
@@ -41,7 +41,7 @@ describe("a rating", () => {
 });
 
 describe("a check", () => {
-  const task: Pick<Task, "kind" | "criteria" | "checks"> = { kind: "check", criteria: [], checks: [criterion("visible")] };
+  const task: Pick<TaskOut, "kind" | "criteria" | "checks"> = { kind: "check", criteria: [], checks: [criterion("visible")] };
   it("needs each check, a decision, and words for a repair", () => {
     expect(missing(EMPTY, task).map((one) => one.what)).toEqual(["check", "decision"]);
     const filled: Draft = { ...EMPTY, checks: { visible: false }, decision: "repair" };

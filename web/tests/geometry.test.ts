@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Segment } from "../src/api/schema";
+import type { SegmentOut } from "../src/api/schema";
 import { boxBetween, fitScale, percent, trueScale } from "../src/view/geometry";
 import { inside, segmentAt } from "../src/view/hittest";
 
@@ -28,11 +28,11 @@ describe("a box", () => {
 });
 
 describe("segments", () => {
-  const ring: Segment = {
+  const ring: SegmentOut = {
     number: 1, label_x: 2, label_y: 2, box: [0, 0, 10, 10],
     outlines: [[[0, 0], [10, 0], [10, 10], [0, 10]], [[4, 4], [6, 4], [6, 6], [4, 6]]],
   };
-  const core: Segment = { number: 2, label_x: 5, label_y: 5, box: [3, 3, 7, 7], outlines: [[[3, 3], [7, 3], [7, 7], [3, 7]]] };
+  const core: SegmentOut = { number: 2, label_x: 5, label_y: 5, box: [3, 3, 7, 7], outlines: [[[3, 3], [7, 3], [7, 7], [3, 7]]] };
 
   it("have holes", () => {
     expect(inside(ring.outlines, 1, 1)).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import type { Cell, Standing } from "../src/api/schema";
+import type { Cell, StandingOut } from "../src/api/schema";
 import { keyName } from "../src/keys";
 import { winShare } from "../src/pages/winshare";
 import { InlineCode } from "../src/parts/inlinecode";
@@ -36,7 +36,7 @@ describe("the win matrix", () => {
 });
 
 describe("figures", () => {
-  const standing = (rating: number, low: number | null, high: number | null) => ({ rating, low, high }) as Standing;
+  const standing = (rating: number, low: number | null, high: number | null) => ({ rating, low, high }) as StandingOut;
   it("hold every interval, also where there is none", () => {
     const span = spanOf([standing(1000, 950, 1080), standing(900, null, null)]);
     expect(span.low).toBeLessThan(900);

@@ -4,7 +4,5 @@ from .loop import Agent as Agent
 from .loop import AgentSettings as AgentSettings
 from .loop import Stages as Stages
 from .rules import RuleMind as RuleMind
-from .spec import EditPlan as EditPlan
 from .spec import Mind as Mind
-from .spec import Spec as Spec
 from .vlm import ChatMind as ChatMind

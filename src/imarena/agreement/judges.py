@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from imarena.agreement.columns import Range, RatingColumns, ScoreColumns, check_groups
+from imarena.agreement.matches import Match, People, match_scores, people_by_key
 from imarena.agreement.pair_order import pairs_document
 from imarena.agreement.paired_tests import compare_correlations
 from imarena.agreement.raters import folds_document
@@ -57,21 +58,6 @@ class AlignOptions:
 
 
 @dataclass(frozen=True)
-class Match:
-    """One score beside the ratings of the same thing."""
-
-    judge: str
-    criterion: str | None
-    group: tuple[str, ...]
-    unit: str
-    key: tuple[str, ...]
-    score: float | None
-    """None: the judge gave none. Its sign is changed already where low is good."""
-    human: float
-    ratings: tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True)
 class Alignment:
     """Figures per judge, criterion and group, their averages, and what they rest on."""
 
@@ -103,8 +89,8 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
     check_groups(scores.labels, chosen.by, scores.source)
     _known_judges(scores, chosen)
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
-    people = _people(ratings, keys)
-    matches, excluded = _matches(scores, people, keys, chosen)
+    people = people_by_key(ratings, keys)
+    matches, excluded = match_scores(scores, people, keys, chosen.by, chosen.lower_is_better)
     if not any(match.score is not None for match in matches):
         raise UserError(
             f"No score in {scores.source} meets a rating in {ratings.source}.",
@@ -141,80 +127,6 @@ def _with_scales(scores: ScoreColumns, ratings: RatingColumns, options: AlignOpt
         lower_is_better=options.lower_is_better | scores.lower_is_better,
         score_range=options.score_range if "" in options.score_range else {**scores.scales, **options.score_range},
         rating_scales={} if options.rating_range else ratings.scales,
-    )
-
-
-People = dict[tuple[str | None, tuple[str, ...]], list[tuple[str, float]]]
-
-
-def _people(ratings: RatingColumns, keys: Sequence[str]) -> People:
-    """(criterion, key) to the ratings given; the key is `unit` and the shared columns but the criterion."""
-    criteria = ratings.labels.get("criterion")
-    shared = [ratings.labels[name] for name in keys if name != "criterion"]
-    people: People = {}
-    for row, value in enumerate(ratings.value):
-        if isinstance(value, str):
-            raise UserError(
-                f"{ratings.source}, row {row + 1}: '{value}' is not a number.",
-                hint="align needs numbers; for verdicts give two tables of battles.",
-            )
-        if value is None:
-            continue
-        key = (ratings.unit[row], *(column[row] for column in shared))
-        given = people.setdefault((criteria[row] if criteria else None, key), [])
-        if any(rater == ratings.rater[row] for rater, _ in given):
-            raise UserError(
-                f"{ratings.source}, row {row + 1}: rater '{ratings.rater[row]}' rated '{ratings.unit[row]}' twice.",
-                hint="Keep one rating for each unit and rater; a model, task or criterion column tells units apart.",
-            )
-        given.append((ratings.rater[row], value))
-    return people
-
-
-def _matches(
-    scores: ScoreColumns, people: People, keys: Sequence[str], options: AlignOptions
-) -> tuple[list[Match], dict[str, int]]:
-    shared = [scores.labels[name] for name in keys if name != "criterion"]
-    own = scores.labels.get("criterion")
-    criteria = sorted({criterion for criterion, _ in people}, key=str)
-    by = [scores.labels[name] for name in options.by]
-    matches: list[Match] = []
-    seen: dict[tuple[Any, ...], int] = {}
-    unrated = 0
-    for row, judge in enumerate(scores.judge):
-        key = (scores.unit[row], *(column[row] for column in shared))
-        place = (judge, own[row] if own else None, key)
-        if seen.setdefault(place, row) != row:
-            _refuse_repeat(scores, row, seen[place], keys)
-        met = False
-        for theirs in [own[row]] if own and "criterion" in keys else criteria:
-            given = people.get((theirs, key))
-            if given is None:
-                continue
-            met = True
-            criterion = theirs if theirs is not None else (own[row] if own else None)
-            group = tuple(column[row] for column in by)
-            human = float(rounded(np.mean(sorted(value for _, value in given))))
-            score = _signed(scores.score[row], judge, options)
-            matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(given)))
-        unrated += not met
-    # Sorted, so that the order of rows changes nothing, not even the last bit of a sum.
-    matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
-    return matches, {"scores_without_rating": unrated}
-
-
-def _signed(score: float | None, judge: str, options: AlignOptions) -> float | None:
-    return -score if score is not None and judge in options.lower_is_better else score
-
-
-def _refuse_repeat(scores: ScoreColumns, row: int, first: int, keys: Sequence[str]) -> None:
-    hint = "Keep one score for each unit, model and judge."
-    if "model" not in keys:
-        hint = "The ratings have no column 'model', so that they cannot say which model's output they rate."
-    raise UserError(
-        f"{scores.source}, row {row + 1}: judge '{scores.judge[row]}' scored '{scores.unit[row]}' already in row "
-        f"{first + 1}.",
-        hint=hint,
     )
 
 

@@ -5,24 +5,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from imarena.agreement.matches import Match
 from imarena.stats import agreement_by_gap, calibrate_ties, decisive_accuracy, pair_accuracy, pairs_within
-
-
-class Scored(Protocol):
-    """One score beside people's value of the same output."""
-
-    @property
-    def judge(self) -> str: ...
-    @property
-    def criterion(self) -> str | None: ...
-    @property
-    def group(self) -> tuple[str, ...]: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def score(self) -> float | None: ...
-    @property
-    def human(self) -> float: ...
 
 
 class PairOptions(Protocol):
@@ -34,9 +18,9 @@ class PairOptions(Protocol):
     def gaps(self) -> tuple[float, ...]: ...
 
 
-def pairs_document(matches: Sequence[Scored], places: Sequence[int], options: PairOptions) -> Iterable[dict[str, Any]]:
+def pairs_document(matches: Sequence[Match], places: Sequence[int], options: PairOptions) -> Iterable[dict[str, Any]]:
     """One document for each judge, criterion and group; `places` are the group columns that a pair may share."""
-    groups: dict[tuple[Any, ...], list[Scored]] = {}
+    groups: dict[tuple[Any, ...], list[Match]] = {}
     for match in matches:
         group = tuple((options.by[place], match.group[place]) for place in places)
         groups.setdefault((match.judge, match.criterion, group), []).append(match)
@@ -44,7 +28,7 @@ def pairs_document(matches: Sequence[Scored], places: Sequence[int], options: Pa
         yield {"judge": judge, "criterion": criterion, "group": dict(group), **_figures(rows, options)}
 
 
-def _figures(rows: Sequence[Scored], options: PairOptions) -> dict[str, Any]:
+def _figures(rows: Sequence[Match], options: PairOptions) -> dict[str, Any]:
     codes = np.unique(np.array([row.unit for row in rows]), return_inverse=True)[1]
     scores = [np.nan if row.score is None else row.score for row in rows]
     pairs = pairs_within(codes, [row.human for row in rows], scores)

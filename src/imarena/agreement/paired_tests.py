@@ -2,37 +2,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from imarena.agreement.matches import Match
 from imarena.stats import holm, mcnemar, percentile_interval, resampled_correlations, spearman
 
 
-class Scored(Protocol):
-    """One score beside people's value of the same output."""
-
-    @property
-    def judge(self) -> str: ...
-    @property
-    def criterion(self) -> str | None: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def key(self) -> tuple[str, ...]: ...
-    @property
-    def score(self) -> float | None: ...
-    @property
-    def human(self) -> float: ...
-
-
-def compare_correlations(matches: Sequence[Scored], *, rounds: int, seed: int) -> list[dict[str, Any]]:
+def compare_correlations(matches: Sequence[Match], *, rounds: int, seed: int) -> list[dict[str, Any]]:
     """Difference of two judges' Spearman correlation with people, on the outputs that both scored.
 
     Both are resampled together over units, so that what is hard for both does not blur the difference. The p-value is
     twice the share of rounds beyond 0, never below 2 / (rounds + 1); Holm's correction is over all comparisons.
     """
-    scores: dict[str | None, dict[str, dict[tuple[str, ...], Scored]]] = {}
+    scores: dict[str | None, dict[str, dict[tuple[str, ...], Match]]] = {}
     for match in matches:
         if match.score is not None:
             scores.setdefault(match.criterion, {}).setdefault(match.judge, {})[match.key] = match
@@ -87,7 +71,7 @@ def _one(verdicts: Mapping[Any, Sequence[str | None]], battle: Any) -> bool:
 
 
 def _difference(
-    left: Mapping[tuple[str, ...], Scored], right: Mapping[tuple[str, ...], Scored], rounds: int, seed: int
+    left: Mapping[tuple[str, ...], Match], right: Mapping[tuple[str, ...], Match], rounds: int, seed: int
 ) -> dict[str, Any]:
     keys = sorted(left.keys() & right.keys())
     human = np.array([left[key].human for key in keys], np.float64)

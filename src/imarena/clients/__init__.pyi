@@ -3,12 +3,8 @@ from .budget import CostLimitReached as CostLimitReached
 from .chat import ChatBackend as ChatBackend
 from .chat import ChatClient as ChatClient
 from .chat import ChatReply as ChatReply
-from .chat import Totals as Totals
 from .endpoint import Endpoint as Endpoint
 from .endpoint import read_endpoint as read_endpoint
-from .fetch import Fetched as Fetched
-from .fetch import FetchRefused as FetchRefused
-from .fetch import download as download
 from .image_api import ImageAnswer as ImageAnswer
 from .image_api import ImageCall as ImageCall
 from .image_api import ImageClient as ImageClient

@@ -55,7 +55,7 @@ class Fetched:
     url: str
 
 
-async def download(
+async def download_file(
     url: str,
     *,
     max_bytes: int = MAX_BYTES,

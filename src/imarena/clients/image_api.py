@@ -15,7 +15,7 @@ from yarl import URL
 from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
 from imarena.clients.endpoint_client import CostBound, EndpointClient, Tries
-from imarena.clients.fetch import FetchRefused, download
+from imarena.clients.fetch import FetchRefused, download_file
 from imarena.clients.replies import EndpointAnswer, Failure, FailureKind, read_reply
 from imarena.clients.routes import Route
 from imarena.clients.secret import scrub
@@ -133,7 +133,7 @@ class ImageClient:
         """A picture behind an address, by the safe fetcher; from this machine only where the endpoint is here too."""
         near = all((URL(base).host or "") in _LOOPBACK for base in self.endpoint.base_url)
         try:
-            found = await download(
+            found = await download_file(
                 url, timeout_s=self.endpoint.timeout_s, allow_loopback=near, type_of=lambda _: "unchecked"
             )
         except FetchRefused as error:

@@ -2,7 +2,7 @@ from .contents import Shelf as Shelf
 from .formats import DESCRIPTIONS as DESCRIPTIONS
 from .formats import READERS as READERS
 from .formats import WRITERS as WRITERS
-from .hub import download as download
+from .hub import download_dataset as download_dataset
 from .hub import is_hub as is_hub
 from .studio import DATASET as DATASET
 from .studio import studio_items as studio_items

@@ -15,7 +15,7 @@ def is_hub(path: str) -> bool:
     return path.startswith(PREFIX)
 
 
-def download(path: str, folder: Path) -> Path:
+def download_dataset(path: str, folder: Path) -> Path:
     """Fetch a data set's tables and pictures (never code) into `folder`, pinned to one revision; returns its root.
 
     What was fetched before is not fetched again. The hub is the one that the variable HF_ENDPOINT names.

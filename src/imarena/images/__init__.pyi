@@ -8,10 +8,8 @@ from .formats import PNG as PNG
 from .formats import SUFFIXES as SUFFIXES
 from .formats import media_type_of as media_type_of
 from .inspect import MAX_PIXELS as MAX_PIXELS
-from .inspect import ImageInfo as ImageInfo
 from .inspect import inspect as inspect
 from .masks import Mask as Mask
-from .masks import RunLengths as RunLengths
 from .masks import mask_from_image as mask_from_image
 from .masks import mask_from_rle as mask_from_rle
 from .masks import mask_iou as mask_iou
@@ -24,7 +22,6 @@ from .prepare import fitted_size as fitted_size
 from .prepare import prepare as prepare
 from .prepare import prepare_with as prepare_with
 from .prepare import preview as preview
-from .prepare import scale_to_fit as scale_to_fit
 from .region_evidence import BOXES as BOXES
 from .region_evidence import EDIT_BOXES as EDIT_BOXES
 from .region_evidence import MASKS as MASKS

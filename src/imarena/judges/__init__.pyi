@@ -4,15 +4,12 @@ from .catalog import JUDGES as JUDGES
 from .catalog import Card as Card
 from .catalog import MakeJudge as MakeJudge
 from .catalog import Shape as Shape
-from .catalog import adapted as adapted
+from .catalog import adapt_judge_maker as adapt_judge_maker
 from .chat.client_chat import chat_over as chat_over
 from .chat.client_chat import options_at as options_at
 from .chat.imagenworld import make_lister as make_lister
 from .chat.imagenworld import objects_of as objects_of
 from .chat.judge import pass_name as pass_name
-from .chat.prompt import Prompt as Prompt
-from .chat.prompt import check_exhibit as check_exhibit
-from .chat.prompt import render_prompt as render_prompt
 from .cv_score import DIMENSIONS as DIMENSIONS
 from .cv_score import WEIGHTS as WEIGHTS
 from .cv_score import combine_dimensions as combine_dimensions
@@ -30,7 +27,6 @@ from .orders import BattleVerdict as BattleVerdict
 from .orders import OrderPolicy as OrderPolicy
 from .orders import ask_both_orders as ask_both_orders
 from .orders import combine_orders as combine_orders
-from .orders import compare_scores as compare_scores
 from .orders import mirrored_reasons as mirrored_reasons
 from .orders import mirrored_scores as mirrored_scores
 from .orders import orders_for as orders_for

@@ -175,7 +175,7 @@ CARDS: Mapping[str, Card] = {
 }
 
 
-def adapted(name: str, make: MakeJudge) -> MakeJudge:
+def adapt_judge_maker(name: str, make: MakeJudge) -> MakeJudge:
     """The maker of a judge whose products have the whole port, whatever a plug-in returns."""
 
     def made(options: Mapping[str, JsonValue], chat: Chat | None) -> Judge:
@@ -184,4 +184,4 @@ def adapted(name: str, make: MakeJudge) -> MakeJudge:
     return made
 
 
-JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()}, adapted)
+JUDGES: Registry[MakeJudge] = Registry("judge", {name: card.path for name, card in CARDS.items()}, adapt_judge_maker)

@@ -1,9 +1,7 @@
 from .clauses import split_clauses as split_clauses
-from .edit import GLOBAL_KINDS as GLOBAL_KINDS
 from .edit import Edit as Edit
 from .edit import EditKind as EditKind
 from .edit import Reading as Reading
-from .lexicon import Lexicon as Lexicon
 from .lexicon import lexicon as lexicon
 from .phrases import colours_in as colours_in
 from .phrases import named_colour as named_colour

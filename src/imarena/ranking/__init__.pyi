@@ -20,8 +20,6 @@ from .likelihood.corrected import correct as correct
 from .likelihood.corrected import refit as refit
 from .likelihood.corrected_draws import boards as boards
 from .options import ActiveEloOptions as ActiveEloOptions
-from .options import EloOptions as EloOptions
-from .options import MixtureOptions as MixtureOptions
 from .options import Options as Options
 from .rank import rank_battles as rank_battles
 from .settings import with_settings as with_settings

@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
-
-if TYPE_CHECKING:
-    from imarena.ranking.likelihood.pair_counts import Cells
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -76,6 +73,8 @@ class Battles:
     """Rows that are not here, by reason."""
     unranked: tuple[str, ...] = ()
     """Models all of whose rows were left out."""
+    computed: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was computed from these battles once and several steps need; a changed copy starts without it."""
 
     def __post_init__(self) -> None:
         if len(self.models) < 2 or self.left.size == 0:
@@ -83,13 +82,6 @@ class Battles:
                 "There is nothing to rank: no battle between two models is left.",
                 hint="Check the winner column and what was excluded: " + (_told(self.excluded) or "nothing") + ".",
             )
-
-    @cached_property
-    def by_pair(self) -> "Cells":
-        """Outcomes by pair of models, not weighted: all that records, win shares and a plain fit need."""
-        from imarena.ranking.likelihood.pair_counts import count_pairs
-
-        return count_pairs(replace(self, weight=None))
 
     @cached_property
     def of_people(self) -> "Battles":

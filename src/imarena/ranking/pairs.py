@@ -4,6 +4,7 @@ import numpy as np
 
 from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.likelihood.likelihoods import sigmoid
+from imarena.ranking.likelihood.pair_counts import counts_by_pair
 
 TOP = 10
 FLAT = 1e-6
@@ -12,7 +13,7 @@ FLAT = 1e-6
 
 def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
     """(m, m) points of the row model against the column model (a tie is half), and how often they met."""
-    cells = battles.by_pair
+    cells = counts_by_pair(battles)
     left, tie, right = cells.counts.T
     scored, met = np.zeros((cells.n_models,) * 2), np.zeros((cells.n_models,) * 2)
     scored[cells.left, cells.right] = left + 0.5 * tie
@@ -23,7 +24,7 @@ def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
 
 def met_of(battles: Battles, one: int, other: int) -> float:
     """How often two models met."""
-    cells = battles.by_pair
+    cells = counts_by_pair(battles)
     return float(cells.counts[(cells.left == min(one, other)) & (cells.right == max(one, other))].sum())
 
 

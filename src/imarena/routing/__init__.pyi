@@ -11,7 +11,6 @@ from .calibration import METHODS as METHODS
 from .calibration import RIDGE as RIDGE
 from .calibration import TABLE_EDGES as TABLE_EDGES
 from .calibration import Curve as Curve
-from .calibration import GapRow as GapRow
 from .calibration import Method as Method
 from .calibration import agreement_table as agreement_table
 from .calibration import fit_curve as fit_curve
@@ -40,7 +39,6 @@ from .pool import Standard as Standard
 from .pool import standardise as standardise
 from .stopping import MOST as MOST
 from .stopping import Forecast as Forecast
-from .stopping import Need as Need
 from .stopping import forecast as forecast
 from .stopping import top_order_confidence as top_order_confidence
 from .strategies import Strategy as Strategy

@@ -28,7 +28,6 @@ from .effects import rank_biserial as rank_biserial
 from .effects import win_rate as win_rate
 from .figure import Figure as Figure
 from .figure import undefined as undefined
-from .folds import Fold as Fold
 from .folds import Folds as Folds
 from .folds import human_folds as human_folds
 from .folds import judge_folds as judge_folds
@@ -41,13 +40,11 @@ from .kappa import rater_pairs as rater_pairs
 from .pair_votes import PAIR_CODES as PAIR_CODES
 from .pairs import GapBand as GapBand
 from .pairs import ScorePairs as ScorePairs
-from .pairs import TieCalibration as TieCalibration
 from .pairs import agreement_by_gap as agreement_by_gap
 from .pairs import calibrate_ties as calibrate_ties
 from .pairs import decisive_accuracy as decisive_accuracy
 from .pairs import pair_accuracy as pair_accuracy
 from .pairs import pairs_within as pairs_within
-from .power import SampleSize as SampleSize
 from .power import battles_needed as battles_needed
 from .power import detectable_elo as detectable_elo
 from .proportion import WILSON as WILSON
@@ -62,7 +59,6 @@ from .score_range import PAPER_RANGE as PAPER_RANGE
 from .score_range import ScoreRange as ScoreRange
 from .score_range import observed_range as observed_range
 from .score_range import score_range_from as score_range_from
-from .significance import SignificanceTest as SignificanceTest
 from .significance import mcnemar as mcnemar
 from .significance import paired_t as paired_t
 from .significance import permutation as permutation
@@ -72,7 +68,5 @@ from .verdicts import EQUAL as EQUAL
 from .verdicts import MIRROR as MIRROR
 from .verdicts import OUTCOMES as OUTCOMES
 from .verdicts import Missing as Missing
-from .verdicts import VerdictFigures as VerdictFigures
-from .verdicts import f1_score as f1_score
 from .verdicts import matches as matches
 from .verdicts import verdict_figures as verdict_figures

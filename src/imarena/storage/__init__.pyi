@@ -18,9 +18,7 @@ from .forms import Form as Form
 from .forms import form_of_row as form_of_row
 from .migrate import newest_version as newest_version
 from .prepared import PreparedStatement as PreparedStatement
-from .store import Added as Added
 from .store import Conflict as Conflict
-from .store import Store as Store
 from .turns import Turns as Turns
 from .upkeep import collect_garbage as collect_garbage
 from .upkeep import withdraw_image as withdraw_image

@@ -258,7 +258,7 @@ def see(connection: Connection, campaign_id: str, rater_id: str, unit: str) -> N
 _CHANGES: dict[tuple[str, ...], PreparedStatement] = {}
 
 
-def change(connection: Connection, lease: Lease, **values: Any) -> bool:
+def change_lease(connection: Connection, lease: Lease, **values: Any) -> bool:
     """Change a lease if nobody changed it since it was read."""
     shape = (*values, "" if lease.address is None else "address")
     statement = _CHANGES.get(shape)

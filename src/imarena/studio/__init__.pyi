@@ -9,13 +9,10 @@ from .edits import SceneEdit as SceneEdit
 from .edits import apply_edit as apply_edit
 from .effects import apply_effect as apply_effect
 from .entry import BenchmarkEntry as BenchmarkEntry
-from .entry import Step as Step
 from .generate import random_scene as random_scene
-from .oracle import Truth as Truth
 from .oracle import true_quality as true_quality
 from .palette import COLOURS as COLOURS
 from .photos import LICENCE_ADDRESSES as LICENCE_ADDRESSES
-from .photos import Photo as Photo
 from .photos import photo_of as photo_of
 from .photos import photos as photos
 from .recognise import SHOWN as SHOWN
@@ -23,8 +20,6 @@ from .recognise import RecognisedRequest as RecognisedRequest
 from .recognise import asked_by_words as asked_by_words
 from .recognise import detail_agreement as detail_agreement
 from .recognise import recognise_request as recognise_request
-from .render import RenderedScene as RenderedScene
-from .render import VisibleObject as VisibleObject
 from .render import encoded as encoded
 from .render import is_photo as is_photo
 from .render import render_picture as render_picture

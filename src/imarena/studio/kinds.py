@@ -47,7 +47,7 @@ KINDS: dict[str, ObjectKind] = {
     "box": ObjectKind(home.box, 1.15, "paper", table=0.28, room=0.28, texts=("TOYS", "FRAGILE", "PARTS"),
          states=("closed", "open")),
     "chair": ObjectKind(home.chair, 0.68, "wood", room=0.44, open_air=0.26),
-    "picture": ObjectKind(home.picture, 1.3, "wood", flat=True),
+    "picture": ObjectKind(home.framed_picture, 1.3, "wood", flat=True),
     "candle": ObjectKind(home.candle, 0.52, "plastic", table=0.3, states=("on", "off")),
     "gift": ObjectKind(home.gift, 1.0, "paper", table=0.28, room=0.24),
     "laptop": ObjectKind(home.laptop, 1.45, "metal", table=0.36, texts=("WELCOME", "LOADING", "DONE"), states=("open",

@@ -140,7 +140,7 @@ def chair(pen: Pen, look: Appearance) -> None:
         pen.line([(x, 0.68), (x, 0.98)], d, 0.04, body=True)
 
 
-def picture(pen: Pen, look: Appearance) -> None:
+def framed_picture(pen: Pen, look: Appearance) -> None:
     pen.rect((0.0, 0.0, 1.0, 1.0), look.colour, radius=0.02, body=True)
     pen.rect((0.07, 0.09, 0.93, 0.91), (250, 248, 240))
     pen.rect((0.14, 0.18, 0.86, 0.82), (176, 210, 232))

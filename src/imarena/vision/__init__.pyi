@@ -29,7 +29,6 @@ from .ocr import TextLine as TextLine
 from .ocr import read_lines as read_lines
 from .ocr import text_match as text_match
 from .quality import Artefacts as Artefacts
-from .quality import Quality as Quality
 from .quality import measure_artefacts as measure_artefacts
 from .quality import measure_quality as measure_quality
 from .quality import noise_level as noise_level

@@ -22,8 +22,10 @@ class Tool:
 
 
 DETECTOR_TOOLS: Mapping[str, Tool] = {
-    "nanodet": Tool(f"{_ROOM}.nanodet:detect", "80 everyday kinds of things, in coarse boxes (NanoDet-g, bundled)."),
-    "rapidocr": Tool(f"{_ROOM}.ocr:detect", "Lines of text, each with what it says as the label (PP-OCR)."),
+    "nanodet": Tool(
+        f"{_ROOM}.nanodet:detect_objects", "80 everyday kinds of things, in coarse boxes (NanoDet-g, bundled)."
+    ),
+    "rapidocr": Tool(f"{_ROOM}.ocr:detect_text", "Lines of text, each with what it says as the label (PP-OCR)."),
 }
 SEGMENTER_TOOLS: Mapping[str, Tool] = {
     "u2netp": Tool(f"{_ROOM}.saliency:segment_salient", "The thing that the image is about (U²-Net small, bundled)."),

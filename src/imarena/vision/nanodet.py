@@ -60,7 +60,7 @@ def things_seen(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
     return _found(np.asarray(np.clip(small * 255 + 0.5, 0, 255), np.uint8).tobytes())
 
 
-def detect(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
+def detect_objects(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
     """Boxes around the cells in which a kind was seen, the surest first.
 
     `pixels` is sRGB, shape (height, width, 3). Boxes end at cells of a 32nd of a side; two things of one kind that

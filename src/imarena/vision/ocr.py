@@ -110,7 +110,7 @@ def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ..
     return tuple(sorted(lines, key=lambda line: (line.box[1], line.box[0])))
 
 
-def detect(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
+def detect_text(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
     """Every line of text as a box in pixels, with what it says as its label, the surest first.
 
     `pixels` is sRGB, shape (height, width, 3).

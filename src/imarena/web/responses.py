@@ -11,8 +11,8 @@ from imarena.reports import rank_tables
 from imarena.routing import Answer, FormQuestion, forms
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
-from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, Task
-from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, NoticeOut, Standing, VoteOut
+from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, TaskOut
+from imarena.web.wire_look import BattleOut, BoardOut, Cell, IssueOut, ItemLine, NoticeOut, StandingOut, VoteOut
 from imarena.workflows.boards import Tallied
 from imarena.workflows.questions import expected_objects
 from imarena.workflows.rating import TRAINING, HeldTask
@@ -38,7 +38,7 @@ def me(arena: ServedWorkspace, caller: Caller) -> Me:
 # ---------------------------------------------------------------- for raters: nothing that names a model
 
 
-def picture(arena: ServedWorkspace, image: ImageRef | None, url: str) -> Picture | None:
+def picture_out(arena: ServedWorkspace, image: ImageRef | None, url: str) -> Picture | None:
     """A picture under an address; None where there are no pixels."""
     if image is None:
         return None
@@ -53,7 +53,7 @@ def picture(arena: ServedWorkspace, image: ImageRef | None, url: str) -> Picture
     )
 
 
-def task(arena: ServedWorkspace, held: HeldTask) -> Task:
+def task(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
     """A blinded task."""
     assignment, shelves = held.assignment, arena.voting.shelves
     base = f"/api/tasks/{held.address}"
@@ -63,9 +63,9 @@ def task(arena: ServedWorkspace, held: HeldTask) -> Task:
     sources, references = shelves.sources(assignment), shelves.references(assignment)
 
     def shown(slot: str, image: ImageRef | None) -> Picture | None:
-        return picture(arena, image, f"{base}/pictures/{slot}")
+        return picture_out(arena, image, f"{base}/pictures/{slot}")
 
-    return Task(
+    return TaskOut(
         address=held.address,
         campaign_id=assignment.campaign_id,
         kind=kind,
@@ -89,7 +89,7 @@ def task(arena: ServedWorkspace, held: HeldTask) -> Task:
     )
 
 
-async def task_soon(arena: ServedWorkspace, held: HeldTask) -> Task:
+async def task_soon(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
     """`task` on the spot where all that it shows is at hand, else on another thread."""
     if arena.voting.shelves.at_hand(held.assignment):
         return task(arena, held)
@@ -178,9 +178,9 @@ def rater_campaign(arena: ServedWorkspace, campaign_id: str, rater_id: str, *, l
 # ---------------------------------------------------------------- for people who look
 
 
-def standings(ranking: RankingRecord | None) -> list[Standing]:
+def standings(ranking: RankingRecord | None) -> list[StandingOut]:
     """A ranking's rows."""
-    return [Standing(**standing.model_dump()) for standing in ranking.models] if ranking is not None else []
+    return [StandingOut(**standing.model_dump()) for standing in ranking.models] if ranking is not None else []
 
 
 def cell(found: Tallied) -> Cell:
@@ -188,9 +188,9 @@ def cell(found: Tallied) -> Cell:
     return Cell(**found.__dict__)
 
 
-def board(made: Made, method: str) -> Board:
+def board_out(made: Made, method: str) -> BoardOut:
     """A leaderboard."""
-    return Board(
+    return BoardOut(
         method=method,
         n_battles=made.n_battles,
         excluded=made.excluded,
@@ -209,18 +209,18 @@ def board(made: Made, method: str) -> Board:
     )
 
 
-def battles(arena: ServedWorkspace, pairs: Sequence[Pair]) -> list[Battle]:
+def battles(arena: ServedWorkspace, pairs: Sequence[Pair]) -> list[BattleOut]:
     """Battles in a list; all that they show is read in two queries."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
     arena.voting.shelves.read({pair.item_id for pair in pairs}, sides)
     return [battle(arena, pair) for pair in pairs]
 
 
-def battle(arena: ServedWorkspace, pair: Pair) -> Battle:
+def battle(arena: ServedWorkspace, pair: Pair) -> BattleOut:
     """A battle in a list."""
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
-    return Battle(
+    return BattleOut(
         battle_id=pair.battle_id,
         item_id=pair.item_id,
         instruction=instruction_of(item, left.turn, left.mode),
@@ -277,10 +277,10 @@ def issue(found: Issue) -> IssueOut:
 
 def output_picture(arena: ServedWorkspace, output: Output) -> Picture | None:
     """What an editor made."""
-    return picture(arena, output.image, f"/api/outputs/{output.output_id}/picture")
+    return picture_out(arena, output.image, f"/api/outputs/{output.output_id}/picture")
 
 
 def item_pictures(arena: ServedWorkspace, item_id: str, kind: str, images: tuple[ImageRef, ...]) -> list[Picture]:
     """An item's own pictures."""
-    found = (picture(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images))
+    found = (picture_out(arena, image, f"/api/items/{item_id}/pictures/{kind}-{n}") for n, image in enumerate(images))
     return [one for one in found if one is not None]

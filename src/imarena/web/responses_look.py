@@ -11,7 +11,7 @@ from imarena.web.wire_look import (
     EditorIssues,
     HeatMap,
     IssueOut,
-    JudgeHealth,
+    JudgeHealthOut,
     JudgmentOut,
     OutputOut,
     RatingThen,
@@ -53,13 +53,13 @@ def run_line(seen: MonitoredRun) -> RunOut:
     )
 
 
-def health(found: JudgeBehaviour, *, costs: bool) -> JudgeHealth:
+def judge_health_out(found: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
     """How a judge behaves."""
 
     def share(hits: int, n: int) -> float | None:
         return hits / n if n else None
 
-    return JudgeHealth(
+    return JudgeHealthOut(
         judge=found.judge,
         dimension=found.dimension,
         ok=found.ok,
@@ -164,7 +164,7 @@ def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -
         text=without_keys(str(step.get("instruction", "")))[:_LONGEST],
         status=str(status) if status is not None else None,
         score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
-        picture=showing.picture(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
+        picture=showing.picture_out(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
         details={name: _text(value) for name, value in rest.items()},
     )
 

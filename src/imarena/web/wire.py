@@ -140,7 +140,7 @@ class Picture(Wire):
     max_level: int
 
 
-class Segment(Wire):
+class SegmentOut(Wire):
     """A numbered region over a picture: outlines in pixels of the picture, and where to put the number."""
 
     number: int
@@ -155,7 +155,7 @@ class Segments(Wire):
 
     width: int
     height: int
-    segments: list[Segment]
+    segments: list[SegmentOut]
 
 
 class IssueIn(Wire):
@@ -194,7 +194,7 @@ class Ballot(Wire):
     time_spent_s: Annotated[float, Field(ge=0, le=86_400)] | None = None
 
 
-class Task(Wire):
+class TaskOut(Wire):
     """A blinded task. `address` names it in every later request; it is random."""
 
     address: str
@@ -226,7 +226,7 @@ class Next(Wire):
     """The next task, or the reason why there is none."""
 
     stage: Stage
-    task: Task | None
+    task: TaskOut | None
     completion_url: str | None = None
     """Where a crowd platform wants its people sent back to, once the stage is done, quota or not_qualified."""
 
@@ -234,7 +234,7 @@ class Next(Wire):
 class Ahead(Wire):
     """The task that comes next, kept ready for a short while so that its pictures can be fetched. None: none."""
 
-    task: Task | None
+    task: TaskOut | None
 
 
 class Receipt(Wire):
@@ -248,7 +248,7 @@ class Receipt(Wire):
     feedback: str | None
 
 
-class Skip(Wire):
+class SkipIn(Wire):
     """Not answering, and why."""
 
     reason: Literal["cannot_tell", "broken_image", "offensive", "unclear_instruction", "other"]

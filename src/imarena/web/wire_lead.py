@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from imarena.web.wire import NO_NUL, Kind, Line, Wire, Words
-from imarena.workflows.rating import Changes
+from imarena.workflows.rating import CampaignChanges
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=NO_NUL)]
 Role = Literal["lead", "rater", "viewer"]
@@ -118,7 +118,7 @@ class CampaignOut(Wire):
     """What was changed since it was made, the newest first."""
 
 
-class CampaignChange(Changes):
+class CampaignChange(CampaignChanges):
     """Changing a campaign. What is asked (kind, items, editors, known answers) stays as it was made."""
 
 
@@ -179,7 +179,7 @@ class RaterChange(Wire):
     active: bool
 
 
-class Agreement(Wire):
+class AgreementOut(Wire):
     """Agreement among raters on one criterion. A figure that is undefined is None, with the reason."""
 
     criterion: str
@@ -217,7 +217,7 @@ class SkipReport(Wire):
 class AgreementReport(Wire):
     """Agreement in a campaign, by criterion."""
 
-    criteria: list[Agreement]
+    criteria: list[AgreementOut]
 
 
 class InvitationIn(Wire):

@@ -21,7 +21,7 @@ class Facets(Wire):
     modes: list[str]
 
 
-class Standing(Wire):
+class StandingOut(Wire):
     """One model's place."""
 
     model: str
@@ -59,14 +59,14 @@ class NoticeOut(Wire):
     text: str
 
 
-class Board(Wire):
+class BoardOut(Wire):
     """A leaderboard made from the battles that the filters leave."""
 
     method: str
     n_battles: int
     excluded: dict[str, int]
     warnings: list[str]
-    standings: list[Standing]
+    standings: list[StandingOut]
     matrix: list[Cell]
     reason: str
     """Why there are no standings, where there are none."""
@@ -117,7 +117,7 @@ class BoardPast(Wire):
     method: str
     scope: dict[str, str]
     n_battles: int
-    standings: list[Standing]
+    standings: list[StandingOut]
 
 
 class StoredBoards(Wire):
@@ -136,7 +136,7 @@ class HeadToHead(Wire):
     by_task: dict[str, Cell]
 
 
-class Battle(Wire):
+class BattleOut(Wire):
     """Two outputs for one item, with the count of what was said about them."""
 
     battle_id: str
@@ -154,7 +154,7 @@ class Battle(Wire):
 class BattlePage(Wire):
     """Battles."""
 
-    battles: list[Battle]
+    battles: list[BattleOut]
     total: int
     next_cursor: str | None
 
@@ -196,7 +196,7 @@ class JudgmentOut(Wire):
 class BattleDetail(Wire):
     """A battle with both pictures, every vote and every judgment."""
 
-    battle: Battle
+    battle: BattleOut
     sources: list[Picture]
     references: list[Picture]
     left: Picture | None
@@ -343,7 +343,7 @@ class RunPage(Wire):
     next_cursor: str | None
 
 
-class JudgeHealth(Wire):
+class JudgeHealthOut(Wire):
     """How a judge behaves, as far as the stored judgments tell. None: there is nothing to compute it from."""
 
     judge: str
@@ -366,5 +366,5 @@ class JudgeHealth(Wire):
 class JudgePage(Wire):
     """Judges by name."""
 
-    judges: list[JudgeHealth]
+    judges: list[JudgeHealthOut]
     next_cursor: str | None

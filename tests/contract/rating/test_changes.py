@@ -9,7 +9,7 @@ from imarena.core.records import Assignment, Vote
 from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import Workspace
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing
-from imarena.workflows.rating.changes import Changes, change_campaign, history
+from imarena.workflows.rating.changes import CampaignChanges, change_campaign, history
 from imarena.workflows.rating.offers import RaterStanding
 from imarena.workflows.rating.prefetch import ahead
 from imarena.workflows.rating.voting import HeldTask, Voting
@@ -18,7 +18,7 @@ from tests.web.people import fill
 
 
 def change(voting: Voting, campaign: str, by: str = "lead", **wanted: object) -> None:
-    change_campaign(voting.workspace, campaign, Changes.model_validate(wanted), by)
+    change_campaign(voting.workspace, campaign, CampaignChanges.model_validate(wanted), by)
     voting.shelves.forget_plans()
 
 

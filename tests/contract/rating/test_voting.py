@@ -17,7 +17,7 @@ from imarena.storage.database import writing
 from imarena.storage.leases import change_place
 from imarena.storage.schema import leases
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing, plan_units
-from imarena.workflows.rating.changes import Changes, change_campaign
+from imarena.workflows.rating.changes import CampaignChanges, change_campaign
 from imarena.workflows.rating.offers import RaterStanding
 from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 from imarena.workflows.views import PREFERENCES, View
@@ -214,7 +214,7 @@ def test_no_vote_is_taken_back_once_the_items_can_be_looked_up(any_workspace: Wo
     with pytest.raises(Refusal) as refused:
         voting.undo(campaign, two)
     assert refused.value.code == "paused"
-    change_campaign(any_workspace, campaign, Changes(open=False), "lead")
+    change_campaign(any_workspace, campaign, CampaignChanges(open=False), "lead")
     with pytest.raises(Refusal) as refused:
         voting.undo(campaign, one)
     assert refused.value.code == "closed"

@@ -12,7 +12,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.clients.fetch import Fetched, FetchRefused, download, refusal_of
+from imarena.clients.fetch import Fetched, FetchRefused, download_file, refusal_of
 from imarena.core.errors import InvalidImage
 from tests.unit.images.made import encode, photo
 
@@ -66,7 +66,7 @@ async def site() -> AsyncIterator[str]:
 def get(path: str, **options: Any) -> Fetched:
     async def run() -> Fetched:
         async with site() as base:
-            return await download(base + path, **{"allow_loopback": True, **options})
+            return await download_file(base + path, **{"allow_loopback": True, **options})
 
     return asyncio.run(run())
 
@@ -139,7 +139,7 @@ def test_one_reason_each(path: str, reason: str, options: dict[str, Any]) -> Non
 )
 def test_addresses_that_are_never_fetched(url: str) -> None:
     with pytest.raises(FetchRefused):
-        asyncio.run(download(url, timeout_s=2))
+        asyncio.run(download_file(url, timeout_s=2))
 
 
 def test_a_name_is_looked_up_once_and_the_checked_address_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_a_name_is_looked_up_once_and_the_checked_address_is_used(monkeypatch: p
     async def run() -> Fetched:
         async with site() as base:
             monkeypatch.setattr(type(asyncio.get_running_loop()), "getaddrinfo", answers)
-            return await download(base.replace("127.0.0.1", "pictures.test") + "/picture", allow_loopback=True)
+            return await download_file(base.replace("127.0.0.1", "pictures.test") + "/picture", allow_loopback=True)
 
     assert asyncio.run(run()).data == PICTURE
     assert asked == ["pictures.test"]
@@ -166,7 +166,7 @@ def test_a_name_with_one_private_address_among_public_ones(monkeypatch: pytest.M
 
     async def run() -> None:
         monkeypatch.setattr(type(asyncio.get_running_loop()), "getaddrinfo", answers)
-        await download("http://mixed.test/x.png")
+        await download_file("http://mixed.test/x.png")
 
     with pytest.raises(FetchRefused, match="a private address"):
         asyncio.run(run())

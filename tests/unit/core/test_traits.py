@@ -147,10 +147,10 @@ def make_one(*_: object) -> Any:
 
 
 def test_a_registry_completes_what_a_plug_in_makes() -> None:
-    editors = Registry("editor", {"mine": f"{__name__}:make_one"}, editor_catalog.adapted)
+    editors = Registry("editor", {"mine": f"{__name__}:make_one"}, editor_catalog.adapt_editor_maker)
     editor = editors.get("mine")("shown", {}, editor_catalog.Ports())
     assert (editor.name, editor.traits) == ("shown", EditorTraits())
-    judges = Registry("judge", {"mine": f"{__name__}:make_one"}, judge_catalog.adapted)
+    judges = Registry("judge", {"mine": f"{__name__}:make_one"}, judge_catalog.adapt_judge_maker)
     judge = judges.get("mine")({}, None)
     assert (judge.name, judge.traits) == ("mine", JudgeTraits())
 

@@ -31,7 +31,7 @@ export const undoLast = (id: string) => dataOf(api.POST("/api/rating/campaigns/{
 /** Outlives the page. */
 export const giveBack = (task: string) => dataOf(api.POST("/api/tasks/{address}/give-back", { params: ofTask(task), keepalive: true }));
 export const vote = (task: string, body: s.Ballot) => dataOf(api.POST("/api/tasks/{address}/vote", { params: ofTask(task), body, ...step() }));
-export const skip = (task: string, body: s.Skip) => dataOf(api.POST("/api/tasks/{address}/skip", { params: ofTask(task), body, ...step() }));
+export const skip = (task: string, body: s.SkipIn) => dataOf(api.POST("/api/tasks/{address}/skip", { params: ofTask(task), body, ...step() }));
 export const segments = (task: string) => dataOf(api.GET("/api/tasks/{address}/segments", { params: ofTask(task) }));
 
 export const campaigns = (cursor: Cursor) => dataOf(api.GET("/api/lead/campaigns", { params: { query: { cursor, limit: MOST } } }));

@@ -2,7 +2,7 @@
 import * as calls from "../api/calls";
 import { usePages } from "../api/usepages";
 import { useLoaded } from "../api/useloaded";
-import type { Battle } from "../api/schema";
+import type { BattleOut } from "../api/schema";
 import { tally } from "../parts/format";
 import { chosen, Filters, useFilters, VERDICTS } from "../parts/filters";
 import { Link } from "../parts/link";
@@ -44,7 +44,7 @@ export function BattlesPage() {
   );
 }
 
-function BattleTable({ battles }: { battles: readonly Battle[] }) {
+function BattleTable({ battles }: { battles: readonly BattleOut[] }) {
   const t = strings.explore;
   return (
     <div className="scroll">

@@ -1,7 +1,7 @@
 // The leaderboard and the other views of the same battles. Every filter stands in the address, so that a link shows the same.
 import * as calls from "../api/calls";
 import { useInterval, useLoaded } from "../api/useloaded";
-import type { Board } from "../api/schema";
+import type { BoardOut } from "../api/schema";
 import { Choices } from "../parts/fields";
 import { count, figure, share, tally } from "../parts/format";
 import { chosen, Filters, linkWithFilters, queryOfBoard, useFilters, VERDICTS } from "../parts/filters";
@@ -62,7 +62,7 @@ export function BoardPage() {
 
 const digitsOf = (rating: number) => (Math.abs(rating) >= 10 ? 0 : 2);
 
-function Ratings({ board, query, filtered }: { board: Board; query: URLSearchParams; filtered: boolean }) {
+function Ratings({ board, query, filtered }: { board: BoardOut; query: URLSearchParams; filtered: boolean }) {
   const t = strings.look;
   const span = spanOf(board.standings);
   const excluded = tally(board.excluded);

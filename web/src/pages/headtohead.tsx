@@ -1,7 +1,7 @@
 // Two models against each other, over all and by task.
 import * as calls from "../api/calls";
 import { useLoaded } from "../api/useloaded";
-import type { Board, Cell, HeadToHead } from "../api/schema";
+import type { BoardOut, Cell, HeadToHead } from "../api/schema";
 import { Select } from "../parts/fields";
 import { linkWithFilters } from "../parts/filters";
 import { InlineCode } from "../parts/inlinecode";
@@ -10,14 +10,14 @@ import { Empty, WhenLoaded } from "../parts/status";
 import { strings } from "../strings";
 
 interface Props {
-  board: Board;
+  board: BoardOut;
   filters: Record<string, string>;
   query: URLSearchParams;
   set: (changes: Record<string, string>) => void;
 }
 
 /** The two models that are compared: those of the address, else the first two of the board. */
-export function modelsCompared(board: Board, query: URLSearchParams): Record<string, string> {
+export function modelsCompared(board: BoardOut, query: URLSearchParams): Record<string, string> {
   const models = board.standings.map((one) => one.model);
   const left = query.get("left") ?? models[0] ?? "";
   const right = query.get("right") ?? models.find((one) => one !== left) ?? "";

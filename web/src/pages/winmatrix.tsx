@@ -1,5 +1,5 @@
 import type { CSSProperties } from "react";
-import type { Board } from "../api/schema";
+import type { BoardOut } from "../api/schema";
 import { share } from "../parts/format";
 import { linkWithFilters } from "../parts/filters";
 import { InlineCode } from "../parts/inlinecode";
@@ -9,7 +9,7 @@ import { strings } from "../strings";
 import { winShare } from "./winshare";
 
 /** Who beats whom, best first. */
-export function WinMatrixView({ board, query }: { board: Board; query: URLSearchParams }) {
+export function WinMatrixView({ board, query }: { board: BoardOut; query: URLSearchParams }) {
   const t = strings.look;
   const models = board.standings.map((one) => one.model);
   if (!models.length) return <Empty><InlineCode text={board.reason || t.noBoard} /></Empty>;

@@ -1,6 +1,6 @@
 // The filters of all pages that show verdicts. They stand in the address, so that a link shows the same.
 import { useState } from "react";
-import type { Board, Facets } from "../api/schema";
+import type { BoardOut, Facets } from "../api/schema";
 import { go, useLocation, withQuery } from "../router";
 import { strings } from "../strings";
 import { Choices, Select } from "./fields";
@@ -28,7 +28,7 @@ export function linkWithFilters(path: string, query: URLSearchParams, changes: R
 }
 
 /** The filters of a board with the verdicts that it is made from: a list of battles shows those, and no others. */
-export function queryOfBoard(query: URLSearchParams, board: Board): URLSearchParams {
+export function queryOfBoard(query: URLSearchParams, board: BoardOut): URLSearchParams {
   const found = new URLSearchParams(query);
   if (!query.get("source") && board.source !== "all") found.set("source", board.source);
   if (board.judge) found.set("judge", board.judge);

@@ -1,5 +1,5 @@
 // A rating with its interval, drawn on one scale for all rows.
-import type { Standing } from "../api/schema";
+import type { StandingOut } from "../api/schema";
 
 export interface Span {
   low: number;
@@ -7,7 +7,7 @@ export interface Span {
 }
 
 /** The smallest span that holds every rating and interval, with a little air. */
-export function spanOf(standings: readonly Standing[]): Span {
+export function spanOf(standings: readonly StandingOut[]): Span {
   const values = standings.flatMap((one) => [one.rating, one.low ?? one.rating, one.high ?? one.rating]);
   if (!values.length) return { low: 0, high: 1 };
   const low = Math.min(...values);
@@ -28,7 +28,7 @@ export function ticks({ low, high }: Span, most = 6): number[] {
 
 const WIDTH = 1000;
 
-export function Interval({ standing, span }: { standing: Standing; span: Span }) {
+export function Interval({ standing, span }: { standing: StandingOut; span: Span }) {
   const at = (value: number) => (WIDTH * (value - span.low)) / (span.high - span.low);
   return (
     <svg className="interval" viewBox={`0 0 ${WIDTH} 24`} preserveAspectRatio="none" aria-hidden="true">

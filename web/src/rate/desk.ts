@@ -1,13 +1,13 @@
 // The voting desk as states and events: what is on the screen, and what the server is asked for meanwhile.
 // Nothing here talks to the server or to the browser: usedesk.ts does, and says what happened as an event.
 import type { ApiError } from "../api/client";
-import type { Next, Receipt, Task } from "../api/schema";
+import type { Next, Receipt, TaskOut } from "../api/schema";
 import { strings } from "../strings";
 
 /** A task on the screen. Its key is new each time: a task that comes back after an undo is shown anew, and a ballot that is
  * sent twice is stored once. */
 export interface Showing {
-  task: Task;
+  task: TaskOut;
   key: string;
 }
 
@@ -37,7 +37,7 @@ type Screen =
 
 export type DeskState = Screen & {
   /** The task after this one, shown at once when this one is answered. */
-  prefetched: Task | null;
+  prefetched: TaskOut | null;
   canUndo: boolean;
   /** What a screen reader says. */
   notice: string;
@@ -52,12 +52,12 @@ export type DeskEvent =
   /** An answer that was on its way when the page was closed is stored. */
   | { type: "restored"; receipt: Receipt }
   | { type: "skipped" }
-  | { type: "undone"; task: Task; key: string }
+  | { type: "undone"; task: TaskOut; key: string }
   /** The server is away and is asked again; null: it answered. */
   | { type: "delayed"; error: ApiError | null }
   | { type: "failed"; error: ApiError }
   /** The key is that of the task on the screen when it was asked what comes next. */
-  | { type: "prefetched"; task: Task | null; key: string };
+  | { type: "prefetched"; task: TaskOut | null; key: string };
 
 const working = (request: Request): Working => ({ name: "working", request, delay: null });
 
@@ -81,7 +81,7 @@ export const delayOf = (state: DeskState): ApiError | null => workOf(state)?.del
 export const errorOf = (state: DeskState): ApiError | null =>
   (state.screen === "task" || state.screen === "empty") && state.activity.name === "failed" ? state.activity.error : null;
 
-const show = (task: Task, key: string): Screen => ({ screen: "task", showing: { task, key }, activity: { name: "ready" } });
+const show = (task: TaskOut, key: string): Screen => ({ screen: "task", showing: { task, key }, activity: { name: "ready" } });
 
 /** What is on the screen stays there while the server is asked. */
 function ask(state: DeskState, request: Request): Screen {

@@ -1,5 +1,5 @@
 // An answer on its way: what was filled in, what is still missing, and the ballot that is posted.
-import type { Ballot, Criterion, IssueIn, Task } from "../api/schema";
+import type { Ballot, Criterion, IssueIn, TaskOut } from "../api/schema";
 import type { Box } from "../view/geometry";
 
 export interface Draft {
@@ -40,7 +40,7 @@ export function lowered(draft: Draft, criteria: readonly Criterion[]): boolean {
 }
 
 /** What stands between the draft and a ballot, in the order of the form. */
-export function missing(draft: Draft, task: Pick<Task, "kind" | "criteria" | "checks">): Missing[] {
+export function missing(draft: Draft, task: Pick<TaskOut, "kind" | "criteria" | "checks">): Missing[] {
   if (task.kind === "yes_no") return draft.answer === null ? [{ what: "answer" }] : [];
   if (task.kind === "check") {
     const found: Missing[] = task.checks
@@ -69,7 +69,7 @@ export function issuesOf(draft: Draft): IssueIn[] {
 }
 
 /** The draft as it is posted. */
-export function toBallot(draft: Draft, kind: Task["kind"]): Omit<Ballot, "idempotency_key"> {
+export function toBallot(draft: Draft, kind: TaskOut["kind"]): Omit<Ballot, "idempotency_key"> {
   const comment = draft.comment.trim();
   if (kind === "yes_no") return { answer: draft.answer, comment };
   if (kind === "check") return { checks: draft.checks, decision: draft.decision, comment };

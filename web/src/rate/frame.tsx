@@ -1,7 +1,7 @@
 // The frame around every kind of task: instruction, progress, help, skip, feedback.
 import { useState, type ReactNode } from "react";
 import type { ApiError } from "../api/client";
-import type { Picture, RaterCampaign, Skip, Task } from "../api/schema";
+import type { Picture, RaterCampaign, SkipIn, TaskOut } from "../api/schema";
 import { useKeys } from "../keys";
 import { Dialog } from "../parts/dialog";
 import { Key, Meter } from "../parts/fields";
@@ -22,7 +22,7 @@ const LONG = 220;
 interface Props {
   campaign: RaterCampaign;
   desk: Desk;
-  task: Task;
+  task: TaskOut;
   children: ReactNode;
   /** The buttons that answer. */
   answers: ReactNode;
@@ -85,7 +85,7 @@ export function ServerAway({ error }: { error: ApiError }) {
   );
 }
 
-function SkipDialog({ onClose, onSkip }: { onClose: () => void; onSkip: (skip: Skip) => void }) {
+function SkipDialog({ onClose, onSkip }: { onClose: () => void; onSkip: (skip: SkipIn) => void }) {
   const [note, setNote] = useState("");
   return (
     <Dialog title={strings.vote.skipTitle} onClose={onClose}>
@@ -112,7 +112,7 @@ function Feedback({ text, onNext }: { text: string; onNext: () => void }) {
 }
 
 /** Sources and references with their names. */
-export function contextOf(task: Pick<Task, "sources" | "references">): Named[] {
+export function contextOf(task: Pick<TaskOut, "sources" | "references">): Named[] {
   const name = (_: Picture, index: number) => (task.sources.length > 1 ? strings.view.sourceNumber(index + 1) : strings.view.source);
   return [
     ...task.sources.map((picture, index) => ({ name: name(picture, index), picture })),

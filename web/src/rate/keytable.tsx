@@ -1,8 +1,8 @@
-import type { Task } from "../api/schema";
+import type { TaskOut } from "../api/schema";
 import { strings } from "../strings";
 
 /** The keys that work on a task of this kind. */
-export function KeyTable({ kind }: { kind: Task["kind"] }) {
+export function KeyTable({ kind }: { kind: TaskOut["kind"] }) {
   const k = strings.keys;
   const own = { preference: [...k.vote, ...k.compare], yes_no: k.yesNo, rating: k.rating, check: k.rating.slice(0, 1) }[kind];
   return (

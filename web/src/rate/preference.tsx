@@ -1,5 +1,5 @@
 // Choose the better of two pictures.
-import type { Task } from "../api/schema";
+import type { TaskOut } from "../api/schema";
 import { useKeys } from "../keys";
 import { Key } from "../parts/fields";
 import { strings } from "../strings";
@@ -8,7 +8,7 @@ import { isBusy } from "./desk";
 import { contextOf, TaskFrame } from "./frame";
 import type { TaskProps } from "./taskprops";
 
-type Choice = NonNullable<NonNullable<Task["previous"]>["preference"]>;
+type Choice = NonNullable<NonNullable<TaskOut["previous"]>["preference"]>;
 
 export function PreferenceTask({ campaign, desk, task }: TaskProps) {
   const t = strings.vote;

@@ -1,6 +1,6 @@
 // The pictures of the next task, fetched while this one is looked at: the browser keeps them until they are shown.
 import * as calls from "../api/calls";
-import type { Picture, Segments, Task } from "../api/schema";
+import type { Picture, Segments, TaskOut } from "../api/schema";
 import { fitScale, type Size } from "../view/geometry";
 import { tileAddress } from "../view/tiles";
 
@@ -21,7 +21,7 @@ export function segmentsOf(address: string): Promise<Segments> {
   return asked;
 }
 
-function pictures(task: Task): Picture[] {
+function pictures(task: TaskOut): Picture[] {
   const found = [...task.sources.slice(0, 2), ...task.references.slice(0, 2), task.left, task.right];
   return found.filter((one): one is Picture => one !== null);
 }
@@ -56,7 +56,7 @@ function homeHeight(shown: readonly Picture[], count: number): number {
 }
 
 /** Fetch what the first look at a task needs. */
-export function prefetchPictures(task: Task): void {
+export function prefetchPictures(task: TaskOut): void {
   const shown = pictures(task);
   if (!shown.length) return;
   const height = homeHeight(shown, Math.min(shown.length, 3)) * window.devicePixelRatio;

@@ -1,7 +1,7 @@
 // The task after this one: asked for while this one is looked at, its pictures fetched, given back when the page is left.
 import { useEffect, useEffectEvent, useRef, type Dispatch } from "react";
 import * as calls from "../api/calls";
-import type { Task } from "../api/schema";
+import type { TaskOut } from "../api/schema";
 import { isBusy, showingOf, type DeskEvent, type DeskState } from "./desk";
 import { prefetchPictures } from "./prefetchpictures";
 
@@ -9,7 +9,7 @@ const LOOK_MS = 250;
 /** The server keeps a task for two minutes after it was asked for last. */
 const AGAIN_MS = 45_000;
 
-const giveBack = (task: Task | null) => {
+const giveBack = (task: TaskOut | null) => {
   if (task) calls.giveBack(task.address).catch(() => undefined);
 };
 

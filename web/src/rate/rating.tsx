@@ -1,6 +1,6 @@
 // Rate one picture: four criteria, wrong things, wrong parts, and words.
 import { useEffect, useState } from "react";
-import type { Picture, Segment, Task } from "../api/schema";
+import type { Picture, SegmentOut, TaskOut } from "../api/schema";
 import { useKeys } from "../keys";
 import { Choices, Key } from "../parts/fields";
 import { strings } from "../strings";
@@ -102,8 +102,8 @@ export function RatingTask({ campaign, desk, task }: TaskProps) {
 }
 
 /** The numbered parts; null while they are on their way. A picture without them can still be rated. */
-function useSegments({ address, segments_url: url }: Task): readonly Segment[] | null {
-  const [segments, setSegments] = useState<readonly Segment[] | null>(url ? null : []);
+function useSegments({ address, segments_url: url }: TaskOut): readonly SegmentOut[] | null {
+  const [segments, setSegments] = useState<readonly SegmentOut[] | null>(url ? null : []);
   useEffect(() => {
     let current = true;
     if (url) {

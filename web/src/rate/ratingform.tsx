@@ -1,16 +1,16 @@
 // The form beside the picture that is rated.
 import { useState } from "react";
-import type { Segment, Task } from "../api/schema";
+import type { SegmentOut, TaskOut } from "../api/schema";
 import { strings } from "../strings";
 import { explained, lowered, type Draft, type Missing } from "./draft";
 import { MissingAnswers } from "./missinganswers";
 import { Scale } from "./scale";
 
 interface Props {
-  task: Task;
+  task: TaskOut;
   draft: Draft;
   change: (change: Partial<Draft>) => void;
-  segments: readonly Segment[] | null;
+  segments: readonly SegmentOut[] | null;
   onSegment: (number: number) => void;
   missing: readonly Missing[];
   onSend: () => void;

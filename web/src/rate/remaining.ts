@@ -1,5 +1,5 @@
 // How much there is still to do for a rater: what waits for them, or the weekly quota where that comes first.
-import type { RaterCampaign, Task } from "../api/schema";
+import type { RaterCampaign, TaskOut } from "../api/schema";
 
 export interface Remaining {
   /** Tasks until nothing is left, or until the quota is used up. */
@@ -10,7 +10,7 @@ export interface Remaining {
 }
 
 /** With a task in hand, the answers that were given since the campaign was counted are taken off. */
-export function remainingFor(campaign: RaterCampaign, task?: Pick<Task, "done" | "quota_left" | "purpose">): Remaining {
+export function remainingFor(campaign: RaterCampaign, task?: Pick<TaskOut, "done" | "quota_left" | "purpose">): Remaining {
   const since = task ? task.done - campaign.done : 0;
   const waiting = Math.max(campaign.waiting - since, task && task.purpose === "vote" ? 1 : 0);
   const allowed = task ? task.quota_left : campaign.quota_left;

@@ -1,6 +1,6 @@
 // What must outlive a reload: the draft of an answer, and the time that was spent looking.
 import { useEffect, useRef, useState } from "react";
-import type { Ballot, Task } from "../api/schema";
+import type { Ballot, TaskOut } from "../api/schema";
 import { EMPTY, fromBallot, type Draft } from "./draft";
 
 const DRAFT = "imarena.draft";
@@ -25,7 +25,7 @@ function write(key: string, address: string, value: unknown): void {
 }
 
 /** A draft of this task, as it was before a reload or an undo. */
-export function useDraft(task: Task): [Draft, (change: Partial<Draft>) => void] {
+export function useDraft(task: TaskOut): [Draft, (change: Partial<Draft>) => void] {
   const [draft, setDraft] = useState<Draft>(
     () => read<Draft>(DRAFT, task.address) ?? (task.previous ? fromBallot(task.previous) : EMPTY),
   );

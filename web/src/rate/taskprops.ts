@@ -1,8 +1,8 @@
-import type { RaterCampaign, Task } from "../api/schema";
+import type { RaterCampaign, TaskOut } from "../api/schema";
 import type { Desk } from "./usedesk";
 
 export interface TaskProps {
   campaign: RaterCampaign;
   desk: Desk;
-  task: Task;
+  task: TaskOut;
 }

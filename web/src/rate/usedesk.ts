@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useReducer, useRef } from "react";
 import * as calls from "../api/calls";
 import { ApiError, asApiError } from "../api/client";
 import { retry } from "../api/retry";
-import type { Ballot, Receipt, Skip, Task } from "../api/schema";
+import type { Ballot, Receipt, SkipIn, TaskOut } from "../api/schema";
 import { strings } from "../strings";
 import { canAnswer, canUndo, opening, reduceDesk, showingOf, type DeskState } from "./desk";
 import { usePrefetchedTask } from "./prefetchtask";
@@ -14,7 +14,7 @@ export type Answer = Omit<Ballot, "idempotency_key">;
 export interface Desk {
   state: DeskState;
   cast: (answer: Answer) => void;
-  skip: (skip: Skip) => void;
+  skip: (skip: SkipIn) => void;
   undo: () => void;
   next: () => void;
 }
@@ -78,7 +78,7 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
     });
   }
 
-  function skip(reason: Skip): void {
+  function skip(reason: SkipIn): void {
     if (!showing || !canAnswer(state)) return;
     dispatch({ type: "started", request: "skipping" });
     attempt(async () => {
@@ -89,7 +89,7 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
   }
 
   /** Asked for once: a second time would take the vote before it back. Whether it was done is seen by the task in hand. */
-  async function takeBack(): Promise<Task> {
+  async function takeBack(): Promise<TaskOut> {
     try {
       return await calls.undoLast(campaignId);
     } catch (reason) {
@@ -112,7 +112,7 @@ export function useDesk(campaignId: string, couldUndo: boolean): Desk {
 }
 
 /** Skipping a task as often as it takes. A task that is gone after an attempt whose answer was lost was skipped by it. */
-function skipOnce(address: string, reason: Skip): () => Promise<void> {
+function skipOnce(address: string, reason: SkipIn): () => Promise<void> {
   let unsure = false;
   return async () => {
     try {

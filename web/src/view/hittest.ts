@@ -1,5 +1,5 @@
 // Which segment is under a point.
-import type { Segment } from "../api/schema";
+import type { SegmentOut } from "../api/schema";
 
 type Outline = readonly (readonly number[])[];
 
@@ -17,10 +17,10 @@ export function inside(outlines: readonly Outline[], x: number, y: number): bool
 }
 
 /** The number whose label is within `reach` of the point, else the smallest segment that holds it, else null. */
-export function segmentAt(segments: readonly Segment[], x: number, y: number, reach: number): number | null {
+export function segmentAt(segments: readonly SegmentOut[], x: number, y: number, reach: number): number | null {
   const label = segments.find((one) => Math.hypot(one.label_x - x, one.label_y - y) <= reach);
   if (label) return label.number;
-  const area = ({ box }: Segment) => Math.abs((box[2] - box[0]) * (box[3] - box[1]));
+  const area = ({ box }: SegmentOut) => Math.abs((box[2] - box[0]) * (box[3] - box[1]));
   const holding = segments.filter((one) => inside(one.outlines, x, y)).sort((a, b) => area(a) - area(b));
   return holding[0]?.number ?? null;
 }

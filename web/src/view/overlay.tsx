@@ -1,7 +1,7 @@
 // Marks over a picture that move with it: numbered segments to click, boxes, and a box being drawn.
 import type OpenSeadragon from "openseadragon";
 import { useEffect, useEffectEvent, useReducer, useRef, useState } from "react";
-import type { Picture, Segment } from "../api/schema";
+import type { Picture, SegmentOut } from "../api/schema";
 import { strings } from "../strings";
 import { boxBetween, type Box } from "./geometry";
 import { segmentAt } from "./hittest";
@@ -11,7 +11,7 @@ const LABEL_PX = 13;
 interface Props {
   viewer: OpenSeadragon.Viewer;
   picture: Picture;
-  segments: readonly Segment[];
+  segments: readonly SegmentOut[];
   chosen: readonly number[];
   boxes: readonly Box[];
   drawing: boolean;

@@ -42,7 +42,7 @@ def command(
         )
     if not path:
         fail("What should be imported?", hint=f"Give a path: imarena import {format_name} PATH")
-    from imarena.datasets import download, is_hub
+    from imarena.datasets import download_dataset, is_hub
     from imarena.storage import open_workspace
     from imarena.workflows.exchange import import_records
 
@@ -50,7 +50,7 @@ def command(
         fail(f"There is no format called '{format_name}'.", hint=f"Plain folders: imarena import table {path}")
     read = READERS.get(format_name)
     with open_workspace(session(context).workspace) as workspace, progress_bars("import") as tell:
-        place = download(path, workspace.root / "downloads") if is_hub(path) else Path(path)
+        place = download_dataset(path, workspace.root / "downloads") if is_hub(path) else Path(path)
         report = import_records(
             workspace, read, format_name=format_name, path=place, options=pairs(option), progress=tell
         )

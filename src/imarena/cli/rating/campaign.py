@@ -248,11 +248,11 @@ def close(
 ) -> None:
     """Close a campaign: no new tasks are given out, and its items can be looked up again."""
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import Changes, change_campaign, get_campaign
+    from imarena.workflows.rating import CampaignChanges, change_campaign, get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
         found = get_campaign(workspace, campaign)
-        changed = change_campaign(workspace, found.campaign_id, Changes(open=reopen), "command line")
+        changed = change_campaign(workspace, found.campaign_id, CampaignChanges(open=reopen), "command line")
     document = {"campaign_id": changed.campaign_id, "open": changed.open}
     emit(context, document, lambda console: console.print("Open." if changed.open else "Closed.", markup=False))
 

@@ -36,7 +36,7 @@ def change(
 
     from imarena.storage import open_workspace
     from imarena.workflows.rating import (
-        Changes,
+        CampaignChanges,
         campaign_progress,
         change_campaign,
         get_campaign,
@@ -50,7 +50,7 @@ def change(
         "completion_url": completion_url, "paused": paused, "open": opened,
     }  # fmt: skip
     try:
-        changes = Changes.model_validate(values)
+        changes = CampaignChanges.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")

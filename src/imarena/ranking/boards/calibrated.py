@@ -10,6 +10,7 @@ from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, FloatArray, IntArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.likelihood.calibrated import fit_calibrated
+from imarena.ranking.likelihood.pair_counts import counts_by_pair
 from imarena.ranking.likelihood.separation import describe, find_blocks, unbounded
 from imarena.ranking.options import Options
 from imarena.ranking.resample import cluster_notices
@@ -51,7 +52,7 @@ def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], Fl
         "q_human": q_human,
     }  # fmt: skip
     details: JsonDict = {"reliability_by_band": q.tolist()}
-    cells = battles.by_pair
+    cells = counts_by_pair(battles)
     blocks = find_blocks(cells)
     notices = (*describe(cells, blocks, battles.models), *cluster_notices(battles, str(settings["cluster"]), units))
     drawn = np.concatenate(draws) if draws else None

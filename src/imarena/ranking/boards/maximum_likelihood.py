@@ -15,7 +15,7 @@ from imarena.ranking.boards.intervals import present_ends
 from imarena.ranking.likelihood.fit import Fit, fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
 from imarena.ranking.likelihood.mixture import expectation_maximisation, reliability_groups
-from imarena.ranking.likelihood.pair_counts import Cells, cell_of, count_pairs, one_cell_each
+from imarena.ranking.likelihood.pair_counts import Cells, cell_of, count_pairs, counts_by_pair, one_cell_each
 from imarena.ranking.likelihood.replicate import Replicates, replicate
 from imarena.ranking.likelihood.sandwich import model_covariance, sandwich
 from imarena.ranking.likelihood.separation import describe, unbounded
@@ -226,7 +226,7 @@ def _setup(battles: Battles, options: Options) -> Setup:
 def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cells, tuple[str, ...], FloatArray]:
     if battles.covariates is None:
         plain = group is None and battles.weight is None and not options.position
-        cells = battles.by_pair if plain else count_pairs(battles, group=group, sided=options.position)
+        cells = counts_by_pair(battles) if plain else count_pairs(battles, group=group, sided=options.position)
         if not options.position:
             return cells, (), np.empty(0)
         return replace(cells, covariates=np.ones((cells.left.size, 1))), ("position",), np.ones(1)

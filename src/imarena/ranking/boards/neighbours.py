@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.likelihood.pair_counts import counts_by_pair
 from imarena.ranking.pairs import met_of
 from imarena.stats import battles_needed
 
@@ -18,7 +19,7 @@ def neighbours(battles: Battles, order: IntArray, theta: FloatArray, draws: Floa
     `battles_to_separate` is the number of direct battles that finds the difference as it is estimated now with
     probability 0.8 at the 5 % level, at the board's share of ties; None where the two are equal.
     """
-    record = battles.by_pair.counts.sum(axis=0)
+    record = counts_by_pair(battles).counts.sum(axis=0)
     tie_rate = float(record[1] / record.sum())
     found = []
     for above, below in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):

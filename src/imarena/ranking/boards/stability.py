@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from imarena.ranking.battles import Battles, FloatArray, IntArray
+from imarena.ranking.likelihood.pair_counts import counts_by_pair
 
 DECIMALS = 6
 """Ratings that agree to this are equal."""
@@ -49,7 +50,7 @@ def human_accuracy(ratings: FloatArray, battles: Battles) -> float | None:
 
     People's battles where the source is known and people voted, else all.
     """
-    cells = battles.of_people.by_pair
+    cells = counts_by_pair(battles.of_people)
     left, _, right = cells.counts.T
     decisive = float((left + right).sum())
     if decisive == 0:

@@ -1,6 +1,6 @@
 """Battles to counts: a fit needs only how often each pair ended in which way, not the battles themselves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,6 +55,14 @@ def count_pairs(battles: Battles, *, group: Codes | None = None, sided: bool = F
     return _cells(m, key, counts)
 
 
+def counts_by_pair(battles: Battles) -> Cells:
+    """Outcomes by pair of models, not weighted, counted once: all that records, win shares and a plain fit need."""
+    if "by_pair" not in battles.computed:
+        battles.computed["by_pair"] = count_pairs(replace(battles, weight=None))
+    cells: Cells = battles.computed["by_pair"]
+    return cells
+
+
 def cell_of(battles: Battles, cells: Cells, *, group: Codes | None = None, sided: bool = False) -> IntArray:
     """(n,) where each battle's outcome stands in ``cells.counts.ravel()``."""
     m = cells.n_models
@@ -85,7 +93,7 @@ def one_cell_each(battles: Battles, *, group: Codes | None = None, covariates: F
 
 def tally(battles: Battles) -> ModelTally:
     """Battles, wins, losses and ties of each model, not weighted."""
-    cells = battles.by_pair
+    cells = counts_by_pair(battles)
     m = cells.n_models
     left, tie, right = cells.counts.T
     wins, losses, ties = (

@@ -20,8 +20,8 @@ from imarena.web.responses_lead import rater_line
 from imarena.web.routes.explore import chosen_battles, chosen_items
 from imarena.web.tables import TABLE, Form, table_file
 from imarena.web.wire import NO_NUL, Wire
-from imarena.web.wire_lead import Agreement, RaterOut
-from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
+from imarena.web.wire_lead import AgreementOut, RaterOut
+from imarena.web.wire_look import BattleOut, Cell, JudgeHealthOut, RunOut, StandingOut
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
 from imarena.workflows.serving import explorer as exploring
@@ -77,9 +77,9 @@ def _saved(kind: type[Wire], found: Iterable[Wire], form: Form, title: str) -> S
 def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The leaderboard."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
-    names = list(Standing.model_fields)
+    names = list(StandingOut.model_fields)
 
-    def cell(one: Standing, name: str) -> object:
+    def cell(one: StandingOut, name: str) -> object:
         value = getattr(one, name)
         return whole_number(value) if name in COUNTS else value
 
@@ -157,7 +157,7 @@ def export_battles(
     arena = arena_of(request)
     chosen = chosen_battles(arena, caller, query)
     parts = (showing.battles(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
-    return _saved(Battle, chain.from_iterable(parts), query.format, "battles")
+    return _saved(BattleOut, chain.from_iterable(parts), query.format, "battles")
 
 
 @router.get("/items", **ROUTE)
@@ -180,7 +180,9 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
 def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
     """How judges behave."""
     found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
-    return _saved(JudgeHealth, (showing_look.health(one, costs=caller.inside) for one in found), format, "judges")
+    return _saved(
+        JudgeHealthOut, (showing_look.judge_health_out(one, costs=caller.inside) for one in found), format, "judges"
+    )
 
 
 @router.get("/runs", **ROUTE)
@@ -230,7 +232,7 @@ def export_agreement(
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return _saved(Agreement, (Agreement(**one) for one in found), format, "agreement")
+    return _saved(AgreementOut, (AgreementOut(**one) for one in found), format, "agreement")
 
 
 @router.get("/raters", **ROUTE)

@@ -14,7 +14,7 @@ from imarena.web.problems import RequestRefused
 from imarena.web.responses_lead import rater_line
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
-    Agreement,
+    AgreementOut,
     AgreementReport,
     CampaignChange,
     CampaignChanged,
@@ -142,7 +142,7 @@ def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId
     """Agreement among raters."""
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return AgreementReport(criteria=[Agreement(**one) for one in found])
+    return AgreementReport(criteria=[AgreementOut(**one) for one in found])
 
 
 @router.get("/campaigns/{campaign_id}/skips")

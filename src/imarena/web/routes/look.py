@@ -9,7 +9,7 @@ from imarena.web import responses_look as showing_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
-from imarena.web.wire_look import Board, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
+from imarena.web.wire_look import BoardOut, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
 from imarena.workflows.serving import heat
 
 router = APIRouter(prefix="/api", tags=["look"])
@@ -22,9 +22,9 @@ def get_facets(request: Request, _caller: LookCaller) -> Facets:
 
 
 @router.get("/board")
-def get_board(request: Request, caller: LookCaller, query: Annotated[BoardParams, Query()]) -> Board:
+def get_board(request: Request, caller: LookCaller, query: Annotated[BoardParams, Query()]) -> BoardOut:
     """A leaderboard with intervals and the win matrix, from the battles that the filters leave."""
-    return showing.board(arena_of(request).looking.board(filters_of(query, caller), query.method), query.method)
+    return showing.board_out(arena_of(request).looking.board(filters_of(query, caller), query.method), query.method)
 
 
 @router.get("/board/history")

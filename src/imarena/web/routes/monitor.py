@@ -14,7 +14,7 @@ from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.keys import presented
 from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit, page_of
-from imarena.web.responses_look import health, run_line
+from imarena.web.responses_look import judge_health_out, run_line
 from imarena.web.wire_look import JudgePage, RunPage
 from imarena.workflows.serving import judge_health, stopping
 from imarena.workflows.upkeep import workspace_status
@@ -92,4 +92,4 @@ def list_judges(request: Request, caller: LookCaller, cursor: Cursor = None, lim
     """How each judge behaves."""
     found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
     here, more = page_of(found, cursor, limit)
-    return JudgePage(judges=[health(one, costs=caller.inside) for one in found[here]], next_cursor=more)
+    return JudgePage(judges=[judge_health_out(one, costs=caller.inside) for one in found[here]], next_cursor=more)

@@ -22,10 +22,10 @@ from imarena.web.wire import (
     Next,
     RaterCampaignPage,
     Receipt,
-    Segment,
+    SegmentOut,
     Segments,
-    Skip,
-    Task,
+    SkipIn,
+    TaskOut,
 )
 from imarena.workflows.rating import HeldTask, raise_refusal
 
@@ -92,14 +92,14 @@ async def take_next(request: Request, campaign_id: CampaignId) -> Next:
 
 
 @router.post("/rating/campaigns/{campaign_id}/undo")
-def undo_last(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> Task:
+def undo_last(request: Request, caller: RaterCaller, campaign_id: CampaignId) -> TaskOut:
     """Take the last vote back and get its task again."""
     arena = arena_of(request)
     return task(arena, arena.voting.undo(campaign_id, rater_of(caller)))
 
 
 @router.get("/tasks/{address}")
-def get_task(request: Request, caller: RaterCaller, address: Address) -> Task:
+def get_task(request: Request, caller: RaterCaller, address: Address) -> TaskOut:
     """A task that this rater holds."""
     arena = arena_of(request)
     return task(arena, arena.voting.task(address, rater_of(caller)))
@@ -115,7 +115,7 @@ def get_segments(request: Request, caller: RaterCaller, address: Address) -> Seg
         raise RequestRefused(404, "not_found", "This task has no regions.")
     shape = arena.pictures.shape(image)
     regions = [
-        Segment(
+        SegmentOut(
             number=region.number,
             outlines=[list(outline) for outline in region.outlines],
             label_x=region.label[0],
@@ -147,7 +147,7 @@ def _check_marks(arena: ServedWorkspace, address: str, rater_id: str, answer: An
 
 
 @router.post("/tasks/{address}/skip")
-def skip_task(request: Request, caller: RaterCaller, address: Address, body: Skip) -> Done:
+def skip_task(request: Request, caller: RaterCaller, address: Address, body: SkipIn) -> Done:
     """Leave a task to somebody else, and say why."""
     arena = arena_of(request)
     arena.voting.skip(address, rater_of(caller), f"{body.reason}: {body.note}" if body.note else body.reason)

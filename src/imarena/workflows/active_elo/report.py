@@ -167,7 +167,7 @@ def _other_judges(workspace: Workspace, judge: str) -> list[str]:
     return sorted(str(name) for (name,) in found if name != judge and name in scored)
 
 
-def write_report(document: dict[str, Any], folder: Path) -> Path:
+def write_active_report(document: dict[str, Any], folder: Path) -> Path:
     """The document as a folder that opens in a browser: index.html, report.md and the plots."""
     if folder.suffix.lower() in (".md", ".html", ".htm") or folder.is_file():
         raise UserError(f"'{folder}' is no folder.", hint="The report is a folder: name one, such as --out active.")

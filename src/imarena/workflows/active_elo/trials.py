@@ -46,7 +46,7 @@ class Trial:
     """Of the scores; None: as the judge declares it, or as its scores show it."""
 
 
-def recorded_world(
+def world_of_votes(
     arena: Arena, scores: NDArray[np.float64] | None = None, score_range: ScoreRange | None = None
 ) -> World:
     """The votes outside the gold set as a world of the items that have any; `scores` (N, m) in place of the judge's."""
@@ -75,22 +75,22 @@ def recorded_world(
 
 def policy_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
     """Table 2 with the votes that are there: routing, constant against gap-dependent q, rho on and off."""
-    return _compared(recorded_world(arena, score_range=trial.score_range), _plan(ABLATION, trial))
+    return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(ABLATION, trial))
 
 
 def threshold_lines(arena: Arena, trial: Trial) -> dict[str, Any]:
     """Table 9: both thresholds as they are, loosened and tightened by a twentieth of the judge's range."""
-    return _compared(recorded_world(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
+    return _compared(world_of_votes(arena, score_range=trial.score_range), _plan(THRESHOLDS, trial))
 
 
 def judge_lines(arenas: Mapping[str, Arena], trial: Trial) -> dict[str, Any]:
     """Appendix I: the same campaign with each judge. Every judge has its own thresholds."""
-    return _each({name: recorded_world(arena) for name, arena in arenas.items()}, replace(trial, gates=None))
+    return _each({name: world_of_votes(arena) for name, arena in arenas.items()}, replace(trial, gates=None))
 
 
 def weight_lines(arena: Arena, tables: Mapping[str, NDArray[np.float64]], trial: Trial) -> dict[str, Any]:
     """Table 10: the same campaign with scores (N, m) recomputed under each weighting of the dimensions."""
-    worlds = {name: recorded_world(arena, scores, trial.score_range) for name, scores in tables.items()}
+    worlds = {name: world_of_votes(arena, scores, trial.score_range) for name, scores in tables.items()}
     return _each(worlds, trial)
 
 

@@ -1,14 +1,11 @@
 from . import from_tables as from_tables
 from .board import Board as Board
 from .board import Boards as Boards
-from .board import Gathered as Gathered
 from .board import board as board
 from .board import whose as whose
 from .choice import AvailableSources as AvailableSources
 from .choice import ChosenSource as ChosenSource
 from .choice import choose as choose
-from .choice import judge_called as judge_called
-from .coverage import Delivery as Delivery
 from .coverage import read_delivery as read_delivery
 from .every import every_board as every_board
 from .findings import other_sources as other_sources
@@ -17,11 +14,8 @@ from .from_tables import rank as rank
 from .from_tables import rank_table as rank_table
 from .query import ALL_JUDGES as ALL_JUDGES
 from .query import ITEM_FILTERS as ITEM_FILTERS
-from .query import SOURCES as SOURCES
-from .query import WEIGHED as WEIGHED
 from .query import BoardQuery as BoardQuery
 from .query import Source as Source
-from .query import read_source as read_source
 from .ranking import rank_workspace as rank_workspace
 from .store import store_boards as store_boards
 from .table import COLUMNS as COLUMNS

@@ -11,7 +11,6 @@ from .estimates import Estimate as Estimate
 from .estimates import Size as Size
 from .estimates import endpoint_tokens as endpoint_tokens
 from .estimates import estimate as estimate
-from .estimates import picture_tokens as picture_tokens
 from .estimates import question_size as question_size
 from .executor_choice import computes as computes
 from .executor_choice import executor_of_editors as executor_of_editors

@@ -8,7 +8,7 @@ from .campaigns import items_in_open_campaigns as items_in_open_campaigns
 from .campaigns import need_named as need_named
 from .campaigns import offer_missing as offer_missing
 from .campaigns import progress_json as progress_json
-from .changes import Changes as Changes
+from .changes import CampaignChanges as CampaignChanges
 from .changes import change_campaign as change_campaign
 from .changes import history as history
 from .known_tasks import Proposal as Proposal

@@ -19,7 +19,7 @@ from imarena.workflows.rating.task_counts import set_slots
 _NO_NUL = r"^[^\x00]*$"
 
 
-class Changes(BaseModel):
+class CampaignChanges(BaseModel):
     """What may change in a campaign; a field that is not given stays as it is."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
@@ -45,7 +45,7 @@ class Changes(BaseModel):
     """Empty: none."""
 
 
-def change_campaign(workspace: Workspace, campaign_id: str, changes: Changes, by: str) -> Campaign:
+def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignChanges, by: str) -> Campaign:
     """Change a campaign and note who did; what is the same as before is not noted."""
     wanted = changes.model_dump(exclude_none=True)
     if "completion_url" in wanted:

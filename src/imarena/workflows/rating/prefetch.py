@@ -44,7 +44,7 @@ def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: s
     if len(holds) == 1:
         return _take(connection, voting, campaign, then, rater_id, until)
     known = holds[1]
-    renewed = known.state != leases.WAITING or leases.change(connection, known, until=until)
+    renewed = known.state != leases.WAITING or leases.change_lease(connection, known, until=until)
     if known.address is None or not renewed:
         return None
     return HeldTask(voting.shelves.assignment(known.assignment_id, connection), known.address, until, then)
@@ -75,7 +75,7 @@ def _free(
         return None
     free, assignment = found
     taken = {"rater_id": rater_id, "until": until, "address": address, "state": leases.WAITING, "vote_id": None}
-    if not leases.change(connection, free, **taken):
+    if not leases.change_lease(connection, free, **taken):
         return None
     if free.rater_id is not None:
         gone = f"gone_{secrets.token_hex(12)}"
@@ -98,7 +98,7 @@ def _give_back(connection: Connection, voting: Voting, address: str, rater_id: s
         _moved(connection, lease, rater_id)
         return
     free = {"rater_id": None, "address": None, "until": None, "state": "free"}
-    if leases.change(connection, lease, **free):
+    if leases.change_lease(connection, lease, **free):
         identity = f"back_{secrets.token_hex(12)}"
         leases.insert_new(connection, _event(identity, lease.assignment_id, EventKind.RETURNED, rater_id))
 
@@ -108,7 +108,7 @@ def _moved(connection: Connection, lease: leases.Lease, rater_id: str) -> None:
     back does: one that kept its own would be known for gold or a repeat.
     """
     address = secrets.token_urlsafe(18)
-    if leases.change(connection, lease, address=address):
+    if leases.change_lease(connection, lease, address=address):
         leases.insert_new(connection, _event(address, lease.assignment_id, EventKind.LEASED, rater_id))
 
 

@@ -159,7 +159,7 @@ class Voting:
         """Short: on SQLite nobody else writes meanwhile."""
         moment, until = _moments(plan)
         if held is not None and held.address is not None:
-            if not leases.change(connection, held, state="held", until=until):
+            if not leases.change_lease(connection, held, state="held", until=until):
                 return "again"
             if held.state == leases.WAITING:
                 leases.see(connection, held.campaign_id, rater_id, held.unit)
@@ -250,7 +250,7 @@ class Voting:
         leases.insert_new(connection, record)
         self._happened(connection, voted, assignment.assignment_id, EventKind.VOTED, rater_id)
         vote_id = record.vote_id if isinstance(record, Vote) else None
-        if not leases.change(connection, lease, state="done", done_at=moment_text(now()), vote_id=vote_id):
+        if not leases.change_lease(connection, lease, state="done", done_at=moment_text(now()), vote_id=vote_id):
             raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
 
     def _why_not(self, lease: leases.Lease, address: str, rater_id: str) -> Refusal | None:
@@ -286,7 +286,7 @@ class Voting:
             # the address opens nothing any more, whatever the task was: one that still did would be known for gold
             gone = {"address": None, "until": None, "vote_id": None}
             after = {"state": "free", "rater_id": None} if shared else {"state": "skipped"}
-            if not leases.change(connection, lease, **gone, **after):
+            if not leases.change_lease(connection, lease, **gone, **after):
                 raise Refusal("gone", "This task is no longer yours.", hint="Ask for the next one.")
             identity = f"skip_{secrets.token_hex(12)}"
             self._happened(connection, identity, lease.assignment_id, EventKind.SKIPPED, rater_id, reason)
@@ -308,7 +308,7 @@ class Voting:
                 raise Refusal("nothing", "There is no vote to take back.")
             previous, retraction = self._retract(connection, lease)
             leases.park(connection, campaign_id, rater_id)
-            if not leases.change(connection, lease, state="held", until=until, vote_id=retraction, done_at=None):
+            if not leases.change_lease(connection, lease, state="held", until=until, vote_id=retraction, done_at=None):
                 raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
             identity = f"undo_{secrets.token_hex(12)}"
             self._happened(connection, identity, lease.assignment_id, EventKind.UNDONE, rater_id)

@@ -21,7 +21,7 @@ from imarena.workflows.views import (
     RIGHT_FIRST,
     TIE,
     ByteArray,
-    Changes,
+    ChangedQuestions,
     CodeArray,
     Fought,
     IntArray,
@@ -124,7 +124,9 @@ def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
     return Behaviour(tuple(judges), unanswered, view.entries.seq, seen_by(view))
 
 
-def _still_unanswered(view: View, known: Mapping[Place, Unanswered], changes: Changes) -> Mapping[Place, Unanswered]:
+def _still_unanswered(
+    view: View, known: Mapping[Place, Unanswered], changes: ChangedQuestions
+) -> Mapping[Place, Unanswered]:
     if not changes.works:
         return known
     asked = set(changes.works)
@@ -135,7 +137,7 @@ def _still_unanswered(view: View, known: Mapping[Place, Unanswered], changes: Ch
 
 
 def _behaved(
-    view: View, health: JudgeBehaviour, forms: Sequence[Form], before: Behaved | None, changes: Changes | None
+    view: View, health: JudgeBehaviour, forms: Sequence[Form], before: Behaved | None, changes: ChangedQuestions | None
 ) -> Behaved:
     of_forms = tuple(form.form_id for form in forms)
     if before is not None and before.forms != of_forms:

@@ -212,7 +212,7 @@ def _rows(
 
 
 @dataclass(frozen=True)
-class ScorePairs:
+class ScorePairColumns:
     """Every two scores of one judge on the same item, turn, mode and repeat."""
 
     whose: CodeArray
@@ -222,11 +222,11 @@ class ScorePairs:
     score_right: FloatArray
     created_us: IntArray
 
-    def where(self, kept: NDArray[Any]) -> "ScorePairs":
+    def where(self, kept: NDArray[Any]) -> "ScorePairColumns":
         """Only these rows."""
-        return ScorePairs(*(getattr(self, one.name)[kept] for one in fields(self)))
+        return ScorePairColumns(*(getattr(self, one.name)[kept] for one in fields(self)))
 
-    def none(self) -> "ScorePairs":
+    def none(self) -> "ScorePairColumns":
         """No rows."""
         return self.where(np.zeros(self.left.size, bool))
 
@@ -245,7 +245,7 @@ def _within(entries: Entries, output: CodeArray) -> IntArray:
     return entries.turn[output].astype(np.int64) * len(MODES) + by_name[entries.mode[output]]
 
 
-def _score_pairs(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> ScorePairs:
+def _score_pairs(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> ScorePairColumns:
     """Sorted by judge, dimension, item, turn, mode and repeat, then by output id; the first score of each counts."""
     rows = np.flatnonzero(found.ok & np.isfinite(found.score))
     ranks = _item_order(entries)
@@ -265,7 +265,7 @@ def _score_pairs(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> 
     start = np.flatnonzero(new)
     one, other = _pairs_within(start, rows.size)
     left, right = rows[one], rows[other]
-    return ScorePairs(
+    return ScorePairColumns(
         whose=whose[left],
         left=found.left[left],
         right=found.left[right],
@@ -308,7 +308,7 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
     return one[sorted_rows], other[sorted_rows]
 
 
-def _without(scored: ScorePairs, fought: Fought, excluded: Counter[str], outputs: int) -> ScorePairs:
+def _without(scored: ScorePairColumns, fought: Fought, excluded: Counter[str], outputs: int) -> ScorePairColumns:
     """Without pairs that a judge compared directly, where it compared anything with success."""
     if not scored.left.size or not fought.left.size:
         return scored

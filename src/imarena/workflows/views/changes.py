@@ -28,14 +28,14 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Changes:
+class ChangedQuestions:
     """Pairs of outputs (as `pair_keys`, sorted) and questions with a judgment that is new or was superseded."""
 
     pairs: IntArray
     works: tuple[str, ...]
 
 
-NO_CHANGES = Changes(np.zeros(0, np.int64), ())
+NO_CHANGES = ChangedQuestions(np.zeros(0, np.int64), ())
 
 
 def pair_keys(entries: Entries, left: CodeArray, right: CodeArray) -> IntArray:
@@ -70,7 +70,7 @@ def seen_by(view: View) -> Seen:
     return Seen(view.marks.judgments, view.recent)
 
 
-def changes_since(view: View, seen: Seen) -> Changes | None:
+def changes_since(view: View, seen: Seen) -> ChangedQuestions | None:
     """What a view shows otherwise than what was computed then; None where that is too much to follow."""
     upto = view.marks.judgments
     after = max(seen.judgments - view.lag(seen.judgments, seen.recent), 0)
@@ -90,4 +90,4 @@ def changes_since(view: View, seen: Seen) -> Changes | None:
     left, right = (np.array(column, np.int64) for column in columns[:2])
     paired = (left > 0) & (right > 0)
     places = view.entries.at(left[paired]), view.entries.at(right[paired])
-    return Changes(np.unique(pair_keys(view.entries, *places)), tuple(dict.fromkeys(columns[2])))
+    return ChangedQuestions(np.unique(pair_keys(view.entries, *places)), tuple(dict.fromkeys(columns[2])))

@@ -21,7 +21,7 @@ from imarena.judges import (
     Card,
     MakeJudge,
     Shape,
-    adapted,
+    adapt_judge_maker,
     chat_over,
     model_folder,
     options_at,
@@ -181,7 +181,7 @@ def _own_judge(path: str) -> MakeJudge:
 
     found: Any = load_function(path)
     make: MakeJudge = found
-    return adapted(path.rpartition(":")[2], make)
+    return adapt_judge_maker(path.rpartition(":")[2], make)
 
 
 def wire_lister(settings: Settings, words: EndpointArguments | None = None, budget: Budget | None = None) -> Wired:

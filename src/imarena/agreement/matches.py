@@ -1,0 +1,108 @@
+"""Scores beside the ratings of the same things: the rows that every figure about a judge and people is made from.
+
+They meet by `unit` and, where both tables have them, `model`, `task` and `criterion`. People's value of a unit is the
+mean of its ratings, rounded to nine decimals.
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from imarena.agreement.columns import RatingColumns, ScoreColumns
+from imarena.core import UserError
+from imarena.stats import rounded
+
+People = dict[tuple[str | None, tuple[str, ...]], list[tuple[str, float]]]
+"""(criterion, key) to the raters and their values; the key is `unit` and the shared columns but the criterion."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """One score beside the ratings of the same thing."""
+
+    judge: str
+    criterion: str | None
+    group: tuple[str, ...]
+    unit: str
+    key: tuple[str, ...]
+    score: float | None
+    """None: the judge gave none. Its sign is changed already where low is good."""
+    human: float
+    ratings: tuple[tuple[str, float], ...]
+
+
+def people_by_key(ratings: RatingColumns, keys: Sequence[str]) -> People:
+    """(criterion, key) to the ratings given; the key is `unit` and the shared columns but the criterion."""
+    criteria = ratings.labels.get("criterion")
+    shared = [ratings.labels[name] for name in keys if name != "criterion"]
+    people: People = {}
+    for row, value in enumerate(ratings.value):
+        if isinstance(value, str):
+            raise UserError(
+                f"{ratings.source}, row {row + 1}: '{value}' is not a number.",
+                hint="align needs numbers; for verdicts give two tables of battles.",
+            )
+        if value is None:
+            continue
+        key = (ratings.unit[row], *(column[row] for column in shared))
+        given = people.setdefault((criteria[row] if criteria else None, key), [])
+        if any(rater == ratings.rater[row] for rater, _ in given):
+            raise UserError(
+                f"{ratings.source}, row {row + 1}: rater '{ratings.rater[row]}' rated '{ratings.unit[row]}' twice.",
+                hint="Keep one rating for each unit and rater; a model, task or criterion column tells units apart.",
+            )
+        given.append((ratings.rater[row], value))
+    return people
+
+
+def match_scores(
+    scores: ScoreColumns, people: People, keys: Sequence[str], by: Sequence[str], lower_is_better: Container[str]
+) -> tuple[list[Match], dict[str, int]]:
+    """Each score beside the ratings of the same thing, and how many scores have none.
+
+    `by`: the columns of groups. `lower_is_better`: judges whose scores change sign.
+    """
+    shared = [scores.labels[name] for name in keys if name != "criterion"]
+    own = scores.labels.get("criterion")
+    criteria = sorted({criterion for criterion, _ in people}, key=str)
+    groups = [scores.labels[name] for name in by]
+    matches: list[Match] = []
+    seen: dict[tuple[Any, ...], int] = {}
+    unrated = 0
+    for row, judge in enumerate(scores.judge):
+        key = (scores.unit[row], *(column[row] for column in shared))
+        place = (judge, own[row] if own else None, key)
+        if seen.setdefault(place, row) != row:
+            _refuse_repeat(scores, row, seen[place], keys)
+        met = False
+        for theirs in [own[row]] if own and "criterion" in keys else criteria:
+            given = people.get((theirs, key))
+            if given is None:
+                continue
+            met = True
+            criterion = theirs if theirs is not None else (own[row] if own else None)
+            group = tuple(column[row] for column in groups)
+            human = float(rounded(np.mean(sorted(value for _, value in given))))
+            score = _signed(scores.score[row], judge in lower_is_better)
+            matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(given)))
+        unrated += not met
+    # Sorted, so that the order of rows changes nothing, not even the last bit of a sum.
+    matches.sort(key=lambda match: (match.judge, str(match.criterion), match.group, match.key))
+    return matches, {"scores_without_rating": unrated}
+
+
+def _signed(score: float | None, lower_is_better: bool) -> float | None:
+    return -score if score is not None and lower_is_better else score
+
+
+def _refuse_repeat(scores: ScoreColumns, row: int, first: int, keys: Sequence[str]) -> None:
+    hint = "Keep one score for each unit, model and judge."
+    if "model" not in keys:
+        hint = "The ratings have no column 'model', so that they cannot say which model's output they rate."
+    raise UserError(
+        f"{scores.source}, row {row + 1}: judge '{scores.judge[row]}' scored '{scores.unit[row]}' already in row "
+        f"{first + 1}.",
+        hint=hint,
+    )

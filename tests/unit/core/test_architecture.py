@@ -1,0 +1,169 @@
+"""The shape of the source: sizes, import cycles, front doors and one meaning per public name. Read from syntax trees."""
+
+import ast
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+import pytest
+
+from tests.unit.core.source_tree import OWN_DOORS, ROOT, Import, SourceTree, cycles, room_of
+
+MOST_LINES = 400
+MOST_MODULES = 30
+FOLDERS = ("src",)
+"""Trees whose folders hold no more than `MOST_MODULES` modules; add "tests" when they are grouped as the source is."""
+TYPES_NAME_EACH_OTHER = {
+    (
+        "imarena.core.protocols",
+        "imarena.core.traits",
+    ): "an editor has traits, and the traits of an agent name an editor",
+    ("imarena.workflows.views.cached", "imarena.workflows.views.view"): "a view reads its cache, which is given a view",
+}
+"""Cycles of annotations alone: one side imports under TYPE_CHECKING, so that nothing imports in a circle."""
+CONVENTIONS = {
+    "command": "each command of the terminal, by the loader in cli/app.py",
+    "make": "each maker of a judge or an editor, by a registry",
+    "make_edit": "each maker that both edits and generates, by a registry",
+    "make_generate": "each maker that both edits and generates, by a registry",
+    "read": "each reader of a format, by a registry",
+    "write": "each writer of a format, by a registry",
+    "main": "each module that can be run by itself",
+}
+"""Names that many modules define because a registry or Python looks for them."""
+DOORS_TO_PEOPLE = ("imarena.cli.", "imarena.web.routes.")
+"""A command or a route may have the name of the workflow that it calls."""
+HEAVY = {"torch", "numpy", "scipy", "sqlalchemy", "pydantic", "numba", "polars", "pyarrow", "cv2", "PIL", "ray"}
+
+
+@pytest.fixture(scope="module")
+def source() -> SourceTree:
+    return SourceTree(ROOT / "src")
+
+
+@pytest.fixture(scope="module")
+def outside(source: SourceTree) -> list[Import]:
+    """What tests and benchmarks import."""
+    return list(_imports_outside(source))
+
+
+def test_no_file_is_too_long(source: SourceTree) -> None:
+    """Migrations are data: they repeat tables as these were at one version."""
+    lines = {m: len(path.read_text().splitlines()) for m, path in source.files.items() if ".migrations." not in m}
+    assert len(lines) > 300
+    assert not {module: n for module, n in lines.items() if n > MOST_LINES}
+
+
+def test_no_folder_holds_too_many_modules() -> None:
+    for tree in FOLDERS:
+        found = Counter(path.parent.relative_to(ROOT).as_posix() for path in (ROOT / tree).rglob("*.py"))
+        assert len(found) > 20
+        assert not {folder: n for folder, n in found.items() if n > MOST_MODULES}
+
+
+def test_nothing_imports_in_a_circle(source: SourceTree) -> None:
+    """Imports in functions count, and so do those behind doors: the edge goes to the module that the stub names."""
+    assert sum(map(len, source.graph.values())) > 1000
+    assert cycles(source.graph) == []
+    with_types = source.graph_of(source.imports)
+    assert {tuple(cycle) for cycle in cycles(with_types)} == set(TYPES_NAME_EACH_OTHER)
+
+
+def test_a_circle_is_found() -> None:
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+
+
+def test_other_rooms_are_entered_through_their_doors(source: SourceTree) -> None:
+    modules = {home for names in source.doors.values() for name, home in names.items() if home.endswith(f".{name}")}
+    allowed = {*OWN_DOORS, *modules}
+    wrong = [
+        f"{found.by}:{found.line}: {found.source} is inside {room_of(found.home)}"
+        for found in source.imports
+        if found.by != "imarena" and room_of(found.by) != room_of(found.home)
+        if found.source != room_of(found.home) and found.source not in allowed
+    ]
+    assert not wrong
+
+
+def test_every_name_asked_for_at_a_door_is_listed(source: SourceTree, outside: list[Import]) -> None:
+    asked = [(found.by, found.source, found.name) for found in [*source.imports, *outside]]
+    wrong = [
+        (by, package, name)
+        for by, package, name in asked
+        if package in source.doors and package != "imarena" and name is not None
+        if name not in source.doors[package] and f"{package}.{name}" not in source.files
+    ]
+    assert not wrong
+
+
+def test_every_listed_name_exists(source: SourceTree) -> None:
+    wrong = [
+        (package, name, home)
+        for package, names in source.doors.items()
+        for name, home in names.items()
+        if home != f"{package}.{name}" and name not in source.defined[source.home(package, name)]
+    ]
+    assert not wrong
+
+
+def test_no_door_lists_a_name_that_nobody_uses(source: SourceTree, outside: list[Import]) -> None:
+    """The package's own door is for its users: all of it may be unused here."""
+    used = {
+        pair
+        for found in source.imports
+        if room_of(found.by) != room_of(found.home) or found.by == "imarena"
+        for pair in _uses(found.source, found.name)
+    }
+    used |= {pair for found in outside for pair in _uses(found.source, found.name)}
+    used |= {(room_of(home), name) for name, home in source.doors["imarena"].items()}
+    docs = "\n".join(path.read_text() for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+    wrong = [
+        (package, name)
+        for package, names in source.doors.items()
+        if package != "imarena"
+        for name in names
+        if (package, name) not in used and not _documented(docs, package, name)
+    ]
+    assert not wrong
+
+
+def test_one_public_name_means_one_thing(source: SourceTree) -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for module, name, node in source.public_definitions():
+        if not (module.startswith(DOORS_TO_PEOPLE) and _is_registered(node)):
+            homes[name].append(module)
+    assert not {name: found for name, found in homes.items() if len(found) > 1 and name not in CONVENTIONS}
+    assert all(len(homes[name]) > 1 for name in CONVENTIONS), "a convention that only one module follows is none"
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import imarena, sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "imarena.core.version" in loaded
+    assert HEAVY.isdisjoint(loaded)
+
+
+def _imports_outside(source: SourceTree) -> Iterator[Import]:
+    for folder in ("tests", "benchmarks"):
+        for path in (ROOT / folder).rglob("*.py"):
+            text = path.read_text()
+            if "imarena" in text:
+                yield from source.imports_in(path.relative_to(ROOT).as_posix(), ast.parse(text))
+
+
+def _uses(package: str, name: str | None) -> Iterator[tuple[str, str]]:
+    """The names at doors that one import uses: the name itself, or the module that it reaches into."""
+    if name is not None:
+        yield package, name
+    above, _, last = package.rpartition(".")
+    yield above, last
+
+
+def _documented(docs: str, package: str, name: str) -> bool:
+    return any(name in line for line in docs.split("\n") if f"from {package} import" in line)
+
+
+def _is_registered(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Is it a command of typer or the handler of a route: a function with a decorator, which nobody calls by name?"""
+    return not isinstance(node, ast.ClassDef) and any(isinstance(one, ast.Call) for one in node.decorator_list)

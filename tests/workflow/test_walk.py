@@ -1,0 +1,95 @@
+"""The two walks in ARCHITECTURE.md, taken for real: what is listed is entered in that order, and nothing else is."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.unit.core.source_tree import ROOT
+
+STEP = re.compile(r"^\d+\. `(?P<file>[\w/.]+)`: `(?P<function>\w+)` - \S", re.MULTILINE)
+ROOMS = re.compile(r"^Rooms on the way: `(?P<rooms>[\w/ ]+)`\.$", re.MULTILINE)
+MOST_FILES = 20
+TITLES = {"item": "one item from import to leaderboard", "vote": "one vote from the browser to the board"}
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One walk as the document has it."""
+
+    steps: tuple[tuple[str, str], ...]
+    """File and function."""
+    rooms: frozenset[str]
+
+    @property
+    def in_python(self) -> list[tuple[str, str]]:
+        """Module and function of the steps outside of the browser."""
+        return [(file.removesuffix(".py"), function) for file, function in self.steps if file.endswith(".py")]
+
+
+def room(module: str) -> str:
+    """The room of a module, both as paths below the package."""
+    parts = module.split("/")
+    return "/".join(parts[:2] if parts[0] == "workflows" else parts[:1])
+
+
+def walk_of(name: str) -> Walk:
+    """Read a walk from the document."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    section = text.split(f"## A walk: {TITLES[name]}\n")[1].split("\n## ")[0]
+    steps = tuple((found["file"], found["function"]) for found in STEP.finditer(section))
+    listed = ROOMS.search(section)
+    assert listed
+    assert len(steps) == len(re.findall(r"^\d+\.", section, re.MULTILINE)), "a step that is not written as the others"
+    return Walk(steps, frozenset(listed["rooms"].split()))
+
+
+def write_table(folder: Path) -> None:
+    """One item that should become blue; one editor does it, the other returns the input."""
+    red = np.full((64, 64, 3), (200, 40, 40), np.uint8)
+    red[16:48, 16:48] = (230, 200, 60)
+    blue = red.copy()
+    blue[..., :] = (40, 60, 200)
+    for place, pixels in (("sources", red), ("outputs/ash", blue), ("outputs/elm", red)):
+        (folder / place).mkdir(parents=True)
+        Image.fromarray(pixels).save(folder / place / "one.png")
+    (folder / "items.csv").write_text("key,instruction,source\none,make the picture blue,sources/one.png\n")
+
+
+@pytest.fixture(scope="module", params=["item", "vote"])
+def taken(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Walk, list[list[str]]]:
+    """A walk of the document, and the functions that were entered when it was taken."""
+    folder = tmp_path_factory.mktemp(request.param)
+    write_table(folder / "table")
+    words = [sys.executable, "-m", "tests.workflow.traced", request.param, str(folder)]
+    ended = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    return walk_of(request.param), json.loads(ended.stdout)
+
+
+def test_every_step_is_entered_in_this_order(taken: tuple[Walk, list[list[str]]]) -> None:
+    walk, entered = taken
+    order = {(module, function): place for place, (module, function) in reversed(list(enumerate(entered)))}
+    missing = [step for step in walk.in_python if step not in order]
+    assert not missing
+    assert walk.in_python == sorted(walk.in_python, key=order.__getitem__)
+
+
+def test_no_other_room_is_entered(taken: tuple[Walk, list[list[str]]]) -> None:
+    walk, entered = taken
+    assert {room(module) for module, _ in entered} == {room(module) for module, _ in walk.in_python} | walk.rooms
+
+
+@pytest.mark.parametrize("name", sorted(TITLES))
+def test_a_walk_is_short_and_its_files_exist(name: str) -> None:
+    walk = walk_of(name)
+    assert 10 < len({file for file, _ in walk.steps}) <= MOST_FILES
+    for file, function in walk.steps:
+        path = ROOT / file if file.startswith("web/src/") else ROOT / "src/imarena" / file
+        assert re.search(rf"(def|function) {function}\b", path.read_text()), f"{file} has no {function}"
