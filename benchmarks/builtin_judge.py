@@ -38,7 +38,7 @@ from imarena.core.protocols import EditRequest, Exhibit, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.core.settings import ExecutorKind
 from imarena.editors.studio.editors import QUALITY_ORDER, studio_editor
-from imarena.engine import Task
+from imarena.engine import WorkerTask
 from imarena.judges.builtin.judge import BuiltinJudge
 from imarena.language import read_instruction
 from imarena.studio import DEMO_KEYS, entries, entry_of, render_picture, true_quality
@@ -270,7 +270,7 @@ def answered(kind: ExecutorKind, work: list[tuple[str, JudgeQuestion]], *, group
         return verdict
 
     questions = Questions(
-        range(len(work)), lambda number: work[number][1], Task(AskJudge(BuiltinJudge()), failed_verdict),
+        range(len(work)), lambda number: work[number][1], WorkerTask(AskJudge(BuiltinJudge()), failed_verdict),
         failed_verdict, settle, lambda _: None, group=(lambda number: work[number][0]) if group else None,
     )  # fmt: skip
     wall, before = time.monotonic(), os.times()

@@ -117,7 +117,7 @@ def _done(entry: Mapping[str, JsonValue]) -> bool:
     return isinstance(done, int | float) and not isinstance(done, bool) and done >= _NOT_DONE
 
 
-async def ask_judge(judge: Judge, shown: Exhibit) -> Verdict:
+async def judge_in_thread(judge: Judge, shown: Exhibit) -> Verdict:
     """Ask a judge; one that computes here does so in a thread, so that other edits go on."""
     if judge.traits.cpu_bound:
         return await asyncio.to_thread(lambda: asyncio.run(judge.judge(shown)))

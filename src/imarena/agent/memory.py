@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from imarena.agent.feedback import ask_judge
+from imarena.agent.feedback import judge_in_thread
 from imarena.agent.spec import EditPlan, Spec, Thought
 from imarena.core import (
     Editor,
@@ -64,7 +64,7 @@ class Memory:
         if held is not None:
             return _verdicts().validate_python(held.value["answer"])
         started = time.perf_counter()
-        verdict = await ask_judge(judge, shown)
+        verdict = await judge_in_thread(judge, shown)
         told = _verdicts().dump_python(verdict, mode="json")
         cost, ok = verdict.usage.cost_usd or 0.0, verdict.status is Status.OK
         await self._note(call, Noted(_timed(started, told), shown.left, cost, ok))

@@ -6,5 +6,5 @@ from .run import RunPlan as RunPlan
 from .run import RunTally as RunTally
 from .run import run_async as run_async
 from .run import run_plan as run_plan
-from .task import Task as Task
 from .task import WorkerDied as WorkerDied
+from .task import WorkerTask as WorkerTask

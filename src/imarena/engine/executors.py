@@ -15,7 +15,7 @@ from typing import Any, Generic, get_args
 
 from imarena.core import ExecutorKind, UnknownName
 from imarena.engine.process_lane import ProcessLane, packed
-from imarena.engine.task import A, Executor, Lane, Q, Task, WorkerDied
+from imarena.engine.task import A, Executor, Lane, Q, WorkerDied, WorkerTask
 
 FEW_CORES = 4
 """Up to here a process each costs more memory than it saves time: the picture libraries let go of Python's lock."""
@@ -52,7 +52,7 @@ def chosen(kind: ExecutorKind, questions: int, *, computes: bool) -> ExecutorKin
 
 @asynccontextmanager
 async def opened(
-    kind: ExecutorKind, task: Task[Q, A], questions: int, *, computes: bool, at_once: int | None
+    kind: ExecutorKind, task: WorkerTask[Q, A], questions: int, *, computes: bool, at_once: int | None
 ) -> AsyncIterator[Open[Q, A]]:
     """An executor for as many questions. `computes`: an answer is all computing and needs a core.
 
@@ -73,7 +73,7 @@ async def opened(
                 yield Open(ask, slots)
 
 
-def _here(task: Task[Q, A]) -> Executor[Q, A]:
+def _here(task: WorkerTask[Q, A]) -> Executor[Q, A]:
     """On the event loop: for what waits."""
 
     async def ask(_: int, question: Q) -> A:
@@ -82,7 +82,7 @@ def _here(task: Task[Q, A]) -> Executor[Q, A]:
     return ask
 
 
-def _in_threads(task: Task[Q, A], pool: Pool) -> Executor[Q, A]:
+def _in_threads(task: WorkerTask[Q, A], pool: Pool) -> Executor[Q, A]:
     """In threads: for what computes."""
 
     async def ask(_: int, question: Q) -> A:
@@ -91,12 +91,12 @@ def _in_threads(task: Task[Q, A], pool: Pool) -> Executor[Q, A]:
     return ask
 
 
-async def _awaited(task: Task[Q, A], question: Q) -> A:
+async def _awaited(task: WorkerTask[Q, A], question: Q) -> A:
     return await task.attempt(question)
 
 
 @contextmanager
-def _workers(kind: ExecutorKind, task: Task[Q, A]) -> Iterator[tuple[Callable[[], Lane[Q, A]], int]]:
+def _workers(kind: ExecutorKind, task: WorkerTask[Q, A]) -> Iterator[tuple[Callable[[], Lane[Q, A]], int]]:
     """What starts a worker, and how many of them there may be."""
     data = packed(task)
     with ExitStack() as held:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic
 
 from imarena.core import UserError
-from imarena.engine.task import A, Q, Task, WorkerDied
+from imarena.engine.task import A, Q, WorkerDied, WorkerTask
 
 STOP_S = 10.0
 _DIED = (EOFError, OSError, pickle.UnpicklingError)
@@ -114,7 +114,7 @@ def _deaf_to_interrupt() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def packed(task: Task[Q, A]) -> bytes:
+def packed(task: WorkerTask[Q, A]) -> bytes:
     """The task as it is sent. Raises `UserError` where it holds what cannot leave this process."""
     try:
         return pickle.dumps(task)

@@ -10,7 +10,7 @@ import threading
 from typing import Any, BinaryIO
 
 from imarena.core import VERSION, UserError
-from imarena.engine.task import Task
+from imarena.engine.task import WorkerTask
 
 
 def main() -> None:
@@ -68,9 +68,9 @@ def loaded(data: bytes) -> Any:
         ) from error
 
 
-def unpacked(data: bytes) -> Task[Any, Any]:
+def unpacked(data: bytes) -> WorkerTask[Any, Any]:
     """The task, by the same version of the software."""
-    task: Task[Any, Any] = loaded(data)
+    task: WorkerTask[Any, Any] = loaded(data)
     if task.version != VERSION:
         raise UserError(
             f"A worker has imarena {VERSION}, and this command is of {task.version}: their answers may differ.",

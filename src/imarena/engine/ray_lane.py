@@ -14,7 +14,7 @@ from typing import Any, Generic
 
 from imarena.core import MissingExtra, UserError
 from imarena.engine.process_worker import loaded, unpacked
-from imarena.engine.task import A, Q, Task, WorkerDied
+from imarena.engine.task import A, Q, WorkerDied, WorkerTask
 
 
 @contextmanager
@@ -73,7 +73,7 @@ class _Actor:
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._task: Task[Any, Any] | None = None
+        self._task: WorkerTask[Any, Any] | None = None
 
     def ask(self, question: bytes) -> Any:
         """An answer, or what was raised on purpose."""

@@ -99,7 +99,7 @@ async def _work(
             return
         except ImarenaError:
             raise
-        except Exception as error:  # noqa: BLE001  # here, and in `Task.attempt`, a failure becomes a record
+        except Exception as error:  # noqa: BLE001  # here, and in `WorkerTask.attempt`, a failure becomes a record
             result = plan.failed(work, error)
         tally.done += 1
         await sink.put(result)

@@ -17,7 +17,7 @@ class WorkerDied(Exception):
 
 
 @dataclass(frozen=True)
-class Task(Generic[Q, A]):
+class WorkerTask(Generic[Q, A]):
     """What workers do. It goes to each of them once, so what it holds (a judge, its cache) lasts as long as they do."""
 
     answer: Callable[[Q], Awaitable[A]]

@@ -120,7 +120,9 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
         if people in DECISIVE and (machine is not None or missing_is_wrong)
     ]
     hits = sum(people is machine for people, machine in decided)
-    return share("decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}")
+    return share(
+        "decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}"
+    )
 
 
 def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -> dict[str, Figure]:

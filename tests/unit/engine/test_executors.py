@@ -11,7 +11,7 @@ import pytest
 
 from imarena.core.errors import MissingExtra, UnknownName, UserError
 from imarena.core.settings import ExecutorKind
-from imarena.engine import Open, RunPlan, Task, WorkerDied, opened, read_executor, run_async
+from imarena.engine import Open, RunPlan, WorkerDied, WorkerTask, opened, read_executor, run_async
 from imarena.engine.executors import ENOUGH, FEW_CORES, chosen
 from imarena.engine.process_lane import packed
 from imarena.engine.process_worker import unpacked
@@ -56,7 +56,7 @@ def within(
     kind: ExecutorKind, use: Callable[[Open[object, object]], Awaitable[T]], *, computes: bool = True, at_once: int = 2
 ) -> T:
     async def whole() -> T:
-        task: Task[object, object] = Task(Calculator(), failed)
+        task: WorkerTask[object, object] = WorkerTask(Calculator(), failed)
         async with opened(kind, task, 100, computes=computes, at_once=at_once) as executor:
             return await use(executor)
 
@@ -141,7 +141,7 @@ def test_what_cannot_leave_the_process_is_told() -> None:
         async def answer(question: int) -> int:
             return question
 
-        task: Task[int, int] = Task(answer, lambda question, _: question)
+        task: WorkerTask[int, int] = WorkerTask(answer, lambda question, _: question)
         async with opened("processes", task, 1, computes=True, at_once=None):
             pass
 
@@ -150,7 +150,7 @@ def test_what_cannot_leave_the_process_is_told() -> None:
 
 
 def test_a_worker_of_another_version_is_refused() -> None:
-    other: Task[object, object] = Task(Calculator(), failed, version="0.0.1")
+    other: WorkerTask[object, object] = WorkerTask(Calculator(), failed, version="0.0.1")
     with pytest.raises(UserError, match=r"this command is of 0\.0\.1"):
         unpacked(packed(other))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from imarena.core import Editor, ImarenaError, InvalidImage, Progress, StoreError
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Record, Status, Trace
-from imarena.engine import Task
+from imarena.engine import WorkerTask
 from imarena.storage import Workspace
 from imarena.workflows.editing.agent_journal import StepJournal
 from imarena.workflows.editing.answer import AskEditor, EditMade, EditOrder, failed_edit, no_picture
@@ -110,8 +110,8 @@ class _Run:
         """Make the edits; returns why it stopped. Each is stored at once: a kill loses only those under way."""
         asking = AskEditor(self.editors)
         questions = Questions(
-            work, self._order, Task(asking, asking.failed), self._unshown, self._count, self._store, keep=self._keep,
-            stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
+            work, self._order, WorkerTask(asking, asking.failed), self._unshown, self._count, self._store,
+            keep=self._keep, stage="edits" if turn == 0 else f"edits, turn {turn + 1}", flush_s=0.0,
         )  # fmt: skip
         terms = Terms(
             self.settings.executor, self.settings.concurrency, computes(*self.editors), progress=progress

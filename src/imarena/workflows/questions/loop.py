@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from imarena.core import ExecutorKind, ImarenaError, Progress
-from imarena.engine import FLUSH_S, RunPlan, RunTally, Task, WorkerDied, opened, run_async
+from imarena.engine import FLUSH_S, RunPlan, RunTally, WorkerDied, WorkerTask, opened, run_async
 
 W = TypeVar("W")
 Q = TypeVar("Q")
@@ -24,7 +24,7 @@ class Questions(Generic[W, Q, A]):
     work: Sequence[W]
     show: Callable[[W], Q]
     """Loads what the question shows, in a thread of this process."""
-    task: Task[Q, A]
+    task: WorkerTask[Q, A]
     """Answers it. It goes to other processes where the executor has some."""
     unshown: Callable[[W, Exception], A]
     """The answer where a question could not be shown: a status. What it raises ends the run."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from imarena.core import ImarenaError, Progress, UserError
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
-from imarena.engine import Task, WorkerDied
+from imarena.engine import WorkerDied, WorkerTask
 from imarena.storage import Workspace, withdrawn
 from imarena.workflows.questions.executor_choice import executor_for
 from imarena.workflows.questions.loop import Questions, Terms, ask
@@ -131,7 +131,7 @@ def _questions(
         workspace.store.add([evidence(*one) for one in batch])
 
     return Questions(
-        work, workspace.blobs.get, Task(_read, _unread), _unread, settle, write, stage="pictures read"
+        work, workspace.blobs.get, WorkerTask(_read, _unread), _unread, settle, write, stage="pictures read"
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from imarena.core import Exhibit, ImarenaError, InvalidImage, Judge, Verdict
 from imarena.core.records import JsonDict, Record, Status
-from imarena.engine import Task
+from imarena.engine import WorkerTask
 from imarena.storage import Workspace
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.report import JudgeReport, Watch
@@ -105,7 +105,7 @@ def ask_judge(
         def write(batch: list[tuple[W, Verdict]]) -> None:
             workspace.store.add(run.records(batch, ongoing.run_id))
 
-        task = Task(AskJudge(run.judge), failed_verdict)
+        task = WorkerTask(AskJudge(run.judge), failed_verdict)
         stage = f"judgments by {run.judge.name}"
         try:
             tally = asyncio.run(
