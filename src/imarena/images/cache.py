@@ -52,7 +52,7 @@ class PreparedCache:
                 self._folder.write(found)
         if len(found.data) <= self._kept.maxsize:
             with self._lock:
-                self._kept[key] = found
+                self._kept[found.key] = found
         return found
 
 
