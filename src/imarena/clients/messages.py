@@ -3,10 +3,11 @@
 import asyncio
 import base64
 import json
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from cachetools import LRUCache
 
 from imarena.clients.endpoint import Endpoint
 from imarena.core.records import JsonDict
@@ -153,23 +154,20 @@ class ImageParts:
     """Pictures made ready and encoded once, least recently used, under a byte cap. Use it from one event loop."""
 
     def __init__(self, max_bytes: int = 512 * 1024 * 1024, prepared: PreparedCache | None = None) -> None:
-        self._max_bytes = max_bytes
         self._prepared = prepared or PreparedCache(max_bytes=0)
-        self._kept: OrderedDict[str, ImagePart] = OrderedDict()
+        self._kept: LRUCache[str, ImagePart] = LRUCache(max_bytes, getsizeof=lambda part: len(part.url))
         self._making: dict[str, asyncio.Task[ImagePart]] = {}
-        self._size = 0
 
     @property
     def size_bytes(self) -> int:
         """Bytes held now; never above the cap."""
-        return self._size
+        return int(self._kept.currsize)
 
     async def get(self, data: bytes, sha256: str, preparation: Preparation) -> ImagePart:
         """The picture as a part. Decoding runs in a thread, once for all that ask at the same time."""
         key = preparation.key(sha256)
         found = self._kept.get(key)
         if found is not None:
-            self._kept.move_to_end(key)
             return found
         task = self._making.get(key)
         if task is None:
@@ -186,11 +184,5 @@ class ImageParts:
         if task.cancelled() or task.exception() is not None:
             return
         part = task.result()
-        size = len(part.url)
-        if size > self._max_bytes:
-            return
-        while self._size + size > self._max_bytes:
-            _, oldest = self._kept.popitem(last=False)
-            self._size -= len(oldest.url)
-        self._kept[key] = part
-        self._size += size
+        if len(part.url) <= self._kept.maxsize:
+            self._kept[key] = part

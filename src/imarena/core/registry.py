@@ -4,13 +4,13 @@ A collision raises, an unknown name suggests the nearest one, and a third party 
 point group ``imarena.<kind>``.
 """
 
-import difflib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 from imarena.core.errors import UnknownName, UserError
+from imarena.core.suggest import suggestion
 
 T = TypeVar("T")
 Kind = Literal["judge", "editor", "reader", "writer", "detector", "segmenter", "embedder", "metric"]
@@ -58,16 +58,11 @@ class Registry(Generic[T]):
         self._read_plugins()
         if name not in self._loaded:
             if name not in self._paths:
-                raise UnknownName(f"There is no {self.kind} called '{name}'.", hint=self._suggest(name))
+                raise UnknownName(f"There is no {self.kind} called '{name}'.", hint=suggestion(name, self._paths))
             module, _, attribute = self._paths[name].partition(":")
             loaded: Any = getattr(import_module(module), attribute)
             self._loaded[name] = loaded if self._adapt is None else self._adapt(name, loaded)
         return self._loaded[name]
-
-    def _suggest(self, name: str) -> str:
-        near = difflib.get_close_matches(name, self._paths, n=1)
-        known = "Known: " + ", ".join(sorted(self._paths)) + "."
-        return f"Did you mean '{near[0]}'? {known}" if near else known
 
     def _read_plugins(self) -> None:
         if self._plugins_read:

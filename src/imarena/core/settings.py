@@ -1,6 +1,5 @@
 """A workspace's settings: the file ``imarena.toml``, checked when it is read."""
 
-import difflib
 import tomllib
 from pathlib import Path
 from typing import Literal
@@ -8,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from imarena.core.errors import UserError
+from imarena.core.suggest import suggestion
 
 FILE_NAME = "imarena.toml"
 ExecutorKind = Literal["auto", "threads", "processes", "ray"]
@@ -72,6 +72,5 @@ def load_settings(path: Path) -> Settings:
         key = ".".join(str(part) for part in first["loc"])
         hint = ""
         if first["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(str(first["loc"][-1]), Settings.model_fields, n=1)
-            hint = f"Did you mean '{near[0]}'?" if near else f"Known: {', '.join(Settings.model_fields)}."
+            hint = suggestion(str(first["loc"][-1]), Settings.model_fields)
         raise UserError(f"{path}: {key}: {first['msg']}.", hint=hint) from error

@@ -3,7 +3,6 @@
 A new taxonomy is a new file in `taxonomy_files/`, or a file of the user's own: `load("my_tasks.yaml")`.
 """
 
-import difflib
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
@@ -12,7 +11,7 @@ from typing import Self, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from imarena.core import UnknownName, UserError
+from imarena.core import UnknownName, UserError, suggestion
 from imarena.core.records import Item, Noun
 
 
@@ -178,10 +177,8 @@ def _find(entries: Iterable[E], name: str) -> E | None:
 
 
 def _suggest(entries: Iterable[TaxonomyEntry], name: str) -> str:
-    entries = tuple(entries)
-    near = difflib.get_close_matches(_fold(name), [_fold(entry.name) for entry in entries], n=1)
-    named = [entry.name for entry in entries if near and _fold(entry.name) == near[0]]
-    return f"Did you mean '{named[0]}'?" if named else "Known: " + ", ".join(entry.name for entry in entries) + "."
+    known = [entry.name for entry in entries]
+    return suggestion(name, known, "") or f"Known: {', '.join(known)}."
 
 
 @cache
@@ -200,12 +197,8 @@ def load_taxonomy(name: str) -> Taxonomy:
         return parse_taxonomy(path.read_bytes(), path.name)
     known = taxonomy_names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        start = f"Did you mean '{near[0]}'? " if near else ""
-        raise UnknownName(
-            f"There is no taxonomy called '{name}'.",
-            hint=f"{start}Known: {', '.join(known)}; or give the path of a .yaml file.",
-        )
+        hint = suggestion(name, known, f"Known: {', '.join(known)}; or give the path of a .yaml file.")
+        raise UnknownName(f"There is no taxonomy called '{name}'.", hint=hint)
     return _bundled(name)
 
 

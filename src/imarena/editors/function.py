@@ -5,7 +5,6 @@ status `api_error`, with the exception's type and words and the file and line th
 """
 
 import asyncio
-import difflib
 import inspect
 import traceback
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from typing import Any
 from PIL import Image
 from pydantic import JsonValue
 
-from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError
+from imarena.core import EditorTraits, EditRequest, EditResult, Noun, UserError, suggestion
 from imarena.core.records import JsonDict, Status
 from imarena.editors.options import read_editor_options
 from imarena.images import encode_image
@@ -105,9 +104,7 @@ def load_function(path: str) -> Callable[[EditRequest], Any]:
 def _near(place: object, name: str) -> str:
     """The functions of a module or a class, the nearest name first."""
     known = [word for word in dir(place) if not word.startswith("_") and callable(getattr(place, word))]
-    near = difflib.get_close_matches(name, known, n=1)
-    meant = f"Did you mean '{near[0]}'? " if near else ""
-    return f"{meant}It has: {', '.join(sorted(known)[:20]) or 'no function'}."
+    return suggestion(name, known, f"It has: {', '.join(sorted(known)[:20]) or 'no function'}.")
 
 
 def make(name: str, options: Mapping[str, JsonValue]) -> FunctionEditor:

@@ -3,8 +3,9 @@
 import os
 import tempfile
 import threading
-from collections import OrderedDict
 from pathlib import Path
+
+from cachetools import LRUCache
 
 from imarena.core import InvalidImage, sha256_hex
 from imarena.images.formats import SUFFIXES
@@ -24,16 +25,14 @@ class PreparedCache:
         folder: Path | None = None,
         folder_max_bytes: int = _DEFAULT_FOLDER,
     ) -> None:
-        self._max_bytes = max_bytes
         self._folder = _Folder(folder, folder_max_bytes) if folder is not None else None
-        self._kept: OrderedDict[str, PreparedImage] = OrderedDict()
+        self._kept: LRUCache[str, PreparedImage] = LRUCache(max_bytes, getsizeof=lambda kept: len(kept.data))
         self._lock = threading.Lock()
-        self._size = 0
 
     @property
     def size_bytes(self) -> int:
         """Bytes held in memory now; never above the cap."""
-        return self._size
+        return int(self._kept.currsize)
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -43,28 +42,18 @@ class PreparedCache:
         key = preparation.key(sha256 or sha256_hex(data))
         with self._lock:
             found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-                return found
+        if found is not None:
+            return found
         if self._folder is not None:
             found = self._folder.read(key, preparation.media_type)
         if found is None:
             found = prepare_with(preparation, data)
             if self._folder is not None:
                 self._folder.write(found)
-        self._keep(found)
+        if len(found.data) <= self._kept.maxsize:
+            with self._lock:
+                self._kept[found.key] = found
         return found
-
-    def _keep(self, prepared: PreparedImage) -> None:
-        size = len(prepared.data)
-        with self._lock:
-            if prepared.key in self._kept or size > self._max_bytes:
-                return
-            while self._size + size > self._max_bytes:
-                _, oldest = self._kept.popitem(last=False)
-                self._size -= len(oldest.data)
-            self._kept[prepared.key] = prepared
-            self._size += size
 
 
 class _Folder:

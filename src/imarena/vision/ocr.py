@@ -13,6 +13,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from cachetools import LRUCache, cached
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -24,8 +25,6 @@ _SMALLEST_PART = 480
 Box = tuple[float, float, float, float]
 _Found = tuple[tuple[str, float, Any], ...]
 _KEEP = 256
-_KEPT: dict[bytes, _Found] = {}
-_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -79,20 +78,16 @@ def _cut(image: Image.Image, box: Box) -> tuple[Image.Image, Box]:
     return image.crop(corners), (left, top, right, bottom)
 
 
+def _key(array: NDArray[np.uint8]) -> bytes:
+    return hashlib.sha256(array.data).digest() + repr(array.shape).encode()
+
+
+@cached(LRUCache(_KEEP), key=_key, lock=threading.Lock())
 def _found(array: NDArray[np.uint8]) -> _Found:
     """What the engine finds in a picture (pixels). The same source is read for every editor: the last ones are kept."""
-    key = hashlib.sha256(array.tobytes() + repr(array.shape).encode()).digest()
-    with _LOCK:
-        if key in _KEPT:
-            return _KEPT[key]
     read = _engine()(array)
     nothing = read is None or read.txts is None or read.boxes is None
-    found = () if nothing else tuple(zip(read.txts, read.scores, read.boxes, strict=True))
-    with _LOCK:
-        _KEPT[key] = found
-        while len(_KEPT) > _KEEP:
-            del _KEPT[next(iter(_KEPT))]
-    return found
+    return () if nothing else tuple(zip(read.txts, read.scores, read.boxes, strict=True))
 
 
 def read_lines(image: Image.Image, box: Box | None = None) -> tuple[TextLine, ...]:

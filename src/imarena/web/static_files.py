@@ -36,7 +36,10 @@ def serve_pages(app: FastAPI, pages: dict[str, tuple[bytes, str]], root: str = "
 
 
 def _placed(index: bytes, root: str) -> bytes:
-    """The page with the addresses of its files from the root on: it is the same page at every depth of paths."""
+    """The page with the addresses of its files from the root on: it is the same page at every depth of paths.
+
+    No template: the page comes from the bundler, which would take a template's marks for text.
+    """
     told = f'<head>\n    <meta name="imarena-root" content="{html.escape(root)}" />'
     return index.replace(b"<head>", told.encode(), 1).replace(b'="./', f'="{html.escape(root)}/'.encode())
 

@@ -107,8 +107,7 @@ class BuiltinJudge:
 
     def __init__(self, settings: BuiltinSettings | None = None) -> None:
         self.settings = settings or BuiltinSettings()
-        self._assessments: dict[bytes, Assessment] = {}
-        self._source_lines: dict[bytes, tuple[TextLine, ...]] = {}
+        self._assessments: dict[bytes, Assessment] = {}  # no LRUCache: its lock could not go to another process
         combine_dimensions(0, 0, 0, 0, self.settings.weights, self.settings.success_threshold)
 
     @property
@@ -241,15 +240,10 @@ class BuiltinJudge:
         return lines
 
     def _read_source(self, reading: Reading, source: Image.Image) -> tuple[TextLine, ...] | None:
-        """Text in the source, where the edit's words may have been there before. Remembers the last few."""
+        """Text in the source, where the edit's words may have been there before."""
         if not any(e.kind is EditKind.TEXT and not e.old_text for e in reading.edits):
             return None
-        key = source.tobytes()
-        if key not in self._source_lines:
-            if len(self._source_lines) >= 4:
-                self._source_lines.clear()
-            self._source_lines[key] = read_lines(source)
-        return self._source_lines[key]
+        return read_lines(source)
 
     def _assess_generated(self, reading: Reading, output: Image.Image, references: list[Image.Image]) -> Assessment:
         for reference in references:

@@ -1,14 +1,14 @@
 """Which edits are to be made: items, modes, samples, and what is stored already."""
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from imarena.core import Editor, ExecutorKind, UnknownName, UserError
+from imarena.core import Editor, ExecutorKind, UserError
 from imarena.core.records import Item, JsonDict, Mode, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.editing.advice import advice
+from imarena.workflows.questions import check_names
 
 
 @dataclass(frozen=True)
@@ -167,14 +167,7 @@ def choose_items(
     keys: Sequence[str] | None = None,
 ) -> list[Item]:
     """Items by name, in the order in which they came. Names that are not there raise and suggest the nearest."""
-    for column, chosen in (("dataset", datasets), ("task", tasks), ("key", keys)):
-        known = {str(key[0]) for key in workspace.store.count(Item, column) if key[0]}
-        for name in chosen or ():
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"Did you mean '{near[0]}'? " if near else ""
-                listed = ", ".join(sorted(known)[:40]) or "none"
-                raise UnknownName(f"There is no {column} called '{name}'.", hint=f"{hint}The workspace has: {listed}.")
+    check_names(workspace, datasets=datasets, tasks=tasks, keys=keys)
     where = {c: list(v) for c, v in (("dataset", datasets), ("task", tasks), ("key", keys)) if v}
     found = [item for item in workspace.store.records(Item, **where) if not item.absent]
     if not found:

@@ -1,5 +1,6 @@
 from .cases import Case as Case
 from .cases import ShowableOutputs as ShowableOutputs
+from .cases import check_names as check_names
 from .cases import load_outputs as load_outputs
 from .cases import pointwise_cases as pointwise_cases
 from .cases import sides as sides

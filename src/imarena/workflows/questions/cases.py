@@ -1,10 +1,9 @@
 """What can be shown to a judge: outputs with pixels, one by one or in pairs."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from imarena.core import UnknownName, content_id
+from imarena.core import UnknownName, content_id, suggestion
 from imarena.core.records import Evidence, Item, Order, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.views import View, people_battles
@@ -90,20 +89,22 @@ def voted_pairs(workspace: Workspace) -> frozenset[tuple[str, str]]:
 
 
 def check_names(
-    workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
+    workspace: Workspace,
+    *,
+    datasets: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
 ) -> None:
-    """Raise at a data set or a task that the workspace does not have; suggests the nearest one."""
-    for column, chosen in (("dataset", datasets), ("task", tasks)):
-        known = {str(key[0]) for key in workspace.store.count(Item, column) if key[0]}
-        _check("data set" if column == "dataset" else column, chosen or (), known)
+    """Raise at a data set, a task or a key that the workspace does not have; suggests the nearest one."""
+    for column, kind, chosen in (("dataset", "data set", datasets), ("task", "task", tasks), ("key", "key", keys)):
+        if chosen:
+            _check(kind, chosen, {str(key[0]) for key in workspace.store.count(Item, column) if key[0]})
 
 
 def _check(kind: str, chosen: Sequence[str], known: set[str]) -> None:
     for name in chosen:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            listed = "The workspace has: " + (", ".join(sorted(known)[:40]) or "none") + "."
-            hint = f"Did you mean '{near[0]}'? {listed}" if near else listed
+            hint = suggestion(name, known, f"The workspace has: {', '.join(sorted(known)[:40]) or 'none'}.")
             raise UnknownName(f"There is no {kind} called '{name}'.", hint=hint)
 
 

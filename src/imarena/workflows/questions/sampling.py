@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from imarena.core import UnknownName, UserError, content_id
+from imarena.core import UnknownName, UserError, content_id, suggestion
 from imarena.core.records import Order, Output, Ranking
 from imarena.judges import OrderPolicy, orders_for
 from imarena.workflows.questions.cases import Case, ShowableOutputs, Slot, sides
@@ -117,14 +117,9 @@ def _turned(place: int, start: int, size: int) -> int:
 
 
 def _known(model: str, board: ShowableOutputs) -> None:
-    import difflib
-
     if model not in board.editors:
-        near = difflib.get_close_matches(model, board.editors, n=1)
-        listed = f"With outputs to show: {', '.join(board.editors) or 'none'}."
-        raise UnknownName(
-            f"There is no editor called '{model}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
-        )
+        hint = suggestion(model, board.editors, f"With outputs to show: {', '.join(board.editors) or 'none'}.")
+        raise UnknownName(f"There is no editor called '{model}'.", hint=hint)
 
 
 def sampled(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:

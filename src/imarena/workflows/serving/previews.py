@@ -5,10 +5,10 @@ Everything is decoded and encoded anew: no metadata, no profile, one type. Nothi
 
 import math
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache, partial
 
+from cachetools import LRUCache
 from PIL import Image
 
 from imarena.core.records import ImageRef
@@ -21,7 +21,7 @@ DISPLAY_SIDE = 1_600
 FIRST_LOOK_SIDE = 2_048
 """No pane of a screen shows more pixels of a whole picture."""
 _RULES = "1"  # raise it when the same picture would give other bytes
-_AT_HAND_BYTES = 640 * 1024 * 1024
+_AT_HAND_BYTES = 640 * 1024 * 1024  # twice the largest picture that is decoded, with its levels
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Previews:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._levels: OrderedDict[str, list[Image.Image]] = OrderedDict()
+        self._levels: LRUCache[str, list[Image.Image]] = LRUCache(_AT_HAND_BYTES, getsizeof=_bytes)
         self._sizes: dict[str, tuple[int, int]] = {}
         self._guard = threading.Lock()
         self._busy: dict[str, threading.Lock] = {}
@@ -108,15 +108,12 @@ class Previews:
         with lock:
             with self._guard:
                 found = self._levels.get(image.sha256)
-                if found is not None:
-                    self._levels.move_to_end(image.sha256)
-                    return found
+            if found is not None:
+                return found
             levels = _levels(decode(self.workspace.load(image)), shape)
             with self._guard:
                 self._levels[image.sha256] = levels
                 self._busy.pop(image.sha256, None)
-                while len(self._levels) > 1 and sum(map(_bytes, self._levels.values())) > _AT_HAND_BYTES:
-                    self._levels.popitem(last=False)
             return levels
 
 

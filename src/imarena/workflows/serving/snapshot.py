@@ -1,9 +1,10 @@
 """What a server computed from one view of a workspace. A new record makes a new sight; an old one stays valid."""
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
+
+from cachetools import LRUCache
 
 from imarena.workflows.boards import BoardQuery, Boards, ChosenSource
 from imarena.workflows.views import BattleColumns, View
@@ -26,7 +27,7 @@ class Sight:
         self.past: dict[str, Any] = {} if past is None else past
         """What was last computed of each kind, for this sight or an earlier one: the next one starts from it."""
         self.boards = KeptBoards(view, self)
-        self._kept: dict[Room, OrderedDict[object, object]] = {room: OrderedDict() for room in _KEPT}
+        self._kept: dict[Room, LRUCache[object, tuple[Any]]] = {room: LRUCache(most) for room, most in _KEPT.items()}
         self._making = {room: threading.RLock() for room in _KEPT}
         self._guard = threading.Lock()
 
@@ -40,16 +41,11 @@ class Sight:
                     found = (make(),)
                     with self._guard:
                         self._kept[room][key] = found
-                        while len(self._kept[room]) > _KEPT[room]:
-                            self._kept[room].popitem(last=False)
-        return found[0]  # type: ignore[index,no-any-return]
+        return found[0]
 
-    def _find(self, key: object, room: Room) -> object | None:
+    def _find(self, key: object, room: Room) -> tuple[Any] | None:
         with self._guard:
-            if key not in self._kept[room]:
-                return None
-            self._kept[room].move_to_end(key)
-            return self._kept[room][key]
+            return self._kept[room].get(key)
 
 
 class KeptBoards(Boards):

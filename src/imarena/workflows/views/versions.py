@@ -1,10 +1,9 @@
 """Judges by name and by version: NAME is the version that counts, NAME@VERSION one that is asked for."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from imarena.core import UnknownName, sha256_hex
+from imarena.core import UnknownName, sha256_hex, suggestion
 from imarena.storage import Form
 from imarena.workflows.views.forms import Version, misnamed, version_of
 from imarena.workflows.views.view import View
@@ -72,11 +71,8 @@ def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
     exact = [one for one, name in names.items() if name == version]
     fitting = exact or [one for one in names if version in (one[0], one[2])]
     if not fitting:
-        near = difflib.get_close_matches(version, names.values(), n=1)
-        hint = f"It has: {', '.join(names.values())}."
-        raise UnknownName(
-            f"Judge '{judge}' has no version '{version}'.", hint=f"Did you mean '{near[0]}'? {hint}" if near else hint
-        )
+        hint = suggestion(version, names.values(), f"It has: {', '.join(names.values())}.")
+        raise UnknownName(f"Judge '{judge}' has no version '{version}'.", hint=hint)
     called = dict.fromkeys(names[one] for one in fitting)
     return [
         ChosenJudge(f"{judge}{AT}{name}", judge, tuple(form for form in forms if names[version_of(form)] == name))
@@ -92,11 +88,8 @@ def judges_called(view: View, names: list[str]) -> list[str]:
         meant = {name, _recorded_as(view, name)}
         fitting = [one for one in known if one in meant or one.partition("/")[0] in meant]
         if not fitting:
-            near = difflib.get_close_matches(name, known, n=1)
-            listed = f"The workspace has: {', '.join(known) or 'none'}."
-            raise UnknownName(
-                f"There is no judgment by '{name}'.", hint=f"Did you mean '{near[0]}'? {listed}" if near else listed
-            )
+            hint = suggestion(name, known, f"The workspace has: {', '.join(known) or 'none'}.")
+            raise UnknownName(f"There is no judgment by '{name}'.", hint=hint)
         chosen += fitting
     return chosen or known
 

@@ -1,6 +1,5 @@
 """From words and settings to editors: ``studio-timid``, ``folder:outputs``, ``agent:classical``, a table, a model."""
 
-import difflib
 import json
 import re
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from pydantic import JsonValue, ValidationError
 
 from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
 from imarena.clients import Budget
-from imarena.core import Editor, Settings, UnknownName, UserError
+from imarena.core import Editor, Settings, UnknownName, UserError, suggestion
 from imarena.editors import (
     EDITORS,
     KINDS,
@@ -282,6 +281,4 @@ def _near(name: str, tables: list[str]) -> str:
         *model_cards(),
         *_STAGED,
     ]
-    near = difflib.get_close_matches(name, known, n=1)
-    listed = "`imarena edit --list` shows what there is."
-    return f"Did you mean '{near[0]}'? {listed}" if near else listed
+    return suggestion(name, known, "`imarena edit --list` shows what there is.")

@@ -1,7 +1,6 @@
 """From settings and command-line words to judges: which one, at which endpoint, with which options."""
 
 import asyncio
-import difflib
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -13,7 +12,7 @@ from pydantic import JsonValue
 
 from imarena.clients import Budget, ChatClient, CostLimitReached, Endpoint, read_endpoint
 from imarena.clients import ChatBackend as Client
-from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError
+from imarena.core import Chat, ChatAnswer, ChatPrompt, Judge, Settings, UnknownName, UserError, suggestion
 from imarena.core.records import JsonDict
 from imarena.judges import (
     CARDS,
@@ -160,7 +159,9 @@ def wire_judge(
     table = dict(settings.judges.get(name, {}))
     own = name.startswith(FUNCTION)  # only as said by the user: a workspace's file may come from others
     if not own and name not in settings.judges and name not in JUDGES:
-        raise UnknownName(f"There is no judge called '{name}'.", hint=_near(name, [*settings.judges, *JUDGES.names()]))
+        raise UnknownName(
+            f"There is no judge called '{name}'.", hint=suggestion(name, [*settings.judges, *JUDGES.names()])
+        )
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
     make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
@@ -223,7 +224,8 @@ def _door(settings: Settings, at: str, said: EndpointArguments, kind: str, budge
                 hint="Give --endpoint NAME of imarena.toml, --base-url URL --model NAME, or --model FOLDER.",
             )
         if name not in settings.endpoints:
-            raise UnknownName(f"There is no endpoint called '{name}'.", hint=_near(name, list(settings.endpoints)))
+            none = None if settings.endpoints else "The workspace's imarena.toml names none."
+            raise UnknownName(f"There is no endpoint called '{name}'.", hint=suggestion(name, settings.endpoints, none))
         table = {"name": name, **settings.endpoints[name]}
         where = f"[endpoints.{name}]"
     if said.model:
@@ -240,12 +242,6 @@ def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where:
     """A model that runs here; its endpoint says only how pictures are made ready."""
     there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
     return Door(read_endpoint(there, where), None, local)
-
-
-def _near(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    listed = f"Known: {', '.join(sorted(known))}." if known else "The workspace's imarena.toml names none."
-    return f"Did you mean '{near[0]}'? {listed}" if near else listed
 
 
 def read_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:

@@ -1,0 +1,20 @@
+"""The hint about a name that is not known."""
+
+import pytest
+
+from imarena.core import suggestion
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "listed", "hint"),
+    [
+        ("buildin", ["chat", "builtin"], None, "Did you mean 'builtin'? Known: builtin, chat."),
+        ("zzz", ["chat", "builtin"], None, "Known: builtin, chat."),
+        ("tie", ["TIG", "TIE"], "", "Did you mean 'TIE'?"),
+        ("zzz", ["TIG"], "", ""),
+        ("chatt", ["chat"], "It has: chat.", "Did you mean 'chat'? It has: chat."),
+        ("any", [], None, "Known: none."),
+    ],
+)
+def test_the_nearest_name_comes_before_the_list(name: str, known: list[str], listed: str | None, hint: str) -> None:
+    assert suggestion(name, known, listed) == hint
