@@ -23,6 +23,8 @@ PAGE = 1_000
 """Rows read at a time, and ids looked up at a time."""
 REMEMBERED = 50_000
 """Ids of items and outputs that a store knows to be there without a look."""
+SHARED = 4
+"""Only those are remembered that are named this often by the records added with them: others seldom come again."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Store:
     def keep_images(self, images: Sequence[ImageRef], *, withdrawn_at: str | None = None) -> None:
         """Note many pictures at once. `withdrawn_at`: pictures that came without their bytes, for good."""
         moment = now().isoformat()
-        rows = [{**image.model_dump(), "created_at": moment, "withdrawn_at": withdrawn_at} for image in images]
+        rows = [{**image.__dict__, "created_at": moment, "withdrawn_at": withdrawn_at} for image in images]
         if rows:
             with writing(self.engine) as connection:
                 self._insert_missing(connection, schema.blobs, rows)
@@ -162,11 +164,13 @@ class Store:
                 wanted = {row[column.name] for _, row in fresh.values() if row[column.name] is not None}
                 if key.column.table is kind.table:
                     wanted -= fresh.keys()
-                there = self._linked(connection, key.column, wanted, met)
+                shared = met if len(wanted) * SHARED <= len(fresh) else {}
+                there = self._linked(connection, key.column, wanted, shared)
                 missing = wanted - there.keys()
                 if column.name in linked:
+                    seq = linked[column.name]
                     for _, row in fresh.values():
-                        row[linked[column.name]] = there.get(row[column.name])
+                        row[seq] = there.get(row[column.name])
                 if missing:
                     what = key.column.table.name.removesuffix("s")
                     for identity, (_, row) in fresh.items():
@@ -179,11 +183,10 @@ class Store:
         if column.table not in (schema.items, schema.outputs):
             return existing_values(connection, column, wanted)
         known = self._there
-        there = {key: known[key] for key in wanted if key in known}
-        found = existing_values(connection, column, wanted - there.keys())
+        there = {key: known[key] for key in wanted if key in known} if known else {}
+        found = existing_values(connection, column, wanted - there.keys() if there else wanted)
         met.update(found)
-        there.update(found)
-        return there
+        return {**there, **found} if there else found
 
     # ------------------------------------------------------------------ reading
 

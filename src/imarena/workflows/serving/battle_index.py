@@ -179,37 +179,58 @@ def _grouped(keys: IntArray, named: IntArray) -> tuple[IntArray, IntArray]:
 
 def _merged(known: BattleIndex, gone: IntArray, fresh: BattleIndex) -> BattleIndex:
     """An earlier index with some of its pairs replaced by those of a fresh one."""
-    stays = np.ones(len(known), bool)
-    stays[gone] = False
-    size, more = np.diff(known.start), np.diff(fresh.start)
-    place = np.searchsorted(known.named[stays], fresh.named)
-    start = np.append(0, np.cumsum(size[stays]))
-    # where each pair and each row of the new index comes from: the earlier one, and the fresh one behind it
-    pairs = np.insert(np.flatnonzero(stays), place, len(known) + np.arange(len(fresh)))
-    came = known.outcome.size + np.arange(fresh.outcome.size)
-    rows = np.insert(np.flatnonzero(np.repeat(stays, size)), np.repeat(start[place], more), came)
+    parts = _parts(gone, np.searchsorted(known.named, fresh.named), len(known))
 
     def put(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([old, new])[pairs]
+        return np.concatenate([(new if is_new else old)[begin:end] for is_new, begin, end in parts])
 
     def put_rows(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([old, new])[rows]
+        cuts = ((fresh.start, new) if is_new else (known.start, old) for is_new, _, _ in parts)
+        return np.concatenate(
+            [rows[start[begin] : start[end]] for (start, rows), (_, begin, end) in zip(cuts, parts, strict=True)]
+        )
 
     # a name that is not there any more was of votes, and all of those were replaced
-    code = {name: number for number, name in enumerate(fresh.dimension.names)}
-    dimension = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)[known.dimension.of]
+    dimension = known.dimension.of
+    if known.dimension.names != fresh.dimension.names:
+        code = {name: number for number, name in enumerate(fresh.dimension.names)}
+        dimension = np.array([*(code.get(name, -1) for name in known.dimension.names), -1], np.int32)[dimension]
     return replace(
         fresh,
         left=put(known.left, fresh.left),
         right=put(known.right, fresh.right),
         named=put(known.named, fresh.named),
-        start=np.append(0, np.cumsum(put(size, more))),
+        start=np.append(0, np.cumsum(put(np.diff(known.start), np.diff(fresh.start)))),
         outcome=put_rows(known.outcome, fresh.outcome),
         judge=Names(put_rows(known.judge.of, fresh.judge.of), fresh.judge.names),
         dimension=Names(put_rows(dimension, fresh.dimension.of), fresh.dimension.names),
         created_us=put_rows(known.created_us, fresh.created_us),
         asking=put_rows(known.asking, fresh.asking),
     )
+
+
+def _parts(gone: IntArray, place: IntArray, size: int) -> list[tuple[bool, int, int]]:
+    """An earlier index without the pairs `gone`, and with fresh pair i before the pair `place[i]`, as stretches.
+
+    Each is (fresh?, begin, end). Few pairs change, so that copying stretches is much less than picking every row.
+    """
+    parts: list[tuple[bool, int, int]] = []
+
+    def add(is_new: bool, begin: int, end: int) -> None:
+        if parts and parts[-1][0] == is_new and parts[-1][2] == begin:
+            begin = parts.pop()[1]
+        if begin < end:
+            parts.append((is_new, begin, end))
+
+    at = 0
+    inserted = [(where, 0, number) for number, where in enumerate(place.tolist())]
+    for where, removes, number in sorted([*inserted, *((where, 1, 0) for where in gone.tolist())]):
+        add(False, at, where)
+        if not removes:
+            add(True, number, number + 1)
+        at = where + removes
+    add(False, at, size)
+    return parts or [(False, 0, 0)]
 
 
 def battle_id(entries: Entries, left: int, right: int) -> str:

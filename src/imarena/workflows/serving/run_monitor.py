@@ -79,6 +79,10 @@ class RunWatch:
 Who = tuple[str, str]
 """A judge and a dimension."""
 _COSTS = "costs"
+_WRITTEN = 5_000
+"""Sums are stored again after this many judgments: the file is small."""
+_SETTLED = 100_000
+"""Final sums may be this far behind."""
 
 
 class Costs:
@@ -86,11 +90,10 @@ class Costs:
 
     def __init__(self, workspace: Workspace) -> None:
         self._engine = workspace.store.engine
-        self._settled: Counter[Who] = Counter()
-        self._upto = 0
-        """Up to this judgment the sums are final: nothing before it can still be committed."""
+        self._settled = _Sums()
+        """Final: nothing before it can still be committed."""
+        self._latest = _Sums()
         self._stored = 0
-        self._latest: tuple[int, Counter[Who]] = (0, Counter())
         self._guard = threading.Lock()
 
     def upto(self, view: View) -> Counter[Who]:
@@ -100,18 +103,24 @@ class Costs:
         """
         seq = view.marks.judgments
         with self._guard:
-            if not self._upto:
+            if not self._latest.judgments:
                 self._read_cached(view)
+            late = bool(view.lag(self._latest.judgments, self._latest.recent))  # something was committed behind it
+            if seq <= self._latest.judgments and not late:
+                return self._latest.costs
             final = seq - overlap(view)
-            if final > self._upto:
-                self._settled = self._settled + self._between(self._upto, final)
-                self._upto = final
-                self._write_cached(view)
-            if seq <= self._upto:
-                return self._settled
-            if self._latest[0] != seq:
-                self._latest = seq, self._settled + self._between(self._upto, seq)
-            return self._latest[1]
+            if final > self._settled.judgments and (late or seq - self._settled.judgments > _SETTLED):
+                # on SQLite every sum is final
+                known = self._settled if overlap(view) else self._latest
+                self._settled = self._added(known, final, 0)
+            known = self._settled if late or self._settled.judgments > self._latest.judgments else self._latest
+            self._latest = self._added(known, seq, view.recent)
+            self._write_cached(view)
+            return self._latest.costs
+
+    def _added(self, known: "_Sums", upto: int, recent: int) -> "_Sums":
+        found = self._between(known.judgments, upto) if upto > known.judgments else Counter()
+        return _Sums(max(upto, known.judgments), recent, known.costs + found)
 
     def _between(self, after: int, upto: int) -> Counter[Who]:
         body: Any = judgments.c.body
@@ -128,12 +137,28 @@ class Costs:
 
     def _read_cached(self, view: View) -> None:
         found = read_cached(view, _COSTS)
-        if found is not None:
-            self._settled = Counter({(judge, about): usd for judge, about, usd in found.about["costs"]})
-            self._upto = self._stored = int(found.about["rows"])
+        if found is not None and "latest" in found.about:
+            about = found.about
+            self._settled = _Sums(int(about["rows"]), 0, _counted(about["costs"]))
+            self._latest = _Sums(int(about["judgments"]), int(about["recent"]), _counted(about["latest"]))
+            self._stored = self._latest.judgments
 
     def _write_cached(self, view: View) -> None:
-        if worth_storing(self._upto, self._stored):
-            costs = [[*who, usd] for who, usd in self._settled.items()]
-            write_cached(view, _COSTS, {"costs": costs, "rows": self._upto}, {})
-            self._stored = self._upto
+        upto = self._latest.judgments
+        if worth_storing(upto, self._stored, _WRITTEN):
+            settled, latest = ([[*who, usd] for who, usd in one.costs.items()] for one in (self._settled, self._latest))
+            write_cached(view, _COSTS, {"costs": settled, "latest": latest, "rows": self._settled.judgments}, {})
+            self._stored = upto
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Costs of the judgments up to a number, when so many of the numbers just before it were taken."""
+
+    judgments: int = 0
+    recent: int = 0
+    costs: Counter[Who] = field(default_factory=Counter)
+
+
+def _counted(rows: list[Any]) -> Counter[Who]:
+    return Counter({(judge, about): usd for judge, about, usd in rows})

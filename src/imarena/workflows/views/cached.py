@@ -100,9 +100,9 @@ def write_cached(view: "View", name: str, more: Mapping[str, Any], arrays: Mappi
         view.cache.write(name, {**about, "recent": view.recent, **more}, arrays)
 
 
-def worth_storing(now: int, before: int) -> bool:
+def worth_storing(now: int, before: int, most_new: int | None = None) -> bool:
     """Is so much new that a file should be written, or written again?"""
-    return now >= LEAST and now - before > min(GROWN * before, MOST_NEW)
+    return now >= LEAST and now - before > min(GROWN * before, MOST_NEW if most_new is None else most_new)
 
 
 def worth_caching(view: "View", name: str, rows: int) -> bool:

@@ -7,6 +7,7 @@ instead of half a million rows. The file's name tells what was in the tables, so
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from io import BytesIO
 from typing import Any
 
@@ -57,10 +58,14 @@ class Columns:
 
     def at(self, seq: NDArray[np.int64]) -> NDArray[np.int32]:
         """(k,) flat place of every output by its number, -1 for one that is not shown here (or 0)."""
-        order = np.argsort(self.seqs)
-        known = self.seqs[order]
-        place = np.minimum(np.searchsorted(known, seq), known.size - 1)
-        return np.where(known[place] == seq, self.places[order[place]], -1).astype(np.int32)
+        table = self._place_of_seq
+        return table[np.where(seq < table.size, seq, 0)]
+
+    @cached_property  # scores and both sides of votes ask
+    def _place_of_seq(self) -> NDArray[np.int32]:
+        table = np.full(int(self.seqs.max(initial=0)) + 1, -1, np.int32)
+        table[self.seqs] = self.places
+        return table
 
 
 def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
