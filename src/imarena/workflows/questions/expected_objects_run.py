@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from imarena.core import Exhibit, ImarenaError, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
 from imarena.engine import RunPlan, RunTally, run_async
+from imarena.judges import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.storage import Workspace
-from imarena.workflows.questions.estimates import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.workflows.questions.expected_objects import (
     KIND,
     ObjectListSubject,

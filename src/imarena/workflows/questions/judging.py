@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from imarena.core import Exhibit, ImarenaError, Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output, Status
 from imarena.engine import RunPlan, RunTally, computing, run_async
-from imarena.judges import shown
+from imarena.judges import ORDERS_PARAM, shown
 from imarena.storage import Workspace
 from imarena.workflows.questions.case_context import in_context
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.judging_plan import CaseWork, EarlierAnswers, plan_cases
-from imarena.workflows.questions.judging_records import ORDERS, NotCompared, comparing, copies_of, records_of
+from imarena.workflows.questions.judging_records import NotCompared, comparing, copies_of, records_of
 from imarena.workflows.views import exhibit_of
 from imarena.workflows.wiring import Ongoing, noted
 
@@ -117,7 +117,7 @@ def judge_cases(
     before = parents or {}
     noting: JsonDict = {"judge": judge.name, "dimension": chosen.dimension, "params": judge.params}
     if chosen.orders:
-        noting[ORDERS] = chosen.orders
+        noting[ORDERS_PARAM] = chosen.orders
     with noted(workspace, chosen.command, noting) as ongoing:
         planned = plan_cases(workspace, judge, cases, before)
         report.planned, report.done_before, report.unfit = len(planned.work), planned.answered, planned.unfit

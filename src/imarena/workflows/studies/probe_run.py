@@ -13,13 +13,12 @@ from itertools import combinations, islice
 from imarena.core import Exhibit, ImarenaError, Judge, UserError, Verdict, content_id
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
 from imarena.engine import RunPlan, RunTally, computing, run_async
-from imarena.judges import InjectedText, injections, shown, to_recorded_sides, with_text
+from imarena.judges import Estimate, InjectedText, injections, shown, to_recorded_sides, with_text
 from imarena.storage import Workspace
 from imarena.workflows.questions import (
     Case,
     CaseWork,
     EarlierAnswers,
-    Estimate,
     JudgeReport,
     PlannedWork,
     ShowableOutputs,
