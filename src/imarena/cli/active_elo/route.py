@@ -304,10 +304,10 @@ def report(
     """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
     from imarena.cli.progress import progress_bars
     from imarena.ranking import Options, with_settings
-    from imarena.reports import active_page, markdown
+    from imarena.reports import active_page, markdown, write_active_report
     from imarena.routing import Gates
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import Trial, active_report, write_report
+    from imarena.workflows.active_elo import Trial, active_report
 
     gates = None if tau is None and delta is None else Gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)
@@ -324,7 +324,7 @@ def report(
             told=told,
         )
     if out is not None:
-        document["file"] = str(write_report(document, out))
+        document["file"] = str(write_active_report(document, out))
         emit(context, document, lambda console: console.print(f"report: {document['file']}", markup=False))
         return
     emit(
