@@ -35,6 +35,7 @@ from .expected_offline import offline_objects as offline_objects
 from .health import SelfConsistency as SelfConsistency
 from .health import Verdicts as Verdicts
 from .health import outcomes_from_scores as outcomes_from_scores
+from .health_figures import JudgeHealth as JudgeHealth
 from .injection import InjectedText as InjectedText
 from .injection import injections as injections
 from .injection import with_text as with_text
