@@ -16,6 +16,7 @@ from .core.records import Ranking as Ranking
 from .core.records import Status as Status
 from .core.records import Turn as Turn
 from .core.records import Vote as Vote
+from .ranking import rank as rank
 from .stats import battles_needed as battles_needed
 from .stats import krippendorff_alpha as krippendorff_alpha
 from .storage import Workspace as Workspace
@@ -23,6 +24,5 @@ from .storage import init_workspace as init_workspace
 from .storage import open_workspace as open_workspace
 from .workflows.boards import BoardQuery as BoardQuery
 from .workflows.boards import board as board
-from .workflows.boards import rank as rank
 
 __version__: str

@@ -11,6 +11,8 @@ from .columns import scores_from_file as scores_from_file
 from .columns import verdicts_from_file as verdicts_from_file
 from .judges import AlignOptions as AlignOptions
 from .judges import align as align
+from .pair_votes import pair_ratings as pair_ratings
+from .pair_votes import votes_as_ratings as votes_as_ratings
 from .raters import agree as agree
 from .verdicts import HUMAN_WORDS as HUMAN_WORDS
 from .verdicts import JUDGE_WORDS as JUDGE_WORDS

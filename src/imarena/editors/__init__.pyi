@@ -1,11 +1,11 @@
 from . import failure_modes as failure_modes
+from .advice import failure_advice as failure_advice
 from .catalog import EDITORS as EDITORS
 from .catalog import KINDS as KINDS
 from .catalog import Ports as Ports
 from .classical.editor import OPERATIONS as OPERATIONS
 from .folder import FolderEditor as FolderEditor
 from .folder import file_names as file_names
-from .function import RAISED as RAISED
 from .function import FunctionEditor as FunctionEditor
 from .function import load_function as load_function
 from .model_cards import ModelCard as ModelCard

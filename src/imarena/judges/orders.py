@@ -15,6 +15,8 @@ from imarena.core.records import JsonDict, Order, Outcome, Status
 
 OrderPolicy = Literal["both", "single", "paper-compat"]
 """`both`: two calls. `single`: left is always shown first. `paper-compat`: one call, swapped by a fair coin."""
+ORDERS_PARAM = "orders"
+"""Where a judgment's parameters say that its battle is fought in one order only, and how that order was chosen."""
 
 
 @dataclass(frozen=True)

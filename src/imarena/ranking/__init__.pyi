@@ -1,4 +1,6 @@
+from . import from_tables as from_tables
 from . import kernels as kernels
+from .battle_ranking import rank_battles as rank_battles
 from .battles import LEFT as LEFT
 from .battles import RIGHT as RIGHT
 from .battles import TIE as TIE
@@ -9,11 +11,12 @@ from .boards.calibrated import calibrated_board as calibrated_board
 from .boards.corrected import Scale as Scale
 from .boards.corrected import corrected_board as corrected_board
 from .boards.stability import mid_ranks as mid_ranks
-from .compare import BoardComparison as BoardComparison
 from .compare import compare_ratings as compare_ratings
 from .elo import EloState as EloState
-from .encode import coverage as coverage
 from .encode import encode_battles as encode_battles
+from .from_tables import compare_boards as compare_boards
+from .from_tables import rank as rank
+from .from_tables import rank_table as rank_table
 from .likelihood.calibrated import fit_calibrated as fit_calibrated
 from .likelihood.corrected import VoteBatch as VoteBatch
 from .likelihood.corrected import correct as correct
@@ -21,7 +24,6 @@ from .likelihood.corrected import refit as refit
 from .likelihood.corrected_draws import boards as boards
 from .options import ActiveEloOptions as ActiveEloOptions
 from .options import Options as Options
-from .rank import rank_battles as rank_battles
 from .settings import with_settings as with_settings
 from .signature import SIGNATURE as SIGNATURE
 from .signature import explain as explain

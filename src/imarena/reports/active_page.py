@@ -1,11 +1,13 @@
 """The Active Elo report as a page: one section per table or figure of CV-Arena, and in words what was used."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from imarena.core import counted
+from imarena.core import UserError, counted
+from imarena.reports.active_plots import save_active_plots
 from imarena.reports.active_tables import boards_table, plain_table, ratings_table, title_of, trial_table
-from imarena.reports.page import Page, PageImage, Section
+from imarena.reports.page import Page, PageImage, Section, write_html, write_markdown
 from imarena.reports.tables import Range
 
 ORIGINS = {
@@ -191,3 +193,16 @@ def _others(document: dict[str, Any]) -> list[Section]:
         text = "Pairs of the five best; paired bootstrap over items, Holm's correction."
         sections.append(Section("Other judges and metrics (table 8)", (text,), tables=(plain_table(head, lines),)))
     return sections
+
+
+def write_active_report(document: dict[str, Any], folder: Path) -> Path:
+    """The document as a folder that opens in a browser: index.html, report.md and the plots."""
+    if folder.suffix.lower() in (".md", ".html", ".htm") or folder.is_file():
+        raise UserError(f"'{folder}' is no folder.", hint="The report is a folder: name one, such as --out active.")
+    try:
+        files = save_active_plots(document, folder)
+        page = active_page(document, files)
+        write_markdown(page, folder)
+        return write_html(page, folder)
+    except OSError as error:
+        raise UserError(f"Cannot write into {folder}: {error.strerror}.") from error

@@ -7,6 +7,8 @@ from .bootstrap import percentile_interval as percentile_interval
 from .bootstrap import resampled_correlations as resampled_correlations
 from .bootstrap import resampled_counts as resampled_counts
 from .bootstrap import resampled_places as resampled_places
+from .comparison import ComparisonVerdict as ComparisonVerdict
+from .comparison import compare_points as compare_points
 from .corrections import benjamini_hochberg as benjamini_hochberg
 from .corrections import holm as holm
 from .correlation import RECIPES as RECIPES

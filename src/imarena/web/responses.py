@@ -8,14 +8,14 @@ from imarena.core.notices import sentence, sentences
 from imarena.core.records import Assignment, ImageRef, Issue, Item, Output
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
-from imarena.routing import Answer, FormQuestion, forms
+from imarena.routing import TRAINING, Answer, FormQuestion, forms
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, TaskOut
 from imarena.web.wire_look import BattleOut, BoardOut, Cell, IssueOut, ItemLine, NoticeOut, StandingOut, VoteOut
 from imarena.workflows.boards import Tallied
 from imarena.workflows.questions import expected_objects
-from imarena.workflows.rating import TRAINING, HeldTask
+from imarena.workflows.rating import HeldTask
 from imarena.workflows.serving import TILE, Made, Pair, ShownVote
 from imarena.workflows.views import instruction_of
 

@@ -7,10 +7,10 @@ import pytest
 from imarena.core.errors import UserError
 from imarena.core.records import Assignment, Vote
 from imarena.routing.campaign_plan import CampaignPlan
+from imarena.routing.offers import RaterStanding
 from imarena.storage import Workspace
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign, history
-from imarena.workflows.rating.offers import RaterStanding
 from imarena.workflows.rating.prefetch import ahead
 from imarena.workflows.rating.voting import HeldTask, Voting
 from tests.contract.rating.test_voting import LEFT, desk, held, key

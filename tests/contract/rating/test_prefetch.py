@@ -5,11 +5,11 @@ from sqlalchemy import event
 
 from imarena.core.records import Assignment, Event, Rater, Vote
 from imarena.routing.campaign_plan import CampaignPlan, unit_of
+from imarena.routing.offers import RaterStanding, fixed_chance
 from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
 from imarena.workflows.rating.campaigns import campaign_progress, plan_units
-from imarena.workflows.rating.offers import RaterStanding, chance
 from imarena.workflows.rating.prefetch import ahead, give_back
 from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 from tests.contract.rating.test_voting import LEFT, desk, expire, held, key
@@ -146,7 +146,7 @@ def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
                 ahead(voting, campaign, rater)
             voting.vote(task.address, rater, key(), LEFT)
     for rater, purposes in orders.items():
-        due = [chance(campaign, rater, done, "gold") < 0.5 for done in range(len(purposes))]
+        due = [fixed_chance(campaign, rater, done, "gold") < 0.5 for done in range(len(purposes))]
         left = 4
         for place, purpose in enumerate(purposes):
             assert purpose == ("gold" if due[place] and left else "vote"), "looking ahead does not change what comes"

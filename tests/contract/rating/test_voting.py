@@ -12,13 +12,13 @@ from imarena.core.records import Assignment, Campaign, Event, Rater, Vote, now
 from imarena.core.records.base import moment_text
 from imarena.routing.ballots import Answer
 from imarena.routing.campaign_plan import CampaignPlan, KnownTask, unit_of
+from imarena.routing.offers import RaterStanding
 from imarena.storage import Workspace
 from imarena.storage.database import writing
 from imarena.storage.leases import change_place
 from imarena.storage.schema import leases
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing, plan_units
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign
-from imarena.workflows.rating.offers import RaterStanding
 from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 from imarena.workflows.views import PREFERENCES, View
 from tests.web.people import fill

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.agreement.columns import RatingColumns, ratings_from_file
+from imarena.agreement.pair_votes import votes_as_ratings
 from imarena.agreement.raters import agree
 from imarena.core.errors import UserError
 from imarena.core.records import Outcome, Rater, Vote
 from imarena.storage import Workspace
-from imarena.workflows.studies.pair_agreement import votes_as_ratings
 from tests import samples
 from tests.command import run
 

@@ -12,7 +12,7 @@ from imarena.cli.app import app
 from imarena.core.errors import UserError
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.workflows.boards.from_tables import rank
+from imarena.ranking.from_tables import rank
 
 CORE = [("a", "b", "left"), ("b", "a", "left"), ("b", "c", "left"), ("c", "a", "left"), ("c", "b", "left")] * 4
 METHODS = ["bt", "davidson"]

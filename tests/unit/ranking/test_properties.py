@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.ranking import Battles, Codes, EloState, Options, rank_battles
+from imarena.ranking.from_tables import rank
 from imarena.ranking.options import EloOptions
-from imarena.workflows.boards.from_tables import rank
 from tests.unit.ranking.simulated import battles as simulate
 
 STRENGTHS = np.linspace(0.8, -0.8, 6)

@@ -8,6 +8,7 @@ import pytest
 
 from imarena.core.errors import UserError
 from imarena.ranking import ActiveEloOptions, Options
+from imarena.ranking.from_tables import rank
 from imarena.ranking.settings import known_settings, with_settings
 from imarena.routing import Gates, fit_curve, gates_for, reliability, reliability_points
 from imarena.stats import ScoreRange
@@ -19,7 +20,6 @@ from imarena.workflows.active_elo.simulation.compare import (
     simulate,
 )
 from imarena.workflows.active_elo.simulation.worlds import simulated_world
-from imarena.workflows.boards.from_tables import rank
 
 
 def battles(factor: float, n: int = 200) -> list[dict[str, Any]]:

@@ -11,8 +11,8 @@ from PIL import Image, ImageOps
 
 from imarena.core.ids import sha256_hex
 from imarena.core.records import Item, Output, Status, Turn
+from imarena.editors.advice import ADVICE
 from imarena.storage import init_workspace, open_workspace
-from imarena.workflows.editing.advice import ADVICE
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled
 from tests.samples import kept, png

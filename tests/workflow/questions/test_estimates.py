@@ -9,9 +9,10 @@ import pytest
 from imarena.clients import Endpoint
 from imarena.core.records import Item, Judgment, Order, Outcome, Turn, Usage
 from imarena.judges import JUDGES
+from imarena.judges.estimates import COMPUTED_S, Estimate, Size, estimate_sizes
 from imarena.storage import init_workspace
 from imarena.workflows.questions.cases import Case, load_outputs
-from imarena.workflows.questions.estimates import COMPUTED_S, Estimate, Size, estimate, estimate_sizes
+from imarena.workflows.questions.estimates import estimate
 from imarena.workflows.questions.judging_plan import CaseWork, PlannedWork
 from imarena.workflows.wiring.judges import Door, Wired
 from tests import samples

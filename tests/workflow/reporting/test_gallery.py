@@ -11,7 +11,7 @@ from imarena.editors.studio.editors import studio_editor
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.editing.plan import add_studio
 from imarena.workflows.editing.run import EditSettings, edit_items
-from imarena.workflows.reporting.gallery import gallery_section
+from imarena.workflows.reporting.gallery import read_gallery
 from imarena.workflows.reporting.report import write_report
 
 KEYS = ("world-tie-cg", "world-srie-cg", "edival-03")
@@ -46,7 +46,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -> None:
-    section = gallery_section(arena, tmp_path, 12)
+    section = read_gallery(arena, tmp_path, 12)
     assert section is not None
     shown = {exhibit.title.split(" ")[0]: exhibit for exhibit in section.exhibits}
     right, wrong, chain = (" ".join(shown[key].remarks) for key in KEYS)
@@ -65,7 +65,7 @@ def test_each_item_says_where_the_judge_errs(arena: Workspace, tmp_path: Path) -
 
 
 def test_without_a_known_truth_nothing_is_said_of_it(arena: Workspace, tmp_path: Path) -> None:
-    section = gallery_section(arena, tmp_path, 12, {})
+    section = read_gallery(arena, tmp_path, 12, {})
     assert section is not None
     assert len(section.text) == 1
     assert not any("true" in picture.note for exhibit in section.exhibits for picture in exhibit.pictures)

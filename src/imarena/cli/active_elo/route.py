@@ -304,10 +304,10 @@ def report(
     """Boards side by side, overall and by group; calibration, deferral, policies, thresholds, weights, metrics."""
     from imarena.cli.progress import progress_bars
     from imarena.ranking import Options, with_settings
-    from imarena.reports import active_page, markdown
+    from imarena.reports import active_page, markdown, write_active_report
     from imarena.routing import Gates
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import Trial, active_report, write_active_report
+    from imarena.workflows.active_elo import Trial, active_report
 
     gates = None if tau is None and delta is None else Gates(tau, delta)
     options = with_settings(Options(rounds=rounds, matrices=False, seed=seed), changed)

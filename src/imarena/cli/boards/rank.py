@@ -78,7 +78,7 @@ def command(
 ) -> None:
     """Leaderboard: ratings with intervals, ranks with intervals, records, coverage."""
     from imarena.ranking import Options, with_settings
-    from imarena.workflows.boards import from_tables as work
+    from imarena.ranking import from_tables as work
 
     if source is not None:
         chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
@@ -126,7 +126,7 @@ def command(
 
 
 def _compared(boards: list[Any], by: str | None, against: Path | None, names: dict[str, str]) -> dict[str, Any] | None:
-    from imarena.workflows.boards import compare_boards
+    from imarena.ranking import compare_boards
 
     if against is None:
         return None
@@ -182,8 +182,8 @@ def _print(
 
 
 def _compare_only(context: typer.Context, source: Path, against: Path, names: dict[str, str]) -> None:
+    from imarena.ranking import from_tables as work
     from imarena.reports import comparison_table
-    from imarena.workflows.boards import from_tables as work
 
     ours, date = work.load_outside_board(source)
     compared = work.compare_boards(ours, against, names)

@@ -147,7 +147,7 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
 
 
 def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
-    from imarena.workflows.editing import advice
+    from imarena.editors import failure_advice
 
     if report is None:
         console.print("Nothing was edited.")
@@ -164,7 +164,7 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
         console.print(f"{report.cut_off:,} {told} not tried: the turn before has no picture", markup=False)
     for where, error in sorted(report.errors.items()):
         console.print(f"  {where}: {error}", markup=False, soft_wrap=True)
-    for status, words in advice(report.outputs, report.errors).items():
+    for status, words in failure_advice(report.outputs, report.errors).items():
         console.print(f"What to do about {status}: {words}", markup=False, soft_wrap=True)
     for name, judge in drivers.items():
         console.print(f"{name} was driven by the judge '{judge}': rank it with another one.", markup=False)

@@ -123,7 +123,8 @@ def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
 
 
 def _show(console: Console, found: Any, top: int, page: Path) -> None:
-    from imarena.workflows.studies import differ_most, next_words, task_table, verdict_sentence
+    from imarena.reports import next_words, task_table, verdict_sentence
+    from imarena.workflows.studies import differ_most
 
     verdict, sides = found.verdict, found.sides
     style = "bold green" if verdict.settled else "bold yellow"
@@ -137,7 +138,7 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
     if len(found.skips) > SKIPS_SHOWN:
         console.print(f"[yellow]... and {len(found.skips) - SKIPS_SHOWN:,} more (--json lists them all)[/]")
     if found.by_task:
-        print_tables(console, [task_table(found)])
+        print_tables(console, [task_table(sides.new_name, found.by_task)])
     if rows := differ_most(found.items, top):
         print_tables(console, [_differences(rows, sides)])
     console.print(f"Judge: {found.judge}. Side by side: {page.resolve()}", markup=False)

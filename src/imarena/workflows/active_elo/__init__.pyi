@@ -4,7 +4,6 @@ from .assigning import assign as assign
 from .ingesting import ingest as ingest
 from .planning import freeze_gold as freeze_gold
 from .report import active_report as active_report
-from .report import write_active_report as write_active_report
 from .sheets import sheet as sheet
 from .simulation.compare import EXTRA_POLICIES as EXTRA_POLICIES
 from .simulation.compare import POLICIES as POLICIES

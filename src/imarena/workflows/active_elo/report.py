@@ -6,7 +6,6 @@ best (table 6); other judges and metrics against the board with paired tests (ta
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from imarena.core import Progress, UserError
@@ -14,7 +13,6 @@ from imarena.core.notices import notice_fields
 from imarena.core.records import Judgment
 from imarena.judges import range_of
 from imarena.ranking import Options, compare_ratings
-from imarena.reports import active_page, save_active_plots, write_html, write_markdown
 from imarena.routing import Gates
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.dimensions import WEIGHTINGS, dimension_scores, four, mean_lines, weighted
@@ -165,16 +163,3 @@ def _other_judges(workspace: Workspace, judge: str) -> list[str]:
         query = select(judgments.c.judge).where(judgments.c.score.is_not(None)).distinct()
         scored = {row[0] for row in fetch_rows(connection, query)}
     return sorted(str(name) for (name,) in found if name != judge and name in scored)
-
-
-def write_active_report(document: dict[str, Any], folder: Path) -> Path:
-    """The document as a folder that opens in a browser: index.html, report.md and the plots."""
-    if folder.suffix.lower() in (".md", ".html", ".htm") or folder.is_file():
-        raise UserError(f"'{folder}' is no folder.", hint="The report is a folder: name one, such as --out active.")
-    try:
-        files = save_active_plots(document, folder)
-        page = active_page(document, files)
-        write_markdown(page, folder)
-        return write_html(page, folder)
-    except OSError as error:
-        raise UserError(f"Cannot write into {folder}: {error.strerror}.") from error

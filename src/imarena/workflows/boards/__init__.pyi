@@ -1,4 +1,3 @@
-from . import from_tables as from_tables
 from .board import Board as Board
 from .board import Boards as Boards
 from .board import board as board
@@ -9,9 +8,6 @@ from .choice import choose as choose
 from .coverage import read_delivery as read_delivery
 from .every import every_board as every_board
 from .findings import other_sources as other_sources
-from .from_tables import compare_boards as compare_boards
-from .from_tables import rank as rank
-from .from_tables import rank_table as rank_table
 from .query import ALL_JUDGES as ALL_JUDGES
 from .query import ITEM_FILTERS as ITEM_FILTERS
 from .query import BoardQuery as BoardQuery

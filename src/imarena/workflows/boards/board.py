@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.ranking import signed, table_data
+from imarena.ranking import rank_table, signed, table_data
 from imarena.storage import Form, Workspace
 from imarena.workflows.boards import findings
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people
 from imarena.workflows.boards.coverage import Delivery, read_delivery
 from imarena.workflows.boards.empty import nothing_to_rank
-from imarena.workflows.boards.from_tables import rank_table
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
 from imarena.workflows.boards.sources import judge_data
 from imarena.workflows.boards.table import battle_table

@@ -1,4 +1,3 @@
-from .advice import advice as advice
 from .agent_run import AgentRun as AgentRun
 from .agent_run import run_agent as run_agent
 from .agent_run import workspace_for as workspace_for

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from imarena.core import Aside, Editor, Exhibit, JudgeTraits, UserError
 from imarena.core.records import ImageRef, Item, Mode, Usage
-from imarena.workflows.questions import (
+from imarena.judges import (
     CHARACTERS_PER_TOKEN,
     OUTPUT_TOKENS,
     PIXELS_PER_TOKEN,

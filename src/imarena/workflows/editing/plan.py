@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from imarena.core import Editor, ExecutorKind, UserError
 from imarena.core.records import Item, JsonDict, Mode, Output, Status
+from imarena.editors import failure_advice
 from imarena.storage import Workspace
-from imarena.workflows.editing.advice import advice
 from imarena.workflows.questions import check_names
 
 
@@ -52,7 +52,7 @@ class EditReport:
         by_editor = {name: dict(counts) for name, counts in self.by_editor.items()}
         flags = {name: dict(counts) for name, counts in self.flags.items()}
         counts: dict[str, object] = {"outputs": dict(self.outputs), "by_editor": by_editor, "flags": flags}
-        return {**self.__dict__, **counts, "missing": self.missing, "advice": advice(self.outputs, self.errors)}
+        return {**self.__dict__, **counts, "missing": self.missing, "advice": failure_advice(self.outputs, self.errors)}
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,7 @@ from .cases import check_names as check_names
 from .cases import load_outputs as load_outputs
 from .cases import pointwise_cases as pointwise_cases
 from .cases import sides as sides
-from .estimates import CHARACTERS_PER_TOKEN as CHARACTERS_PER_TOKEN
-from .estimates import OUTPUT_TOKENS as OUTPUT_TOKENS
-from .estimates import PIXELS_PER_TOKEN as PIXELS_PER_TOKEN
-from .estimates import UNKNOWN_PIXELS as UNKNOWN_PIXELS
-from .estimates import Estimate as Estimate
-from .estimates import Size as Size
-from .estimates import endpoint_tokens as endpoint_tokens
 from .estimates import estimate as estimate
-from .estimates import question_size as question_size
 from .executor_choice import computes as computes
 from .executor_choice import executor_of_editors as executor_of_editors
 from .executor_choice import judge_terms as judge_terms

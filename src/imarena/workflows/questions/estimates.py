@@ -1,90 +1,30 @@
-"""What a judging run will take before it starts: questions, tokens, dollars, time, and what each figure rests on."""
+"""Reads what an estimate of a judging run rests on: sizes of the cases, and what earlier questions took."""
 
 import json
-import os
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean, median
+from dataclasses import replace
 from typing import Any
 
-from imarena.clients import Endpoint
-from imarena.core import Exhibit, Judge, PromptPreview, content_id, counted
+from imarena.core import Judge, content_id
 from imarena.core.records import ImageRef, Judgment, Order, Output, Reply, Status, Usage
+from imarena.judges import (
+    Estimate,
+    Size,
+    estimate_computed,
+    estimate_sizes,
+    pass_name,
+    picture_tokens,
+    question_size,
+)
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, ShowableOutputs
-from imarena.workflows.questions.compute_time import pace_of
-from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, skeleton
+from imarena.workflows.questions.compute_time import read_compute_time
+from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, place_of, skeleton
 from imarena.workflows.views import references_of, sources_of
 from imarena.workflows.wiring import Wired
 
-CHARACTERS_PER_TOKEN = 4
-PIXELS_PER_TOKEN = 28 * 28
-"""One token a patch of 28 x 28 pixels: Qwen's, the densest of the common encoders."""
-UNKNOWN_PIXELS = 1024 * 1024
-OUTPUT_TOKENS = 350
-"""Assumed length of a reply to one question, reasons included."""
-LATENCY_S = 8.0
-COMPUTED_S = 1.0
-"""Assumed seconds for a judge that computes here, per output and core."""
 SAMPLE = 300
 """PastAttempts judgments, newest first, that assumptions are corrected by."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What is to be done. None where nothing is known about it."""
-
-    judge: str
-    new: int
-    """Questions to be asked; a battle in both orders is two."""
-    done_before: int
-    unfit: dict[str, int]
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-    seconds: float | None
-    basis: tuple[str, ...]
-    """In words: what was measured and what is assumed."""
-    at_most: bool = False
-    """An adaptive run may stop earlier."""
-
-    @property
-    def spends(self) -> bool:
-        """May money be spent? Not where prices say 0; perhaps where they are not known."""
-        return self.new > 0 and self.input_tokens is not None and self.cost_usd != 0
-
-    def to_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {**self.__dict__, "basis": list(self.basis)}
-
-
-@dataclass(frozen=True)
-class Size:
-    """What a case is made of: tokens of its words, tokens of its pictures by their pixels, number of pictures."""
-
-    words: float
-    pixels: float
-    pictures: int
-    questions: int | None = None
-    """How many of the judge's questions are asked; None: all."""
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """What earlier questions took. Endpoints count pictures by their pixels, or each the same: what fits better."""
-
-    ratio: float
-    """Input tokens over words and pixels, where pictures are counted by pixels."""
-    per_picture: float | None
-    """Input tokens a picture, where each counts the same; None where pixels fit better."""
-    output_tokens: float
-    n: int
-
-    def input_tokens(self, size: Size) -> float:
-        if self.per_picture is not None:
-            return size.words + self.per_picture * size.pictures
-        return self.ratio * (size.words + size.pixels)
 
 
 def estimate(
@@ -98,7 +38,10 @@ def estimate(
 ) -> Estimate:
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
     if wired.endpoint is None and wired.judge.traits.cpu_bound:
-        return _computed(workspace, wired, planned, at_most=at_most)
+        return estimate_computed(
+            wired, read_compute_time(workspace, wired.judge), [place_of(one.case)[:2] for one in planned.work],
+            planned.answered, unfit=dict(planned.unfit), at_most=at_most,
+        )  # fmt: skip
     rows = _past(workspace, wired.judge)
     if wired.endpoint is None:
         sizes = [Size(0, 0, 0)] * len(planned.work)
@@ -112,113 +55,22 @@ def estimate(
     )  # fmt: skip
 
 
-def _computed(workspace: Workspace, wired: Wired, planned: PlannedWork, *, at_most: bool) -> Estimate:
-    """For a judge that only computes: by the pictures that it has to look at."""
-    pace, lanes, assumed_s = pace_of(workspace, wired.judge), os.cpu_count() or 1, _assumed_s(wired)
-    return Estimate(
-        wired.judge.name, len(planned.work), planned.answered, dict(planned.unfit), None, None, 0.0,
-        seconds=pace.seconds(planned.work, assumed_s) / lanes, at_most=at_most,
-        basis=(pace.told(assumed_s), f"{lanes} at a time", "no endpoint: no cost"),
-    )  # fmt: skip
-
-
-def _assumed_s(wired: Wired) -> float:
-    if wired.endpoint is not None:
-        return LATENCY_S
-    declared = wired.judge.traits.seconds
-    return COMPUTED_S if declared is None else declared
-
-
-def estimate_sizes(
-    wired: Wired,
-    sizes: Sequence[Size],
-    past: Sequence[tuple[Size | None, Usage]],
-    done_before: int,
-    *,
-    concurrency: int,
-    unfit: dict[str, int] | None = None,
-    at_most: bool = False,
-) -> Estimate:
-    """The same for questions of known sizes. `past`: what earlier ones took, with their sizes where these are known."""
-    common: dict[str, Any] = {
-        "judge": wired.judge.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
-        "at_most": at_most,
-    }  # fmt: skip
-    latency, told_latency = _latency([usage for _, usage in past], _assumed_s(wired), waiting=not wired.runs_here)
-    if wired.endpoint is None:
-        lanes = (os.cpu_count() or 1) if wired.judge.traits.cpu_bound else 1
-        return Estimate(
-            **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
-            seconds=latency * len(sizes) / lanes, basis=(told_latency, f"{lanes} at a time", "no endpoint: no cost"),
-        )  # fmt: skip
-    measured = _measured(past)
-    whole = wired.judge.traits.questions
-    questions = sum(whole if size.questions is None else size.questions for size in sizes)
-    given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
-    each = measured.output_tokens / whole if measured else _reply_tokens(wired)
-    written = round(questions * each)
-    cost = wired.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
-    lanes = 1 if wired.runs_here else min(concurrency, wired.concurrency)
-    turns = questions if wired.runs_here else len(sizes)  # a model here answers a verdict's questions in turn
-    seconds = latency * turns / max(1, min(lanes, len(sizes) or 1))
-    least, told_limit = _limited(wired, questions)
-    return Estimate(
-        **common, input_tokens=given, output_tokens=written, cost_usd=0.0 if wired.runs_here else cost,
-        seconds=max(seconds, least),
-        basis=(*_basis(wired, measured, questions), told_latency, f"{lanes} at a time", *told_limit),
-    )  # fmt: skip
-
-
 def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None) -> Size:
     """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = _images(case, parents)
     if not prompts:
         return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
-    from imarena.judges import pass_name
-
     known = held.texts if held else {}
     asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
     size = question_size(asked, skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
     return replace(size, questions=len(asked))
 
 
-def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
-    """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
-    words = pixels = 0.0
-    pictures = 0
-    for prompt in prompts:
-        parts = prompt.preview(exhibit)
-        words += sum(len(part) for part in parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
-        sent = [part for part in parts if isinstance(part, bytes)]
-        pixels += sum(tokens(part) for part in sent)
-        pictures += len(sent)
-    return Size(words, pixels, pictures)
-
-
 def _images(case: Case, parents: dict[str, Output]) -> dict[bytes, ImageRef]:
     found = [*sources_of(case.item, case.left, parents), *references_of(case.item, case.left.turn)]
     found += [output.image for output in (case.left, case.right) if output is not None and output.image is not None]
     return {image.sha256.encode(): image for image in found}
-
-
-def picture_tokens(wired: Wired, image: ImageRef) -> float:
-    """How many tokens a picture counts at the wired endpoint, by its prepared size."""
-    return endpoint_tokens(wired.endpoint, image)
-
-
-def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
-    """How many tokens an image counts at an endpoint, by its prepared size; assumed where that is not known."""
-    if image.width is None or image.height is None or endpoint is None:
-        return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
-    width, height = float(image.width), float(image.height)
-    if endpoint.max_image_side:
-        shrink = min(1.0, endpoint.max_image_side / max(width, height))
-        width, height = width * shrink, height * shrink
-    pixels = width * height
-    if endpoint.max_image_pixels:
-        pixels = min(pixels, endpoint.max_image_pixels)
-    return pixels / PIXELS_PER_TOKEN
 
 
 def _past(workspace: Workspace, judge: Judge) -> list[Any]:
@@ -233,27 +85,6 @@ def _asked_whole(workspace: Workspace, row: Any) -> bool:
     return reply is None or all(attempt == row["attempt"] for attempt in reply.answered.values())
 
 
-def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple[float, str]:
-    whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
-    if whole and waiting:  # the mean: a few that waited long hold their places for as long
-        mean = fmean(whole)
-        return mean, f"{mean:.1f} s a question, tries and waiting included: mean of {len(whole)} earlier ones"
-    known = [usage.latency_s for usage in past if usage.latency_s is not None]
-    if known:
-        middle = median(known)
-        return middle, f"{middle:.1f} s a question: median of {len(known)} earlier ones"
-    return assumed_s, f"{assumed_s:g} s a question: assumed"
-
-
-def _limited(wired: Wired, requests: int) -> tuple[float, tuple[str, ...]]:
-    """The seconds that the endpoint's own rate limit asks for at least, and that in words."""
-    endpoint = wired.endpoint
-    if endpoint is None or endpoint.requests_per_minute is None:
-        return 0.0, ()
-    per_minute = endpoint.requests_per_minute * len(endpoint.pairs)
-    return 60.0 * (requests - len(endpoint.pairs)) / per_minute, (f"at most {per_minute:g} requests a minute",)
-
-
 def _usage(row: Any) -> Usage:
     return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
 
@@ -266,59 +97,3 @@ def _past_size(wired: Wired, row: Any, board: ShowableOutputs) -> Size | None:
         return None
     case = Case(item, left, right, Order(row["order"]) if row["order"] else None)
     return size_of(wired, case, board.parents)
-
-
-def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
-    """How many tokens earlier questions took, against the sizes of the same ones."""
-    sizes: list[Size] = []
-    taken: list[int] = []
-    written = 0
-    for size, usage in past:
-        if size is not None and usage.input_tokens is not None and usage.output_tokens is not None:
-            sizes.append(size)
-            taken.append(usage.input_tokens)
-            written += usage.output_tokens
-    return _fitted(sizes, taken, written) if sizes else None
-
-
-def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measured:
-    n = len(sizes)
-    whole = sum(size.words + size.pixels for size in sizes)
-    pictures = sum(size.pictures for size in sizes)
-    by_pixels = _Measured(sum(taken) / whole if whole else 1.0, None, written / n, n)
-    if not pictures:
-        return by_pixels
-    each = max(0.0, (sum(taken) - sum(size.words for size in sizes)) / pictures)
-    by_count = _Measured(by_pixels.ratio, each, written / n, n)
-
-    def misfit(model: _Measured) -> float:
-        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, taken, strict=True))
-
-    return min(by_pixels, by_count, key=misfit)
-
-
-def _reply_tokens(wired: Wired) -> int:
-    """What a reply is assumed to take: no more than the judge lets the model write."""
-    most = wired.judge.traits.max_reply_tokens
-    return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
-
-
-def _basis(wired: Wired, measured: _Measured | None, questions: int) -> tuple[str, ...]:
-    endpoint = wired.endpoint
-    asked = counted(questions, "request")
-    if measured:
-        each = f"{measured.per_picture:.0f} a picture" if measured.per_picture is not None else (
-            f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"
-        )  # fmt: skip
-        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} a verdict"
-    else:
-        tokens = (
-            f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
-            f"{_reply_tokens(wired)} tokens a reply; a first small run measures them"
-        )
-    if wired.runs_here:
-        return asked, tokens, "the model runs here: no cost"
-    if endpoint is None or not endpoint.priced:
-        return asked, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"
-    prices = f"{endpoint.input_usd_per_million:g} / {endpoint.output_usd_per_million:g} USD per million tokens in / out"
-    return asked, tokens, prices

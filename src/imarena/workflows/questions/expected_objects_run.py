@@ -6,8 +6,8 @@ from functools import partial
 
 from imarena.core import Exhibit, UserError, Verdict
 from imarena.core.records import Evidence, ImageRef, JsonDict, Record, Reply, Status, Usage
+from imarena.judges import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.storage import Workspace
-from imarena.workflows.questions.estimates import Estimate, Size, estimate_sizes, picture_tokens, question_size
 from imarena.workflows.questions.executor_choice import judge_terms
 from imarena.workflows.questions.expected_objects import (
     KIND,

@@ -6,13 +6,13 @@ from functools import partial
 
 from imarena.core import Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output
-from imarena.judges import shown
+from imarena.judges import ORDERS_PARAM, shown
 from imarena.storage import Workspace
 from imarena.workflows.questions.case_context import in_context
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.executor_choice import computes
 from imarena.workflows.questions.judging_plan import CaseWork, plan_cases
-from imarena.workflows.questions.judging_records import ORDERS, NotCompared, comparing, copies_of, records_of
+from imarena.workflows.questions.judging_records import NotCompared, comparing, copies_of, records_of
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.report import JudgeReport, Watch
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
@@ -48,7 +48,7 @@ def judge_cases(
     report = JudgeReport(judge.name, done_before=planned.answered, unfit=planned.unfit)
     settings: JsonDict = {"judge": judge.name, "dimension": chosen.dimension, "params": judge.params}
     if chosen.orders:
-        settings[ORDERS] = chosen.orders
+        settings[ORDERS_PARAM] = chosen.orders
 
     def show(one: CaseWork) -> JudgeQuestion:
         case = one.case

@@ -5,20 +5,17 @@ from typing import Any
 
 from imarena.core import Judge, UserError, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
-from imarena.judges import mirrored_reasons, mirrored_scores, to_recorded_sides
+from imarena.judges import ORDERS_PARAM, mirrored_reasons, mirrored_scores, to_recorded_sides
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.judging_plan import CaseWork, place_of
-
-ORDERS = "orders"
-"""Where a judgment's parameters say that its battle is fought in one order only, and how that order was chosen."""
 
 
 def records_of(
     judge: Judge, batch: Iterable[tuple[CaseWork, Verdict]], run_id: str, *, dimension: str, orders: str
 ) -> Iterator[Record]:
     """Replies and judgments of a batch of verdicts."""
-    params: JsonDict = {**judge.params, **({ORDERS: orders} if orders else {})}
+    params: JsonDict = {**judge.params, **({ORDERS_PARAM: orders} if orders else {})}
     reader = judge.traits.reader
     parser_version = reader.parser_version if reader is not None else ""
     for work, said in batch:

@@ -9,14 +9,14 @@ from typing import Any
 from imarena.clients import Budget, need_listener
 from imarena.core import UserError, counted
 from imarena.core.records import Ranking
-from imarena.judges import OrderPolicy
+from imarena.judges import Estimate, OrderPolicy
 from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.boards import BoardQuery
 from imarena.workflows.boards import board as make_board
 from imarena.workflows.questions.case_context import with_context
 from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, pointwise_cases
-from imarena.workflows.questions.estimates import Estimate, estimate
+from imarena.workflows.questions.estimates import estimate
 from imarena.workflows.questions.executor_choice import judge_terms
 from imarena.workflows.questions.judging import Asking, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases

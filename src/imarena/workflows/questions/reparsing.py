@@ -9,10 +9,9 @@ from pydantic import JsonValue
 
 from imarena.core import Progress, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, now
-from imarena.judges import to_recorded_sides
+from imarena.judges import ReplyReaders, to_recorded_sides
 from imarena.storage import Workspace
 from imarena.workflows.questions.judging_records import verdict_fields
-from imarena.workflows.questions.reply_readers import Readers
 from imarena.workflows.views import stored_answers, unanswered
 from imarena.workflows.wiring import noted
 
@@ -57,7 +56,7 @@ def reread(
     with noted(workspace, "reparse", noting) as ongoing:
         done = _Done(workspace, where)
         batch: list[Record] = []
-        readers = Readers(workspace.settings, dict(options or {}))
+        readers = ReplyReaders(workspace.settings, dict(options or {}))
         for number, judgment in enumerate(_readable(workspace, where, done)):
             again = _again(workspace, judgment, readers, report)
             if again is not None:
@@ -96,7 +95,7 @@ def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Itera
             yield judgment
 
 
-def _again(workspace: Workspace, old: Judgment, readers: Readers, report: RereadReport) -> Judgment | None:
+def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, report: RereadReport) -> Judgment | None:
     reader, why = readers.of(old)
     if reader is None:
         report.skipped[f"{old.judge}: {why}"] += 1

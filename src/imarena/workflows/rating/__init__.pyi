@@ -26,7 +26,6 @@ from .vote_rows import RATING_COLUMNS as RATING_COLUMNS
 from .vote_rows import VOTE_COLUMNS as VOTE_COLUMNS
 from .vote_rows import rating_rows as rating_rows
 from .vote_rows import vote_rows as vote_rows
-from .voting import TRAINING as TRAINING
 from .voting import HeldTask as HeldTask
 from .voting import Refusal as Refusal
 from .voting import Voting as Voting

@@ -1,18 +1,26 @@
 """Campaigns: made from a workspace, opened and closed, and how far they are."""
 
-import random
 import secrets
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from sqlalchemy import Select, case, func, or_, select, union, union_all
 
 from imarena.core import UserError, moment_text
 from imarena.core.records import Assignment, Campaign, Item, Output, Status, now
-from imarena.routing import RATERS_PER_UNIT, CampaignPlan, KnownTask, plan_of, unit_of
+from imarena.routing import (
+    RATERS_PER_UNIT,
+    CampaignPlan,
+    CandidateItem,
+    CandidateOutput,
+    KnownTask,
+    Unit,
+    choose_items,
+    choose_units,
+    plan_of,
+    unit_assignments,
+)
 from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import campaigns as campaigns_table
@@ -22,25 +30,10 @@ from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
 from imarena.workflows.rating.sheets import checks_of
-from imarena.workflows.rating.task_counts import WITHDRAWN, coin
+from imarena.workflows.rating.task_counts import WITHDRAWN
 
 _CHUNK = 2_000
 _WITH_PIXELS = select(outputs_table.c.id).where(outputs_table.c.image_sha256.is_not(None))
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One thing to be looked at."""
-
-    item_id: str
-    turn: int
-    left_id: str | None
-    right_id: str | None
-
-    @property
-    def name(self) -> str:
-        """The same for both sides."""
-        return unit_of(self.item_id, self.left_id, self.right_id, self.turn)
 
 
 @dataclass(frozen=True)
@@ -79,7 +72,7 @@ def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
         open=False,
     )
     workspace.store.put(campaign)
-    offered = list(_assignments(campaign, plan, units))
+    offered = list(unit_assignments(plan, campaign.campaign_id, units))
     for start in range(0, len(offered), _CHUNK):
         part = offered[start : start + _CHUNK]
         workspace.store.add([assignment for assignment, _ in part])
@@ -118,75 +111,24 @@ def offer_missing(workspace: Workspace) -> int:
     return len(offered)
 
 
-def _assignments(campaign: Campaign, plan: CampaignPlan, units: list[Unit]) -> Iterator[tuple[Assignment, int]]:
-    """Each unit as often as people are wanted for it; sides by chance for each, so that none is favoured."""
-    for place, unit in enumerate(units):
-        for slot in range(plan.raters):
-            swap = unit.right_id is not None and coin(plan.seed, unit.name, slot)
-            left, right = (unit.right_id, unit.left_id) if swap else (unit.left_id, unit.right_id)
-            assignment = Assignment(
-                campaign_id=campaign.campaign_id,
-                item_id=unit.item_id,
-                turn=unit.turn,
-                left_id=left,
-                right_id=right,
-                kind=plan.kind,
-                unit=unit.name,
-                slot=slot,
-                probability=None,
-            )
-            yield assignment, place * plan.raters + slot
-
-
 def plan_units(workspace: Workspace, plan: CampaignPlan) -> list[Unit]:
-    """What a plan asks about, in the order of offering: shuffled by its seed."""
-    chosen = _items(workspace, plan)
-    units = [Unit(item, 0, None, None) for item in chosen] if plan.kind == "check" else _shown(workspace, plan, chosen)
-    known = {one.unit for one in plan.known()}
-    units = sorted((unit for unit in units if unit.name not in known), key=lambda unit: unit.name)
-    random.Random(plan.seed).shuffle(units)
-    return units[: plan.max_units]
+    """What a plan asks about, in the order of offering."""
+    items = choose_items(plan, _candidate_items(workspace))
+    return choose_units(plan, items, () if plan.kind == "check" else _candidate_outputs(workspace))
 
 
-def _items(workspace: Workspace, plan: CampaignPlan) -> list[str]:
-    """Ids of the items: filtered, and where asked for a stratified sample by task and topic."""
-    strata: dict[tuple[str, str], list[str]] = defaultdict(list)
+def _candidate_items(workspace: Workspace) -> Iterator[CandidateItem]:
     for row in workspace.store.rows(Item):
-        wanted = (
-            (not plan.datasets or row["dataset"] in plan.datasets)
-            and (not plan.tasks or row["task"] in plan.tasks)
-            and (not plan.topics or row["topic"] in plan.topics)
-        )
-        if wanted:
-            strata[row["task"] or "", row["topic"] or ""].append(row["id"])
-    chosen = []
-    for key in sorted(strata):
-        members = sorted(strata[key])
-        random.Random(f"{plan.seed}:{key}").shuffle(members)
-        chosen += members[: plan.per_stratum]
-    return chosen
+        yield CandidateItem(row["id"], row["dataset"], row["task"], row["topic"])
 
 
-def _shown(workspace: Workspace, plan: CampaignPlan, items: list[str]) -> list[Unit]:
-    """Outputs, or pairs of outputs for the same item, turn and mode. Only what has pixels can be shown.
-
-    Two outputs that are the same file are no pair: nobody can prefer one.
-    """
-    wanted, gone = set(items), withdrawn(workspace)
-    slots: dict[tuple[str, int, str], dict[str, tuple[str, str]]] = defaultdict(dict)
+def _candidate_outputs(workspace: Workspace) -> Iterator[CandidateOutput]:
+    """First samples of named editors. Only what has pixels can be shown."""
+    gone = withdrawn(workspace)
     for row in workspace.store.rows(Output, status=Status.OK.value):
-        known = row["editor"] is not None and (not plan.editors or row["editor"] in plan.editors)
-        pixels = row["image_sha256"] and row["image_sha256"] not in gone
-        if known and row["item_id"] in wanted and pixels and row["sample"] == 0:
-            slots[row["item_id"], row["turn"], row["mode"]][row["editor"]] = (row["id"], row["image_sha256"])
-    units = []
-    for (item_id, turn, _), outputs in slots.items():
-        if plan.kind == "preference":
-            pairs = combinations([outputs[editor] for editor in sorted(outputs)], 2)
-            units += [Unit(item_id, turn, left, right) for (left, one), (right, other) in pairs if one != other]
-        else:
-            units += [Unit(item_id, turn, output, None) for output, _ in outputs.values()]
-    return units
+        image = row["image_sha256"]
+        if row["editor"] is not None and row["sample"] == 0 and image and image not in gone:
+            yield CandidateOutput(row["id"], row["item_id"], row["turn"], row["mode"], row["editor"], image)
 
 
 def _check_known(workspace: Workspace, plan: CampaignPlan) -> None:

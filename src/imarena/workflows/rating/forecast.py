@@ -4,23 +4,19 @@ Gold and repeats count too, at the moments at which they will come: the number g
 whatever the task was. One that stood still would give gold away.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, or_, select
 
 from imarena.core import moment_text
 from imarena.core.records import Campaign, now
-from imarena.routing import CampaignPlan
+from imarena.routing import WITH_WORK, CampaignPlan, RaterStanding, TasksGiven, held_work, tasks_to_come
 from imarena.storage import access, leases
 from imarena.storage.schema import assignments, units_seen
 from imarena.storage.schema import leases as table
-from imarena.workflows.rating.offers import REPEAT_GAP, RaterStanding, chance
 
 MOST = 1000
 """Nobody plans further ahead: past this many it is told that there are more."""
-_WORKING = ("open", "practice", "qualification", "quota", "consent")
-_TRAINING = ("practice", "qualification")
 
 
 @dataclass(frozen=True)
@@ -40,15 +36,17 @@ def outlook(
     holds: tuple[leases.Lease, ...],
 ) -> Outlook:
     """What waits for this rater in a campaign now. Others may take some of it meanwhile."""
-    if where.stage not in _WORKING:
+    if where.stage not in WITH_WORK:
         return Outlook(0)
-    held = sum(lease.purpose not in _TRAINING for lease in holds)
+    held = held_work([lease.purpose for lease in holds])
     if access.is_bound(connection, rater_id):
         return _least(held + leases.named_tasks(connection, campaign.campaign_id, rater_id))
     free = _free(connection, campaign.campaign_id, rater_id)
     if not (plan.gold and plan.gold_rate) and not plan.repeat_rate:
         return _least(held + free)
-    return _least(held + _walk(connection, campaign.campaign_id, plan, where.done + held, rater_id, free, MOST - held))
+    given = _given(connection, campaign.campaign_id, rater_id)
+    most = MOST - held
+    return _least(held + tasks_to_come(plan, campaign.campaign_id, rater_id, where.done + held, given, free, most))
 
 
 def _least(count: int) -> Outlook:
@@ -77,30 +75,10 @@ def _free(connection: Connection, campaign_id: str, rater_id: str) -> int:
     return len(units)
 
 
-def _walk(
-    connection: Connection, campaign_id: str, plan: CampaignPlan, done: int, rater_id: str, free: int, most: int
-) -> int:
-    """Go through the tasks to come as `next_personal` will: gold, a repeat, or one that is free, until none is."""
+def _given(connection: Connection, campaign_id: str, rater_id: str) -> TasksGiven:
     mine = (table.c.campaign_id == campaign_id, table.c.rater_id == rater_id)
     # a vote is done, or in hand and done by then; gold and repeats that were skipped do not come again
     counts = or_(table.c.purpose != "vote", table.c.state != "skipped")
     query = select(table.c.purpose, func.count()).where(*mine, counts).group_by(table.c.purpose)
-    had = Counter({str(purpose): int(count) for purpose, count in connection.execute(query)})
-    gold = len(plan.gold) - had["gold"]
-    to_come = 0
-    while to_come <= most:
-        if gold > 0 and chance(campaign_id, rater_id, done + to_come, "gold") < plan.gold_rate:
-            gold -= 1
-        elif (
-            plan.repeat_rate
-            and had["vote"] - REPEAT_GAP > had["repeat"]
-            and chance(campaign_id, rater_id, done + to_come, "repeat") < plan.repeat_rate
-        ):
-            had["repeat"] += 1
-        elif free > 0:
-            free -= 1
-            had["vote"] += 1
-        else:
-            break
-        to_come += 1
-    return to_come
+    given = {str(purpose): int(count) for purpose, count in connection.execute(query)}
+    return TasksGiven(given.get("vote", 0), given.get("gold", 0), given.get("repeat", 0))

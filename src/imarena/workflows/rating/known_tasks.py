@@ -3,21 +3,25 @@
 import csv
 import io
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any
 
 from imarena.core.notices import Notice
-from imarena.core.records import Item, Outcome, Output, Status
-from imarena.routing import INSTRUCTION_FOLLOWING, KnownTask, forms, unit_of
+from imarena.core.records import Item, Output, Status
+from imarena.routing import (
+    KnownTask,
+    agreed_answer,
+    mirrored_preference,
+    ratings_answer,
+    table_answer,
+    table_use,
+    with_sides_by_chance,
+)
 from imarena.storage import Workspace
-from imarena.workflows.rating.task_counts import coin
 from imarena.workflows.views import View, counting_votes
 
 MOST = 500
-_SIDES = {"left": "right", "right": "left"}
-_YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True)
@@ -80,53 +84,27 @@ def from_votes(
         item, left, right = row["item_id"], row["left_id"], row["right_id"]
         shown = left in catalogue.outputs and (right is None or right in catalogue.outputs)
         wanted = not datasets or catalogue.items[item]["dataset"] in datasets
-        told = _told(kind, row) if shown and wanted else None
-        if told is not None:
+        answer = _vote_answer(kind, row) if shown and wanted else None
+        if answer is not None:
             first, second = sorted((left, right)) if right is not None else (left, None)
-            answers[item, first, second].append(_SIDES.get(told, told) if first != left else told)
+            answers[item, first, second].append(mirrored_preference(answer) if first != left else answer)
     made = []
     for (item, left, right), given in answers.items():
-        known = _agreed(kind, given, least_votes, least_share)
+        known = agreed_answer(kind, given, least_votes, least_share)
         if known is not None:
             task = KnownTask(item_id=item, left_id=left, right_id=right, **known)
-            made.append(catalogue.proposal(_mixed(task), len(given)))
+            made.append(catalogue.proposal(with_sides_by_chance(task), len(given)))
     made.sort(key=lambda one: (-one.votes, one.known.unit))
     return Found(made[:MOST])
 
 
-def _told(kind: str, row: Any) -> Any:
+def _vote_answer(kind: str, row: Any) -> Any:
     """What a vote says in a campaign of this kind; None where it answers another question."""
+    if (kind == "preference") != (row["right_id"] is not None):
+        return None
     if kind == "preference":
-        return row["preference"] if row["right_id"] is not None else None
-    if row["right_id"] is not None:
-        return None
-    ratings = json.loads(row["body"]).get("ratings", {})
-    if kind == "yes_no":
-        return ratings.get(INSTRUCTION_FOLLOWING)
-    asked = [question.name for question in forms().criteria]
-    return tuple(ratings[name] for name in asked) if all(name in ratings for name in asked) else None
-
-
-def _agreed(kind: str, given: list[Any], least_votes: int, least_share: float) -> dict[str, Any] | None:
-    if len(given) < least_votes:
-        return None
-    if kind == "rating":
-        middle = [round(median(values)) for values in zip(*given, strict=True)]
-        near = [all(abs(a - b) <= 1 for a, b in zip(one, middle, strict=True)) for one in given]
-        names = [question.name for question in forms().criteria]
-        return {"ratings": dict(zip(names, middle, strict=True))} if sum(near) >= least_share * len(given) else None
-    answer, count = Counter(given).most_common(1)[0]
-    if count < least_share * len(given) or 2 * count <= len(given):
-        return None
-    return {"preference": answer} if kind == "preference" else {"answer": bool(answer)}
-
-
-def _mixed(known: KnownTask) -> KnownTask:
-    """Sides by chance, the same every time: an answer must not be told by where it stands."""
-    if known.right_id is None or not coin(0, unit_of(known.item_id, known.left_id, known.right_id), 0):
-        return known
-    swapped = {"left_id": known.right_id, "right_id": known.left_id}
-    return known.model_copy(update={**swapped, "preference": _SIDES.get(known.preference or "", known.preference)})
+        return row["preference"]
+    return ratings_answer(kind, json.loads(row["body"]).get("ratings", {}))
 
 
 # ---------------------------------------------------------------- from a table
@@ -164,14 +142,12 @@ def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> Propos
         sides.append(_output(catalogue, item, cells.get("right", "")))
         if sides[0] == sides[1]:
             raise ValueError("left and right are the same")
-    use = {"test": "qualification"}.get(cells.get("use", ""), cells.get("use", ""))
-    if use not in ("", "gold", "practice", "qualification"):
-        raise ValueError("use is none of gold, practice, qualification")
+    use = table_use(cells)
     known = KnownTask(
         item_id=item, left_id=sides[0], right_id=sides[1] if len(sides) > 1 else None,
-        explanation=cells.get("explanation", "")[:500], **_answer(kind, cells),
+        explanation=cells.get("explanation", "")[:500], **table_answer(kind, cells),
     )  # fmt: skip
-    return catalogue.proposal(_mixed(known), 0, use)
+    return catalogue.proposal(with_sides_by_chance(known), 0, use)
 
 
 def _item(catalogue: _Catalogue, cells: dict[str, str]) -> str:
@@ -191,18 +167,3 @@ def _output(catalogue: _Catalogue, item: str, editor: str) -> str:
     if found is None:
         raise ValueError(f"the item has no picture by '{editor[:80]}'")
     return found
-
-
-def _answer(kind: str, cells: dict[str, str]) -> dict[str, Any]:
-    if kind == "preference":
-        if cells.get("winner") not in set(Outcome):
-            raise ValueError("winner is none of left, right, tie, both_bad")
-        return {"preference": cells["winner"]}
-    if kind == "yes_no":
-        if cells.get("answer", "").lower() not in _YES:
-            raise ValueError("answer is neither yes nor no")
-        return {"answer": _YES[cells["answer"].lower()]}
-    asked = {question.name: cells[question.name] for question in forms().criteria if cells.get(question.name)}
-    if not asked or not all(value in "12345" and len(value) == 1 for value in asked.values()):
-        raise ValueError("the criteria need values from 1 to 5")
-    return {"ratings": {name: int(value) for name, value in asked.items()}}

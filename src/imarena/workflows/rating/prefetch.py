@@ -8,19 +8,18 @@ It is never made past the weekly quota, and gold and repeats come when it is the
 
 import secrets
 from concurrent.futures import Future
-from dataclasses import replace
 from datetime import timedelta
 
 from sqlalchemy import Connection
 
 from imarena.core import moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, now
+from imarena.routing import RaterStanding, may_prefetch, standing_after_answer
 from imarena.storage import leases
-from imarena.workflows.rating.offers import RaterStanding, made_for
+from imarena.workflows.rating.offers import made_for
 from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 
 AHEAD_S = 120
-_WORKING = ("open", "practice", "qualification")
 
 
 def ahead(voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
@@ -35,12 +34,10 @@ def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[HeldT
 
 def _ahead(connection: Connection, voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
     campaign, where, holds = voting.place(connection, campaign_id, rater_id)
-    if where.stage not in _WORKING or not holds or holds[0].state != "held":
-        return None
-    if where.stage == "open" and where.quota_left < 2:
+    if not may_prefetch(where) or not holds or holds[0].state != "held":
         return None
     until = moment_text(now() + timedelta(seconds=min(AHEAD_S, voting.shelves.plan(campaign_id).lease_s)))
-    then = replace(where, done=where.done + 1, quota_left=max(0, where.quota_left - 1))
+    then = standing_after_answer(where)
     if len(holds) == 1:
         return _take(connection, voting, campaign, then, rater_id, until)
     known = holds[1]
@@ -55,7 +52,7 @@ def _take(
 ) -> HeldTask | None:
     """What `next` would hand out once the task in hand is answered."""
     address = secrets.token_urlsafe(18)
-    assignment, shared = made_for(connection, voting.shelves, campaign, where, rater_id)
+    assignment, shared = made_for(connection, voting.shelves, campaign.campaign_id, where, rater_id)
     if assignment is not None:
         leases.offer_to(connection, assignment, rater_id, until, address, state=leases.WAITING)
     elif shared and where.stage == "open":

@@ -6,9 +6,8 @@ from typing import TypeVar
 
 from sqlalchemy import func, select, update
 
-from imarena.core import sha256_hex
 from imarena.core.records import Assignment, Campaign
-from imarena.routing import plan_of
+from imarena.routing import another_assignment, plan_of, slot_changes
 from imarena.storage import Workspace, from_row, leases, reading, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import leases as leases_table
@@ -16,11 +15,6 @@ from imarena.storage.schema import leases as leases_table
 _CHUNK = 500
 WITHDRAWN = "withdrawn"
 T = TypeVar("T")
-
-
-def coin(seed: int, unit: str, slot: int) -> bool:
-    """Which side is left, by chance, the same every time."""
-    return int(sha256_hex(f"side:{seed}:{unit}:{slot}".encode())[:8], 16) % 2 == 1
 
 
 def set_slots(workspace: Workspace, campaign: Campaign) -> None:
@@ -34,14 +28,10 @@ def set_slots(workspace: Workspace, campaign: Campaign) -> None:
     revive: list[str] = []
     make: list[tuple[str, int, int]] = []
     for known, states in _units(workspace, campaign):
-        free, gone = states["free"], states[WITHDRAWN]
-        total = sum(map(len, states.values()))
-        spare = total - len(gone) - wanted
-        if spare > 0:
-            withdraw += free[len(free) - min(spare, len(free)) :]
-        elif spare < 0:
-            revive += gone[:-spare]
-            make += [(known, slot, place) for place, slot in enumerate(range(total, total - spare - len(gone)))]
+        changes = slot_changes(states, wanted)
+        withdraw += changes.withdraw
+        revive += changes.revive
+        make += [(known, slot, place) for place, slot in enumerate(changes.new_slots)]
     _set_state(workspace, withdraw, "free", WITHDRAWN)
     _set_state(workspace, revive, WITHDRAWN, "free")
     _make(workspace, campaign, make)
@@ -89,17 +79,8 @@ def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int,
                 select(assignments_table).where(assignments_table.c.id.in_({identity for identity, _, _ in part}))
             ).mappings()
             found = {one.assignment_id: one for row in rows if isinstance(one := from_row(Assignment, row), Assignment)}
-        made = [_again(found[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
+        made = [another_assignment(found[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
         workspace.store.add(made)
         with writing(engine) as connection:
             leases.offer(connection, ((one, position + number) for number, one in enumerate(made, 1)))
         position += len(made)
-
-
-def _again(known: Assignment, slot: int, seed: int) -> Assignment:
-    swap = known.right_id is not None and coin(seed, known.unit, slot)
-    left, right = (known.right_id, known.left_id) if swap else (known.left_id, known.right_id)
-    return Assignment(
-        campaign_id=known.campaign_id, item_id=known.item_id, turn=known.turn, left_id=left, right_id=right,
-        kind=known.kind, unit=known.unit, slot=slot, probability=None,
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Voting: a rater takes a task, answers, skips, undoes. All rules about who gets what and which vote counts are here.
+"""Voting: a rater takes a task, answers, skips, undoes. Which vote counts is decided here; who gets what, in `routing`.
 
 The rule for late votes: a vote that comes after the lease has run out counts as long as nobody else has taken the task;
 otherwise it is refused with a message, and what it said is kept as an event. No vote is lost, none counts twice.
@@ -15,16 +15,25 @@ from sqlalchemy import Connection
 
 from imarena.core import UserError, content_id, moment_text
 from imarena.core.records import Assignment, Campaign, Event, EventKind, Vote, now
-from imarena.routing import RATERS_PER_UNIT, Answer, CampaignPlan, feedback_on, read_ballot
+from imarena.routing import (
+    ANSWERING,
+    RATERS_PER_UNIT,
+    TRAINING,
+    WITHOUT_UNDO,
+    Answer,
+    CampaignPlan,
+    RaterStanding,
+    feedback_on,
+    quota_left,
+    read_ballot,
+    standing_of_lead,
+)
 from imarena.storage import Turns, Workspace, leases, reading, writing
 from imarena.workflows.rating.forecast import Outlook, outlook
-from imarena.workflows.rating.offers import RaterStanding, made_for, standing, week_ago
+from imarena.workflows.rating.offers import made_for, standing, week_ago
 from imarena.workflows.rating.record_cache import Shelves
 
 _TRIES = 5
-TRAINING = ("practice", "qualification")
-_NO_UNDO = ("closed", "on_hold", "paused")
-"""A closed campaign's items can be looked up: who changed a vote then might know the models."""
 
 
 class Refusal(UserError):
@@ -107,8 +116,7 @@ class Voting:
         with reading(self.engine) as connection:
             campaign, where, holds = self.place(connection, campaign_id, rater_id)
             plan = self.shelves.plan(campaign_id)
-            if where.stage == "not_invited" and leads:
-                where = replace(where, stage="consent" if plan.consent else "open")
+            where = standing_of_lead(plan, where) if leads else where
             return where, outlook(connection, campaign, plan, where, rater_id, holds)
 
     def consent(self, campaign_id: str, rater_id: str) -> None:
@@ -139,7 +147,7 @@ class Voting:
     def _next(self, connection: Connection, campaign_id: str, rater_id: str) -> HeldTask | RaterStanding | None:
         """One try, in one transaction; None where somebody was faster."""
         campaign, where, holds = self.place(connection, campaign_id, rater_id)
-        if where.stage not in ("open", "practice", "qualification"):
+        if where.stage not in ANSWERING:
             return where
         held = holds[0] if holds else None
         found = self._take(connection, campaign, self.shelves.plan(campaign_id), rater_id, where, held)
@@ -165,7 +173,7 @@ class Voting:
                 leases.see(connection, held.campaign_id, rater_id, held.unit)
             return HeldTask(self.shelves.assignment(held.assignment_id, connection), held.address, until, where)
         address = secrets.token_urlsafe(18)
-        assignment, shared = made_for(connection, self.shelves, campaign, where, rater_id)
+        assignment, shared = made_for(connection, self.shelves, campaign.campaign_id, where, rater_id)
         if assignment is not None:
             leases.offer_to(connection, assignment, rater_id, until, address)
             self._happened(connection, address, assignment.assignment_id, EventKind.LEASED, rater_id)
@@ -232,7 +240,7 @@ class Voting:
         if before is None:
             self._count(connection, lease, assignment, answer, (rater_id, key, voted))
         one = int(before is None and lease.purpose not in TRAINING)  # this vote itself, which was not there yet
-        left = max(0, self.shelves.plan(lease.campaign_id).weekly_quota - found.recent - one)
+        left = quota_left(self.shelves.plan(lease.campaign_id), found.recent + one)
         feedback = feedback_on(assignment, answer) if assignment.purpose == "practice" else None
         return Counted(late, found.done + one, left, feedback)
 
@@ -301,7 +309,7 @@ class Voting:
         _, until = _moments(self.shelves.plan(campaign_id))
         with writing(self.engine, durable=True) as connection:
             stage = self.place(connection, campaign_id, rater_id)[1].stage
-            if stage in _NO_UNDO:
+            if stage in WITHOUT_UNDO:
                 raise Refusal(stage, "Votes cannot be taken back any more, or not just now.")
             lease = leases.last_done(connection, campaign_id, rater_id)
             if lease is None or lease.address is None:

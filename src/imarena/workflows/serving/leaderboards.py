@@ -13,7 +13,7 @@ from sqlalchemy import select
 from imarena.core import UserError, moment_text
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.ranking import SIGNATURE, Options
+from imarena.ranking import SIGNATURE, Options, rank_table
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import rankings
 from imarena.workflows.boards import (
@@ -30,7 +30,6 @@ from imarena.workflows.boards import (
     duel_of,
     matrix_of,
     other_sources,
-    rank_table,
     whose,
 )
 from imarena.workflows.rating import Shelves

@@ -6,9 +6,6 @@ from .comparing import compare as compare
 from .comparing import differ_most as differ_most
 from .comparing import name_sides as name_sides
 from .comparing import plan_comparison as plan_comparison
-from .comparison_page import next_words as next_words
-from .comparison_page import task_table as task_table
-from .comparison_page import verdict_sentence as verdict_sentence
 from .comparison_page import write_comparison as write_comparison
 from .health import health as health
 from .pair_agreement import votes_in_workspace as votes_in_workspace

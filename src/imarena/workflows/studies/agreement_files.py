@@ -11,11 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from imarena.agreement import WORK, Range, RatingColumns, is_battle_file, ratings_from_file
+from imarena.agreement import WORK, Range, RatingColumns, is_battle_file, ratings_from_file, votes_as_ratings
 from imarena.core import UserError
 from imarena.datasets import RATING_COLUMNS, parse_scale
 from imarena.tables import column_names, read_file
-from imarena.workflows.studies.pair_agreement import votes_as_ratings
 
 CAMPAIGN = frozenset(("purpose", "ratings", "winner", "unit", "rater", "left"))
 """Columns that only `campaign export` writes together."""

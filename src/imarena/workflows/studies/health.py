@@ -7,12 +7,11 @@ from itertools import pairwise
 
 from imarena.core import content_id
 from imarena.core.records import Order, Outcome, Output, Status
-from imarena.judges import SelfConsistency, Verdicts
+from imarena.judges import JudgeHealth, SelfConsistency, Verdicts
 from imarena.judges import health as figures
 from imarena.stats import Figure, share
 from imarena.storage import Workspace
 from imarena.workflows.studies.health_data import JudgeAnswers, People, people_for, read_judges, read_people
-from imarena.workflows.studies.health_figures import JudgeHealth
 from imarena.workflows.studies.judge_agreement import pairs_of_points, together
 from imarena.workflows.studies.probe import Probed, add_probes, only_probed, stored_probes
 from imarena.workflows.views import AT, View, chosen_judges

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from imarena.judges import JudgeHealth
 from imarena.judges import health as figures
 from imarena.workflows.studies.health_data import JudgeAnswers, PairKey
-from imarena.workflows.studies.health_figures import JudgeHealth
 
 TOGETHER = "The judges together"
 

@@ -12,6 +12,7 @@ from imarena.core.notices import Notice
 from imarena.core.records import Evidence, JsonDict, Order, Outcome, Status
 from imarena.judges import (
     BattlePair,
+    JudgeHealth,
     ScorePair,
     Susceptibility,
     battle_susceptibility,
@@ -20,7 +21,6 @@ from imarena.judges import (
     score_susceptibility,
 )
 from imarena.storage import Workspace
-from imarena.workflows.studies.health_figures import JudgeHealth
 
 KIND = "injection_probe"
 PLAIN = ""

@@ -9,13 +9,12 @@ from itertools import combinations, islice
 
 from imarena.core import Exhibit, Judge, UserError, Verdict, content_id
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
-from imarena.judges import InjectedText, injections, shown, to_recorded_sides, with_text
+from imarena.judges import Estimate, InjectedText, injections, shown, to_recorded_sides, with_text
 from imarena.storage import Workspace
 from imarena.workflows.questions import (
     Case,
     CaseWork,
     EarlierAnswers,
-    Estimate,
     JudgeQuestion,
     JudgeReport,
     JudgeRun,

@@ -11,8 +11,8 @@ from imarena.core.records import Ranking
 from imarena.ranking import Battles, Codes, Options, rank_battles
 from imarena.ranking.boards.board import assemble
 from imarena.ranking.boards.calibrated import calibrated_board
+from imarena.ranking.from_tables import rank
 from imarena.ranking.options import METHODS, MixtureOptions
-from imarena.workflows.boards.from_tables import rank
 
 MODELS = "abcd"
 

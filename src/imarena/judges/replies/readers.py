@@ -10,15 +10,15 @@ from typing import Any
 
 from imarena.core import ChatAnswer, ChatPrompt, ImarenaError, Judge, ReplyReader, Settings, canonical_json
 from imarena.core.records import JsonDict, Judgment, Status
-from imarena.judges import CARDS, JUDGES
-from imarena.workflows.questions.judging_records import ORDERS
+from imarena.judges.catalog import CARDS, JUDGES
+from imarena.judges.orders import ORDERS_PARAM
 
 PROMPTS = "prompt_sha256"
 """Where a judgment's parameters keep the hashes of its prompts, by question."""
 
 
 @dataclass
-class Readers:
+class ReplyReaders:
     """Finds a reader for each judgment, once for all that were asked alike."""
 
     settings: Settings
@@ -34,7 +34,7 @@ class Readers:
         return self._known[key]
 
     def _find(self, judgment: Judgment) -> tuple[ReplyReader | None, str]:
-        said = {name: value for name, value in judgment.params.items() if name not in (ORDERS, PROMPTS)}
+        said = {name: value for name, value in judgment.params.items() if name not in (ORDERS_PARAM, PROMPTS)}
         asked = judgment.params.get(PROMPTS)
         kind = judgment.judge.partition("/")[0]
         why = f"no judge of the kind '{kind}' is known here; name it in imarena.toml or install its plug-in"

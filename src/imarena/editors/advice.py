@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from imarena.core.records import Status
-from imarena.editors import RAISED
+from imarena.editors.function import RAISED
 
 AGAIN = "The same command asks again for what is missing, and for nothing else."
 ADVICE = {
@@ -25,12 +25,12 @@ ADVICE = {
 OF_FUNCTIONS = "It is the function's own: mend it at the line that is named, then run again."
 
 
-def advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:
+def failure_advice(statuses: Iterable[str], errors: Mapping[str, str]) -> dict[str, str]:
     """A sentence or two for each status that is not ok. `errors`: the messages, by `editor: status`."""
     known = {status.value: words for status, words in ADVICE.items()}
     failed = Status.API_ERROR.value
-    told = [message for where, message in errors.items() if where.endswith(f": {failed}")]
-    if any(message.startswith(RAISED) for message in told):
-        only = all(message.startswith(RAISED) for message in told)
+    messages = [message for where, message in errors.items() if where.endswith(f": {failed}")]
+    if any(message.startswith(RAISED) for message in messages):
+        only = all(message.startswith(RAISED) for message in messages)
         known[failed] = OF_FUNCTIONS if only else f"Where a function raised: {OF_FUNCTIONS} Else: {known[failed]}"
     return {status: f"{known[status]} {AGAIN}" for status in sorted(set(statuses)) if status in known}

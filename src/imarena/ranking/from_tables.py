@@ -1,4 +1,4 @@
-"""Rank: a table of battles (a file, a frame, columns) or a workspace to boards."""
+"""From a table of battles (a file, a frame, columns) to boards; boards from files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,17 +10,12 @@ import numpy as np
 from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice
 from imarena.core.records import Ranking
-from imarena.ranking import (
-    BoardComparison,
-    EloState,
-    Options,
-    compare_ratings,
-    coverage,
-    encode_battles,
-    rank_battles,
-    signed,
-    table_data,
-)
+from imarena.ranking.battle_ranking import rank_battles
+from imarena.ranking.compare import BoardComparison, compare_ratings
+from imarena.ranking.elo import EloState
+from imarena.ranking.encode import coverage, encode_battles
+from imarena.ranking.options import Options
+from imarena.ranking.signature import signed, table_data
 
 
 def rank(

@@ -1,4 +1,4 @@
-"""What is told about a judge: figures under questions, and what is missing to say more."""
+"""What is known about a judge: figures under questions, and what is missing to say more."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,0 +1,276 @@
+"""What a judging run will take, by counts and sizes: tokens, dollars, time, and what each figure rests on."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, Protocol
+
+from imarena.clients import Endpoint
+from imarena.core import Exhibit, Judge, PromptPreview, counted
+from imarena.core.records import ImageRef, Usage
+from imarena.judges.compute_time import ComputeTime
+
+CHARACTERS_PER_TOKEN = 4
+PIXELS_PER_TOKEN = 28 * 28
+"""One token a patch of 28 x 28 pixels: Qwen's, the densest of the common encoders."""
+UNKNOWN_PIXELS = 1024 * 1024
+OUTPUT_TOKENS = 350
+"""Assumed length of a reply to one question, reasons included."""
+LATENCY_S = 8.0
+COMPUTED_S = 1.0
+"""Assumed seconds for a judge that computes here, per output and core."""
+
+
+class AskedJudge(Protocol):
+    """A judge and where it asks."""
+
+    @property
+    def judge(self) -> Judge:
+        """The judge."""
+        ...
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it asks, if it asks anywhere."""
+        ...
+
+    @property
+    def runs_here(self) -> bool:
+        """Is it a model in this process?"""
+        ...
+
+    @property
+    def concurrency(self) -> int:
+        """Questions at once that keep the endpoint busy."""
+        ...
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is to be done. None where nothing is known about it."""
+
+    judge: str
+    new: int
+    """Questions to be asked; a battle in both orders is two."""
+    done_before: int
+    unfit: dict[str, int]
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    seconds: float | None
+    basis: tuple[str, ...]
+    """In words: what was measured and what is assumed."""
+    at_most: bool = False
+    """An adaptive run may stop earlier."""
+
+    @property
+    def spends(self) -> bool:
+        """May money be spent? Not where prices say 0; perhaps where they are not known."""
+        return self.new > 0 and self.input_tokens is not None and self.cost_usd != 0
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {**self.__dict__, "basis": list(self.basis)}
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a case is made of: tokens of its words, tokens of its pictures by their pixels, number of pictures."""
+
+    words: float
+    pixels: float
+    pictures: int
+    questions: int | None = None
+    """How many of the judge's questions are asked; None: all."""
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What earlier questions took. Endpoints count pictures by their pixels, or each the same: what fits better."""
+
+    ratio: float
+    """Input tokens over words and pixels, where pictures are counted by pixels."""
+    per_picture: float | None
+    """Input tokens a picture, where each counts the same; None where pixels fit better."""
+    output_tokens: float
+    n: int
+
+    def input_tokens(self, size: Size) -> float:
+        if self.per_picture is not None:
+            return size.words + self.per_picture * size.pictures
+        return self.ratio * (size.words + size.pixels)
+
+
+def estimate_computed(
+    asked: AskedJudge,
+    time: ComputeTime,
+    questions: Sequence[Sequence[str | None]],
+    done_before: int,
+    *,
+    unfit: dict[str, int],
+    at_most: bool = False,
+) -> Estimate:
+    """For a judge that only computes: by the pictures that it has to look at. `questions`: the outputs of each."""
+    lanes, assumed_s = os.cpu_count() or 1, _assumed_s(asked)
+    return Estimate(
+        asked.judge.name, len(questions), done_before, unfit, None, None, 0.0,
+        seconds=time.seconds(questions, assumed_s) / lanes, at_most=at_most,
+        basis=(time.basis(assumed_s), f"{lanes} at a time", "no endpoint: no cost"),
+    )  # fmt: skip
+
+
+def _assumed_s(asked: AskedJudge) -> float:
+    if asked.endpoint is not None:
+        return LATENCY_S
+    declared = asked.judge.traits.seconds
+    return COMPUTED_S if declared is None else declared
+
+
+def estimate_sizes(
+    asked: AskedJudge,
+    sizes: Sequence[Size],
+    past: Sequence[tuple[Size | None, Usage]],
+    done_before: int,
+    *,
+    concurrency: int,
+    unfit: dict[str, int] | None = None,
+    at_most: bool = False,
+) -> Estimate:
+    """The same for questions of known sizes. `past`: what earlier ones took, with their sizes where these are known."""
+    common: dict[str, Any] = {
+        "judge": asked.judge.name, "new": len(sizes), "done_before": done_before, "unfit": unfit or {},
+        "at_most": at_most,
+    }  # fmt: skip
+    latency, latency_basis = _latency([usage for _, usage in past], _assumed_s(asked), waiting=not asked.runs_here)
+    if asked.endpoint is None:
+        lanes = (os.cpu_count() or 1) if asked.judge.traits.cpu_bound else 1
+        return Estimate(
+            **common, input_tokens=None, output_tokens=None, cost_usd=0.0,
+            seconds=latency * len(sizes) / lanes, basis=(latency_basis, f"{lanes} at a time", "no endpoint: no cost"),
+        )  # fmt: skip
+    measured = _measured(past)
+    whole = asked.judge.traits.questions
+    questions = sum(whole if size.questions is None else size.questions for size in sizes)
+    given = round(sum(measured.input_tokens(s) if measured else s.words + s.pixels for s in sizes))
+    each = measured.output_tokens / whole if measured else _reply_tokens(asked)
+    written = round(questions * each)
+    cost = asked.endpoint.cost_usd(Usage(input_tokens=given, output_tokens=written))
+    lanes = 1 if asked.runs_here else min(concurrency, asked.concurrency)
+    turns = questions if asked.runs_here else len(sizes)  # a model here answers a verdict's questions in turn
+    seconds = latency * turns / max(1, min(lanes, len(sizes) or 1))
+    least, limit_basis = _limited(asked, questions)
+    return Estimate(
+        **common, input_tokens=given, output_tokens=written, cost_usd=0.0 if asked.runs_here else cost,
+        seconds=max(seconds, least),
+        basis=(*_basis(asked, measured, questions), latency_basis, f"{lanes} at a time", *limit_basis),
+    )  # fmt: skip
+
+
+def question_size(prompts: Iterable[PromptPreview], exhibit: Exhibit, tokens: Callable[[bytes], float]) -> Size:
+    """The size of one question by each prompt; `tokens` says what a picture of the exhibit counts."""
+    words = pixels = 0.0
+    pictures = 0
+    for prompt in prompts:
+        parts = prompt.preview(exhibit)
+        words += sum(len(part) for part in parts if isinstance(part, str)) / CHARACTERS_PER_TOKEN
+        sent = [part for part in parts if isinstance(part, bytes)]
+        pixels += sum(tokens(part) for part in sent)
+        pictures += len(sent)
+    return Size(words, pixels, pictures)
+
+
+def picture_tokens(asked: AskedJudge, image: ImageRef) -> float:
+    """How many tokens a picture counts at the judge's endpoint, by its prepared size."""
+    return endpoint_tokens(asked.endpoint, image)
+
+
+def endpoint_tokens(endpoint: Endpoint | None, image: ImageRef) -> float:
+    """How many tokens an image counts at an endpoint, by its prepared size; assumed where that is not known."""
+    if image.width is None or image.height is None or endpoint is None:
+        return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
+    width, height = float(image.width), float(image.height)
+    if endpoint.max_image_side:
+        shrink = min(1.0, endpoint.max_image_side / max(width, height))
+        width, height = width * shrink, height * shrink
+    pixels = width * height
+    if endpoint.max_image_pixels:
+        pixels = min(pixels, endpoint.max_image_pixels)
+    return pixels / PIXELS_PER_TOKEN
+
+
+def _latency(past: Sequence[Usage], assumed_s: float, *, waiting: bool) -> tuple[float, str]:
+    whole = [usage.elapsed_s for usage in past if usage.elapsed_s is not None]
+    if whole and waiting:  # the mean: a few that waited long hold their places for as long
+        mean = fmean(whole)
+        return mean, f"{mean:.1f} s a question, tries and waiting included: mean of {len(whole)} earlier ones"
+    known = [usage.latency_s for usage in past if usage.latency_s is not None]
+    if known:
+        middle = median(known)
+        return middle, f"{middle:.1f} s a question: median of {len(known)} earlier ones"
+    return assumed_s, f"{assumed_s:g} s a question: assumed"
+
+
+def _limited(asked: AskedJudge, requests: int) -> tuple[float, tuple[str, ...]]:
+    """The seconds that the endpoint's own rate limit asks for at least, and that in words."""
+    endpoint = asked.endpoint
+    if endpoint is None or endpoint.requests_per_minute is None:
+        return 0.0, ()
+    per_minute = endpoint.requests_per_minute * len(endpoint.pairs)
+    return 60.0 * (requests - len(endpoint.pairs)) / per_minute, (f"at most {per_minute:g} requests a minute",)
+
+
+def _measured(past: Sequence[tuple[Size | None, Usage]]) -> _Measured | None:
+    """How many tokens earlier questions took, against the sizes of the same ones."""
+    sizes: list[Size] = []
+    taken: list[int] = []
+    written = 0
+    for size, usage in past:
+        if size is not None and usage.input_tokens is not None and usage.output_tokens is not None:
+            sizes.append(size)
+            taken.append(usage.input_tokens)
+            written += usage.output_tokens
+    return _fitted(sizes, taken, written) if sizes else None
+
+
+def _fitted(sizes: Sequence[Size], taken: Sequence[int], written: int) -> _Measured:
+    n = len(sizes)
+    whole = sum(size.words + size.pixels for size in sizes)
+    pictures = sum(size.pictures for size in sizes)
+    by_pixels = _Measured(sum(taken) / whole if whole else 1.0, None, written / n, n)
+    if not pictures:
+        return by_pixels
+    each = max(0.0, (sum(taken) - sum(size.words for size in sizes)) / pictures)
+    by_count = _Measured(by_pixels.ratio, each, written / n, n)
+
+    def misfit(model: _Measured) -> float:
+        return sum((model.input_tokens(size) - tokens) ** 2 for size, tokens in zip(sizes, taken, strict=True))
+
+    return min(by_pixels, by_count, key=misfit)
+
+
+def _reply_tokens(asked: AskedJudge) -> int:
+    """What a reply is assumed to take: no more than the judge lets the model write."""
+    most = asked.judge.traits.max_reply_tokens
+    return OUTPUT_TOKENS if most is None else min(OUTPUT_TOKENS, most)
+
+
+def _basis(asked: AskedJudge, measured: _Measured | None, questions: int) -> tuple[str, ...]:
+    endpoint = asked.endpoint
+    requests = counted(questions, "request")
+    if measured:
+        each = f"{measured.per_picture:.0f} a picture" if measured.per_picture is not None else (
+            f"{measured.ratio:.2f} for every {PIXELS_PER_TOKEN} pixels"
+        )  # fmt: skip
+        tokens = f"tokens as in {measured.n} earlier replies: {each}, {measured.output_tokens:.0f} a verdict"
+    else:
+        tokens = (
+            f"assumed: one token per {CHARACTERS_PER_TOKEN} characters and per {PIXELS_PER_TOKEN} pixels sent, "
+            f"{_reply_tokens(asked)} tokens a reply; a first small run measures them"
+        )
+    if asked.runs_here:
+        return requests, tokens, "the model runs here: no cost"
+    if endpoint is None or not endpoint.priced:
+        return requests, tokens, "prices are not known: set input_usd_per_million and output_usd_per_million"
+    prices = f"{endpoint.input_usd_per_million:g} / {endpoint.output_usd_per_million:g} USD per million tokens in / out"
+    return requests, tokens, prices

@@ -1,0 +1,123 @@
+"""The page of a comparison of two models: the verdict, and the items where the two differ most, side by side."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from imarena.core.notices import Notice, sentences
+from imarena.core.records import ImageRef, Item, Output
+from imarena.reports.page import GalleryItem, Page, PageImage, Section
+from imarena.reports.tables import Column, Table
+from imarena.reports.tables.table import columns, interval
+from imarena.stats import ComparisonVerdict, battles_needed
+
+PLAIN_ELO = 50.0
+"""A difference that most people would notice after a while."""
+
+
+@dataclass(frozen=True)
+class ComparedItem:
+    """An item that one of the two is ahead on. `gap`: by how much, on the judge's own scale, where it has one."""
+
+    item: Item
+    old: Output
+    new: Output
+    new_ahead: bool
+    gap: float | None
+
+
+@dataclass(frozen=True)
+class ComparisonFigures:
+    """What the page says of two models."""
+
+    old_name: str
+    new_name: str
+    judge: str
+    verdict: ComparisonVerdict
+    by_task: Mapping[str, ComparisonVerdict]
+    notices: Sequence[Notice]
+
+
+def build_comparison_page(
+    figures: ComparisonFigures, items: Sequence[ComparedItem], picture: Callable[[ImageRef], str]
+) -> Page:
+    """The page. `items`: the clearest ones first; `picture` gives the file of an image, '' where there is none."""
+    sections = [_result(figures)]
+    for name, new_ahead in ((figures.new_name, True), (figures.old_name, False)):
+        exhibits = tuple(_exhibit(figures, one, picture) for one in items if one.new_ahead == new_ahead)
+        if exhibits:
+            text = f"The {len(exhibits)} clearest items."
+            sections.append(Section(f"Where {name} is ahead", (text,), exhibits=exhibits))
+    return Page(f"{figures.new_name} against {figures.old_name}", figures.verdict.words, tuple(sections))
+
+
+def verdict_sentence(verdict: ComparisonVerdict, new_name: str) -> str:
+    """The figures behind the verdict, in a sentence."""
+    if verdict.win_rate is None or verdict.win_rate_low is None or verdict.win_rate_high is None:
+        return "No item has a verdict on both outputs."
+    items = f"{verdict.n_items:,} {'item' if verdict.n_items == 1 else 'items'}"
+    share = (
+        f"{new_name} takes {verdict.win_rate:.1%} of the points on {items} "
+        f"(95 % interval {verdict.win_rate_low:.1%} to {verdict.win_rate_high:.1%}): "
+        f"{verdict.wins} won, {verdict.losses} lost, {verdict.ties} tied."
+    )
+    return f"{share} {elo_words(verdict)}"
+
+
+def elo_words(verdict: ComparisonVerdict) -> str:
+    """The difference in Elo points with its interval; a clean sweep has one end only."""
+    low, high = verdict.elo_low, verdict.elo_high
+    if verdict.elo is not None and low is not None and high is not None:
+        return f"In Elo points: {verdict.elo:+.0f} ({low:+.0f} to {high:+.0f})."
+    if low is not None:
+        return f"In Elo points: {low:+.0f} or more."
+    return f"In Elo points: {high:+.0f} or less." if high is not None else ""
+
+
+def next_words(verdict: ComparisonVerdict) -> str:
+    """How many more items would settle it."""
+    shown = ""
+    if verdict.detectable_elo is not None:
+        least = f"{verdict.detectable_elo:.0f} Elo points"
+        shown = f" {verdict.n_items:,} items are enough to see a difference of {least} four times in five."
+    if verdict.settled:
+        return f"More items are not needed to tell which one is better.{shown}"
+    if verdict.n_items == verdict.ties:
+        return "No item has a winner: this judge sees no difference." if verdict.n_items else ""
+    if verdict.more_items is None:
+        needed = battles_needed(PLAIN_ELO, tie_rate=verdict.ties / verdict.n_items).battles
+        return f"The two look the same so far; {needed:,} items would show a difference of {PLAIN_ELO:.0f} Elo points."
+    return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
+
+
+def _result(figures: ComparisonFigures) -> Section:
+    verdict = figures.verdict
+    text = (verdict_sentence(verdict, figures.new_name), next_words(verdict), f"Judge: {figures.judge}.")
+    tables = (task_table(figures.new_name, figures.by_task),) if figures.by_task else ()
+    return Section("Result", text, tuple(sentences(figures.notices, "report")), tables)
+
+
+def task_table(new_name: str, by_task: Mapping[str, ComparisonVerdict]) -> Table:
+    """The new side's results by task."""
+    share = Column(f"{new_name}'s share", ".0%", absent="–")
+    head = columns("task", "items", "won", "lost", "tied", share, Column("95 % interval", ".0%", absent="–"))
+    rows = tuple(
+        (
+            task, one.n_items, one.wins, one.losses, one.ties, one.win_rate,
+            interval(one.win_rate_low, one.win_rate_high),
+        )
+        for task, one in by_task.items()
+    )  # fmt: skip
+    return Table(head, rows)
+
+
+def _exhibit(figures: ComparisonFigures, compared: ComparedItem, picture: Callable[[ImageRef], str]) -> GalleryItem:
+    item = compared.item
+    note = "better" + (f", ahead by {abs(compared.gap):.0f}" if compared.gap is not None else "")
+    shown = [("source", image, "") for image in item.sources]
+    shown += [("reference", image, "") for image in item.references]
+    sides = ((figures.old_name, compared.old, False), (figures.new_name, compared.new, True))
+    for name, output, is_new in sides:
+        if output.image is not None:
+            shown.append((name, output.image, note if is_new == compared.new_ahead else ""))
+    pictures = tuple(PageImage(picture(image), caption, said) for caption, image, said in shown)
+    return GalleryItem(" · ".join(p for p in (item.key, item.task) if p), item.turns[0].instruction, pictures)

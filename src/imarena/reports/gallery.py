@@ -1,0 +1,179 @@
+"""The gallery of a report: items with every editor's picture, what judges say of it, and the truth if it is known."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from imarena.core import content_id
+from imarena.core.records import ImageRef, Item, Mode, Output, Status
+from imarena.reports.page import GalleryItem, PageImage, Section
+
+CLEAR = 0.2
+"""True qualities (0..1) at least so far apart are told from each other at a glance."""
+
+
+class ScoringJudge(NamedTuple):
+    """A judge by the name that is shown, and the direction of its scores."""
+
+    name: str
+    higher_is_better: bool
+
+
+Scores = Mapping[str, Mapping[ScoringJudge, float]]
+"""Scores as they were given, by output and judge."""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two outputs of which one is clearly better, and what a judge gives them."""
+
+    better: Output
+    worse: Output
+    scores: tuple[float, float]
+    truths: tuple[float, float]
+    higher_is_better: bool = True
+
+    @property
+    def turned(self) -> float:
+        """How far the judge has it the wrong way round; 0 where it is right."""
+        gap = self.scores[1] - self.scores[0]
+        return max(0.0, gap if self.higher_is_better else -gap)
+
+
+def gallery_section(
+    chosen: Sequence[Item],
+    of: int,
+    outputs: Mapping[str, Sequence[Output]],
+    scores: Scores,
+    truth: Mapping[str, float],
+    picture: Callable[[ImageRef], str],
+) -> Section:
+    """The `chosen` ones `of` so many items. `outputs` by item; `truth`: the known quality (0..1) of outputs by id.
+
+    Where it is known, each editor's picture says it, the best stand first, and every item says where a judge errs; the
+    items with the most errors come last. `picture` gives the file of an image, '' where there is none.
+    """
+    pairs = {item.item_id: _clear_pairs(last_outputs(item, outputs[item.item_id]), scores, truth) for item in chosen}
+    ordered = sorted(chosen, key=lambda item: _wrong(pairs[item.item_id]))
+    exhibits = tuple(
+        _exhibit(item, outputs[item.item_id], scores, truth, pairs[item.item_id], picture) for item in ordered
+    )
+    return Section("Gallery", tuple(_notes(of, ordered, pairs)), exhibits=exhibits)
+
+
+def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_Pair]]]) -> Iterator[str]:
+    note = f"{len(chosen)} of {of} items; the figure beside a judge's name is its own score."
+    yield note + (" Of several turns the last is shown." if any(len(item.turns) > 1 for item in chosen) else "")
+    together: dict[str, list[_Pair]] = defaultdict(list)
+    for found in pairs.values():
+        for judge, some in found.items():
+            together[judge] += some
+    for judge, some in sorted(together.items()):
+        yield (
+            f"True quality runs from 0 to 1. Of {len(some):,} pairs here that are {CLEAR} or more apart in it, {judge}"
+            f" has {_tally(some)}. Each item says where it errs; those with the most errors come last."
+        )
+
+
+def _tally(pairs: list[_Pair]) -> str:
+    wrong = sum(pair.turned > 0 for pair in pairs)
+    alike = sum(pair.scores[0] == pair.scores[1] for pair in pairs)
+    same = f", {alike:,} alike" if alike else ""
+    return f"{len(pairs) - wrong - alike:,} the right way round{same} and {wrong:,} the wrong way round"
+
+
+def spread_items(items: Sequence[Item], count: int) -> list[Item]:
+    """Items from as many tasks as possible, by a draw that depends on nothing but the items."""
+    by_task: dict[str, list[Item]] = defaultdict(list)
+    for item in sorted(items, key=lambda item: content_id("gallery", item.item_id)):
+        by_task[item.task or ""].append(item)
+    chosen: list[Item] = []
+    while by_task and len(chosen) < count:
+        for task in sorted(by_task):
+            chosen.append(by_task[task].pop(0))
+            if not by_task[task]:
+                del by_task[task]
+    return chosen[:count]
+
+
+def last_outputs(item: Item, outputs: Iterable[Output]) -> list[Output]:
+    """What answers an item's last turn, by editor, those of several turns before those of all turns at once."""
+    last = [output for output in outputs if output.turn == len(item.turns) - 1]
+    return sorted(last, key=lambda o: (o.editor or "", o.mode is Mode.COMPLEX, o.sample))
+
+
+def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
+    """Pairs of clearly different true quality that answer the same question, by the judge that scored both."""
+    found: dict[str, list[_Pair]] = defaultdict(list)
+    known = [output for output in outputs if output.output_id in truth and output.output_id in scores]
+    for pair in combinations(known, 2):
+        better, worse = sorted(pair, key=lambda output: -truth[output.output_id])
+        truths = truth[better.output_id], truth[worse.output_id]
+        if better.mode is not worse.mode or truths[0] - truths[1] < CLEAR:
+            continue
+        for judge in sorted(scores[better.output_id].keys() & scores[worse.output_id].keys()):
+            both = scores[better.output_id][judge], scores[worse.output_id][judge]
+            found[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
+    return found
+
+
+def _wrong(pairs: Mapping[str, list[_Pair]]) -> float:
+    every = [pair for some in pairs.values() for pair in some]
+    return sum(pair.turned > 0 for pair in every) / max(1, len(every))
+
+
+def _exhibit(
+    item: Item, outputs: Sequence[Output], scores: Scores, truth: Mapping[str, float],
+    pairs: Mapping[str, list[_Pair]], picture: Callable[[ImageRef], str],
+) -> GalleryItem:  # fmt: skip
+    shown = [PageImage(picture(image), "source") for image in item.sources]
+    shown += [PageImage(picture(image), "reference") for image in item.references]
+    for output in sorted(last_outputs(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0)):
+        if output.image is not None:
+            said = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
+            said += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
+            shown.append(PageImage(picture(output.image), _name(item, output), ", ".join(said)))
+    instruction = " / ".join(turn.instruction for turn in item.turns)
+    title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
+    remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
+    return GalleryItem(title, instruction, tuple(shown), remarks)
+
+
+def _shown(score: float) -> str:
+    """A score of 0 to 1000 without decimals, a small one with three digits."""
+    return f"{score:.0f}" if abs(score) >= 100 or score == round(score) else f"{score:.3g}"
+
+
+def _name(item: Item, output: Output) -> str:
+    name = output.editor or "(not named)"
+    if len(item.turns) == 1:
+        return name
+    return f"{name}, all at once" if output.mode is Mode.COMPLEX else f"{name}, turn by turn"
+
+
+def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
+    wrong = [pair for pair in pairs if pair.turned]
+    of = f"of {len(pairs)} clearly different pairs it has {_tally(pairs)}"
+    if not wrong:
+        return f"{judge} does not err here: {of}."
+    worst = max(wrong, key=lambda pair: pair.truths[0] - pair.truths[1])
+    return (
+        f"{judge} errs here: it gives {_name(item, worst.worse)} {_shown(worst.scores[1])} and"
+        f" {_name(item, worst.better)} {_shown(worst.scores[0])}, whose true quality is {worst.truths[1]:.2f} and"
+        f" {worst.truths[0]:.2f}; {of}."
+    )
+
+
+def _lacking(item: Item, outputs: Sequence[Output]) -> Iterator[str]:
+    """Editors that gave nothing: a failure is shown, not left out."""
+    every = [output for output in outputs if output.turn < len(item.turns)]
+    given = {(output.editor, output.mode, output.turn) for output in every if output.status is Status.OK}
+    failed = {
+        (output.editor or "(not named)", output.status.value.replace("_", " "))
+        for output in every
+        if (output.editor, output.mode, output.turn) not in given
+    }
+    if failed:
+        yield "No picture by " + ", ".join(f"{editor} ({status})" for editor, status in sorted(failed)) + "."

@@ -1,0 +1,79 @@
+"""Right answers of tasks for gold, practice and tests: from votes that agree, or from the cells of a table."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from imarena.core.records import Outcome
+from imarena.routing.ballots import INSTRUCTION_FOLLOWING
+from imarena.routing.campaign_plan import KnownTask, unit_of
+from imarena.routing.forms import forms
+from imarena.routing.units import side_swapped
+
+_OTHER_SIDE = {"left": "right", "right": "left"}
+_YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
+_USES = ("gold", "practice", "qualification")
+
+
+def mirrored_preference(preference: str) -> str:
+    """The same preference where left and right are exchanged."""
+    return _OTHER_SIDE.get(preference, preference)
+
+
+def ratings_answer(kind: str, ratings: Mapping[str, Any]) -> Any:
+    """What a vote on one output says in a campaign of this kind; None where it answers another question."""
+    if kind == "yes_no":
+        return ratings.get(INSTRUCTION_FOLLOWING)
+    asked = [question.name for question in forms().criteria]
+    return tuple(ratings[name] for name in asked) if all(name in ratings for name in asked) else None
+
+
+def agreed_answer(kind: str, answers: Sequence[Any], least_votes: int, least_share: float) -> dict[str, Any] | None:
+    """The answer that at least `least_share` of at least `least_votes` people gave, as fields of `KnownTask`.
+
+    Ratings count as the same where they lie within one step of the median.
+    """
+    if len(answers) < least_votes:
+        return None
+    if kind == "rating":
+        middle = [round(median(values)) for values in zip(*answers, strict=True)]
+        near = [all(abs(a - b) <= 1 for a, b in zip(one, middle, strict=True)) for one in answers]
+        names = [question.name for question in forms().criteria]
+        return {"ratings": dict(zip(names, middle, strict=True))} if sum(near) >= least_share * len(answers) else None
+    answer, count = Counter(answers).most_common(1)[0]
+    if count < least_share * len(answers) or 2 * count <= len(answers):
+        return None
+    return {"preference": answer} if kind == "preference" else {"answer": bool(answer)}
+
+
+def with_sides_by_chance(known: KnownTask) -> KnownTask:
+    """The same task, exchanged or not, the same every time: an answer must not be known by its side."""
+    if known.right_id is None or not side_swapped(0, unit_of(known.item_id, known.left_id, known.right_id), 0):
+        return known
+    preference = None if known.preference is None else mirrored_preference(known.preference)
+    return known.model_copy(update={"left_id": known.right_id, "right_id": known.left_id, "preference": preference})
+
+
+def table_use(cells: Mapping[str, str]) -> str:
+    """What a row of a table is to be used for; '' where it does not say. Raises `ValueError`."""
+    use = {"test": "qualification"}.get(cells.get("use", ""), cells.get("use", ""))
+    if use and use not in _USES:
+        raise ValueError("use is none of gold, practice, qualification")
+    return use
+
+
+def table_answer(kind: str, cells: Mapping[str, str]) -> dict[str, Any]:
+    """The answer in a row of a table, as fields of `KnownTask`. Raises `ValueError`."""
+    if kind == "preference":
+        if cells.get("winner") not in set(Outcome):
+            raise ValueError("winner is none of left, right, tie, both_bad")
+        return {"preference": cells["winner"]}
+    if kind == "yes_no":
+        if cells.get("answer", "").lower() not in _YES:
+            raise ValueError("answer is neither yes nor no")
+        return {"answer": _YES[cells["answer"].lower()]}
+    asked = {question.name: cells[question.name] for question in forms().criteria if cells.get(question.name)}
+    if not asked or not all(value in "12345" and len(value) == 1 for value in asked.values()):
+        raise ValueError("the criteria need values from 1 to 5")
+    return {"ratings": {name: int(value) for name, value in asked.items()}}

@@ -1,0 +1,80 @@
+"""Pages and sections from plain values."""
+
+from imarena.core import sha256_hex
+from imarena.core.records import ImageRef, Item, Output, Status, Turn
+from imarena.reports.comparison_page import ComparedItem, ComparisonFigures, build_comparison_page
+from imarena.reports.gallery import ScoringJudge, gallery_section, spread_items
+from imarena.reports.workspace_sections import issues_section, overview_section, report_lead
+from imarena.stats import compare_points
+
+
+def item(key: str, task: str = "add") -> Item:
+    return Item(dataset="d", key=key, task=task, turns=(Turn(instruction=f"do {key}"),))
+
+
+def output(about: Item, editor: str, status: Status = Status.OK) -> Output:
+    image = (
+        ImageRef(sha256=sha256_hex(editor.encode()), size_bytes=1, media_type="image/png")
+        if status is Status.OK
+        else None
+    )
+    return Output(item_id=about.item_id, editor=editor, status=status, image=image)
+
+
+def test_a_comparison_shows_who_is_ahead_where() -> None:
+    one, two = item("one"), item("two")
+    figures = ComparisonFigures("old", "new", "some-judge", compare_points([1.0, 0.0], "old", "new"), {}, ())
+    items = [
+        ComparedItem(one, output(one, "old"), output(one, "new"), True, 12.4),
+        ComparedItem(two, output(two, "old"), output(two, "new"), False, None),
+    ]
+    page = build_comparison_page(figures, items, lambda image: f"{image.sha256[:4]}.jpg")
+    assert [section.title for section in page.sections] == ["Result", "Where new is ahead", "Where old is ahead"]
+    (first,) = page.sections[1].exhibits
+    assert [(picture.caption, picture.note) for picture in first.pictures] == [
+        ("old", ""),
+        ("new", "better, ahead by 12"),
+    ]
+    (second,) = page.sections[2].exhibits
+    assert [picture.note for picture in second.pictures] == ["better", ""]
+    assert build_comparison_page(figures, [], lambda _: "").sections[1:] == ()
+
+
+def test_a_gallery_says_where_a_judge_errs_and_what_is_missing() -> None:
+    about = item("one")
+    good, bad = output(about, "good"), output(about, "bad")
+    judge = ScoringJudge("some-judge", higher_is_better=True)
+    scores = {good.output_id: {judge: 3.0}, bad.output_id: {judge: 5.0}}
+    outputs = {about.item_id: [bad, good, output(about, "none", Status.REFUSED)]}
+    truth = {good.output_id: 0.9, bad.output_id: 0.2}
+    section = gallery_section([about], 7, outputs, scores, truth, lambda _: "file.jpg")
+    (shown,) = section.exhibits
+    assert [picture.caption for picture in shown.pictures] == ["good", "bad"], "the best stand first"
+    assert any(remark.startswith("some-judge errs here: it gives bad 5 and good 3") for remark in shown.remarks)
+    assert "No picture by none (refused)." in shown.remarks
+    assert section.text[0].startswith("1 of 7 items")
+
+
+def test_a_gallery_takes_from_every_task() -> None:
+    items = [item(f"a{n}") for n in range(9)] + [item("b", task="remove")]
+    chosen = spread_items(items, 3)
+    assert {one.task for one in chosen} == {"add", "remove"}
+    assert chosen == spread_items(items[::-1], 3)
+    assert len(spread_items(items, 99)) == 10
+
+
+def test_an_overview_counts_failures_beside_what_was_made() -> None:
+    outputs, judgments = {"e": {"ok": 3, "refused": 1}}, {"j": {"ok": 2, "timeout": 1}}
+    assert report_lead(outputs, judgments, {"item": 4, "output": 3, "vote": 1}) == (
+        "4 items, 1 editor, 3 outputs of 4 asked for, 2 judgments, 1 vote."
+    )
+    made, judged = overview_section(outputs, judgments, {}, {"e": 6}).tables
+    assert made.rows == (("e", 3, 1, 4, 0.75, 6),)
+    assert judged.rows == (("j", 2, 1),)
+
+
+def test_issues_are_listed_only_where_somebody_marked_one() -> None:
+    assert issues_section(("box", "other"), {"e": {}}, {"e": 3}) is None
+    section = issues_section(("box", "other"), {"e": {"box": 2}}, {"e": 3})
+    assert section is not None
+    assert section.tables[0].rows == (("e", 3, 2, 0),)
