@@ -7,10 +7,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from imarena.core.notices import sentences
 from imarena.core.records import Campaign
 from imarena.routing import CampaignPlan, forms
-from imarena.storage import leases, writing
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import LeadCaller
-from imarena.web.problems import RequestRefused
 from imarena.web.responses_lead import rater_line
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
@@ -41,6 +39,7 @@ from imarena.workflows.rating import (
     from_table,
     from_votes,
     history,
+    pause_rater,
     progress_json,
     rater_work,
     skip_reasons,
@@ -130,11 +129,7 @@ def change_rater(
     """Pause a rater, or let them go on."""
     arena = arena_of(request)
     campaign = arena.voting.campaign(campaign_id)
-    with writing(arena.workspace.store.engine) as connection:
-        found = leases.change_place(connection, campaign_id, rater_id, active=int(body.active))
-    if not found:
-        raise RequestRefused(404, "not_found", "This rater does not take part in the campaign.")
-    return next(rater_line(work) for work in rater_work(arena.workspace, campaign) if work.rater_id == rater_id)
+    return rater_line(pause_rater(arena.workspace, campaign, rater_id, active=body.active))
 
 
 @router.get("/campaigns/{campaign_id}/agreement")

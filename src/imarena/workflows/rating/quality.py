@@ -65,6 +65,11 @@ class RaterWork:
         """The time of the middle answer; None where no answer came with one."""
         return statistics.median(self.times) if self.times else None
 
+    @property
+    def left_share(self) -> float | None:
+        """Of the votes for a side, the share for the left one; None where there are none."""
+        return sum(self.sides) / len(self.sides) if self.sides else None
+
 
 def casts(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -> Iterator[AnsweredTask]:
     """All live votes of a campaign, those that came on a sheet last. `excluded`: also of raters who are excluded."""
