@@ -95,25 +95,22 @@ def invite(
     address: Annotated[str, typer.Option(help="The server's address; without it, that of the one that runs now.")] = "",
 ) -> None:
     """Make an invitation link. It is told once; only its hash is kept."""
-    from imarena.storage import access, open_workspace
-    from imarena.workflows.rating import get_campaign, need_named, offer_missing
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import invite_raters
     from imarena.workflows.serving import USUAL, served_at
 
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
     with open_workspace(session(context).workspace) as workspace:
-        found = get_campaign(workspace, campaign)
-        offer_missing(workspace)
-        if rater:
-            need_named(workspace, found, rater)
-        identity, secret = access.invite(
-            workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name or rater,
-            days=days, max_people=people, person_param=person_param, rater_id=rater or None,
+        made = invite_raters(
+            workspace, campaign, name=name or rater, days=days, max_people=people, person_param=person_param,
+            rater_id=rater or None,
         )  # fmt: skip
     here = address or served_at(session(context).workspace)
-    link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{secret}"
+    link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
     document = {
-        "invitation_id": identity, "campaign_id": found.campaign_id, "rater_id": rater or None, "link": link,
+        "invitation_id": made.invitation.invitation_id, "campaign_id": made.invitation.campaign_id,
+        "rater_id": made.invitation.rater_id, "link": link,
     }  # fmt: skip
     emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
     if not session(context).json:  # the link alone goes to stdout

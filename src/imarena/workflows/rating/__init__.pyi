@@ -12,6 +12,7 @@ from .changes import change_campaign as change_campaign
 from .changes import history as history
 from .invitations import InvitationRequest as InvitationRequest
 from .invitations import end_link as end_link
+from .invitations import invite_raters as invite_raters
 from .invitations import list_links as list_links
 from .invitations import make_link as make_link
 from .known_tasks import Proposal as Proposal

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from imarena.core import UserError
 from imarena.core.records import Campaign
 from imarena.storage import StoredInvitation, Workspace, access
-from imarena.workflows.rating.campaigns import need_named
+from imarena.workflows.rating.campaigns import get_campaign, need_named, offer_missing
 from imarena.workflows.rating.voting import Refusal
 
 
@@ -66,6 +66,17 @@ def make_link(
     identity, secret = access.invite(engine, **asdict(wanted))
     (made,) = access.invitation_rows(engine, campaign_id=None, before=None, limit=1, identity=identity)
     return NewInvitation(made, secret)
+
+
+def invite_raters(
+    workspace: Workspace, campaign: str, *, name: str, days: float, max_people: int, person_param: str,
+    rater_id: str | None,
+) -> NewInvitation:  # fmt: skip
+    """Make a link to a campaign, named by its id or name, from where everything is allowed; its tasks are offered."""
+    found = get_campaign(workspace, campaign)
+    offer_missing(workspace)
+    wanted = InvitationRequest(found.campaign_id, "rater", name, days, max_people, person_param, rater_id)
+    return make_link(workspace, found, wanted, by_role="admin")
 
 
 def end_link(workspace: Workspace, invitation_id: str, *, by_role: str | None) -> None:
