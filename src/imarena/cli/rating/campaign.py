@@ -1,6 +1,7 @@
 """``imarena campaign``: create, invite, status, export, close; change, history and known are in campaign_change."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote as quoted
 from typing import Annotated, Any
@@ -47,7 +48,7 @@ def create(
 
     from imarena.routing import CampaignPlan
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import campaign_progress, create_campaign, progress_json
+    from imarena.workflows.rating import campaign_progress, create_campaign
 
     values = {
         "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
@@ -61,7 +62,7 @@ def create(
         first = error.errors()[0]
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
     with open_workspace(session(context).workspace) as workspace:
-        document = progress_json(campaign_progress(workspace, create_campaign(workspace, plan)))
+        document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
     here = f"imarena -w {quoted(str(session(context).workspace))}"
     text = (
         f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
@@ -147,7 +148,6 @@ def status(
         all_campaigns,
         campaign_progress,
         get_campaign,
-        progress_json,
         rater_work,
     )
 
@@ -155,8 +155,8 @@ def status(
     with open_workspace(session(context).workspace) as workspace:
         chosen = [get_campaign(workspace, campaign)] if campaign else [one for _, one in all_campaigns(workspace)]
         for one in chosen:
-            document = progress_json(campaign_progress(workspace, one))
-            document["agreement"] = agreement(workspace, one)
+            document = campaign_progress(workspace, one).to_json()
+            document["agreement"] = [asdict(found) for found in agreement(workspace, one)]
             document["people"] = [_told(work) for work in rater_work(workspace, one)]
             document["least_look_s"] = forms().pace.least_s.get(one.kind)
             documents.append(document)

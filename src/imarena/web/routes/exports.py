@@ -1,6 +1,7 @@
 """Every table that a page shows, to be saved as CSV or JSON, with the page's filters."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from itertools import chain
 from typing import Annotated, Any
 
@@ -229,7 +230,7 @@ def export_agreement(
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return _saved(Agreement, (Agreement(**one) for one in found), format, "agreement")
+    return _saved(Agreement, (Agreement(**asdict(one)) for one in found), format, "agreement")
 
 
 @router.get("/raters", **ROUTE)

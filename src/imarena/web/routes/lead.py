@@ -1,5 +1,6 @@
 """What a rating lead does: campaigns, progress, agreement, raters, export."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -40,7 +41,6 @@ from imarena.workflows.rating import (
     from_votes,
     history,
     pause_rater,
-    progress_json,
     rater_work,
     skip_reasons,
 )
@@ -137,7 +137,7 @@ def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId
     """Agreement among raters."""
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return AgreementReport(criteria=[Agreement(**one) for one in found])
+    return AgreementReport(criteria=[Agreement(**asdict(one)) for one in found])
 
 
 @router.get("/campaigns/{campaign_id}/skips")
@@ -147,8 +147,8 @@ def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) ->
     found = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
     some = [
         SkipReason(
-            reason=one["reason"], count=one["count"], n_items=len(one["items"]),
-            items=one["items"][:20], words=one["words"][:20],
+            reason=one.reason, count=one.count, n_items=len(one.items),
+            items=list(one.items[:20]), words=list(one.words[:20]),
         )
         for one in found
     ]  # fmt: skip
@@ -176,6 +176,6 @@ def _known(found: Proposal) -> KnownOut:
 
 def _out(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:
     settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
-    changed = [CampaignChanged(**one) for one in history(campaign)]
-    found = progress_json(campaign_progress(arena.workspace, campaign))
+    changed = [CampaignChanged(**asdict(one)) for one in history(campaign)]
+    found = campaign_progress(arena.workspace, campaign).to_json()
     return CampaignOut(**found, settings=settings, history=changed)

@@ -13,6 +13,7 @@ from .estimates import endpoint_tokens as endpoint_tokens
 from .estimates import estimate as estimate
 from .estimates import picture_tokens as picture_tokens
 from .estimates import question_size as question_size
+from .expected_objects import ListedObjects as ListedObjects
 from .expected_objects import expected_objects as expected_objects
 from .expected_objects import lists as lists
 from .expected_objects_run import list_objects as list_objects

@@ -6,7 +6,6 @@ from .campaigns import get_campaign as get_campaign
 from .campaigns import items_in_hand as items_in_hand
 from .campaigns import items_in_open_campaigns as items_in_open_campaigns
 from .campaigns import offer_missing as offer_missing
-from .campaigns import progress_json as progress_json
 from .changes import Changes as Changes
 from .changes import change_campaign as change_campaign
 from .changes import history as history
