@@ -1,6 +1,6 @@
 from .agreement_files import ratings_of_file as ratings_of_file
+from .alignment import align_files as align_files
 from .alignment import align_workspace as align_workspace
-from .columns import ratings_from_store as ratings_from_store
 from .comparing import bring_in as bring_in
 from .comparing import compare as compare
 from .comparing import differ_most as differ_most
@@ -10,10 +10,13 @@ from .comparison_page import next_words as next_words
 from .comparison_page import task_table as task_table
 from .comparison_page import verdict_sentence as verdict_sentence
 from .comparison_page import write_comparison as write_comparison
+from .comparison_workspace import comparison_workspace as comparison_workspace
+from .comparison_workspace import need_both_sides as need_both_sides
 from .health import health as health
-from .pair_agreement import votes_in_workspace as votes_in_workspace
 from .probe import RAISED as RAISED
 from .probe import TURNED as TURNED
 from .probe import judge_probes as judge_probes
 from .probe_run import plan_probe as plan_probe
 from .probe_run import run_probe as run_probe
+from .rater_agreement import agree_on_each as agree_on_each
+from .rater_agreement import ratings_in_folder as ratings_in_folder
