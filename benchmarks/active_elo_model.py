@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.ranking.likelihood.corrected import PRIORS, VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.pairs import ends
 
 Floats = NDArray[np.float64]
@@ -123,7 +123,7 @@ def believed(worlds: int, votes: int, *, bias: float | None = None, models: int 
     found, one, other = correct(ballot), *np.triu_indices(models, 1)
     inside, wide = [], []
     for at in range(worlds):
-        drawn = boards(ballot, found, 1000, at=at)
+        drawn = draw_boards(ballot, found, 1000, at=at)
         low, high = ends(drawn[:, one] - drawn[:, other], 0.95)
         true = truth[at, one] - truth[at, other]
         inside.append((low <= true) & (true <= high))

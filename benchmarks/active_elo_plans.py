@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.routing import (
     Belief,
     Pool,
@@ -84,7 +84,7 @@ class Campaign:
 
     def belief(self, *, claims: bool = True) -> Belief:
         ballot, found = self.found()
-        drawn = boards(ballot, found, 2000) if claims else None
+        drawn = draw_boards(ballot, found, 2000) if claims else None
         slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
         return Belief(found.theta[0], found.covariance[0], slope, dispersion, boards=drawn)
 

@@ -52,7 +52,7 @@ def test_a_vote_outlives_a_database_that_restarts(tmp_path: Path) -> None:
         stranger = Person(app)
         many_idle(app.state.arena.workspace.store.engine)
         postgres.stop()
-        app.state.arena.forget()  # the session is not at hand: the gate asks the database first
+        app.state.arena.sessions.forget()  # the session is not at hand: the gate asks the database first
         away(person.send("POST", f"/api/tasks/{task['address']}/vote", BALLOT))
         away(person.send("POST", f"/api/rating/campaigns/{one}/next"))
         away(admin.get("/api/lead/campaigns"))

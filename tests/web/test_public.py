@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from imarena.web.openapi import document
-from imarena.web.responses_look import without_keys
+from imarena.workflows.serving.redaction import without_keys
 from tests.web.looked_at import looked_at
 from tests.web.people import Person, administrator, campaign, rater
 

@@ -43,14 +43,14 @@ def test_routed_battles_are_served_and_ranked_while_the_server_runs(tmp_path: Pa
     assert [(one["name"], one["slots"]) for one in listed] == [("active elo", 4)]
     assert [one["name"] for one in admin.get("/api/rating/campaigns").json()["campaigns"]] == ["active elo"]
     assert admin.get(f"/api/lead/campaigns/{gold_set}").status_code == 404
-    person = rater(app, admin, made["campaign"])
+    person = rater(app, admin, made.campaign)
     done = 0
-    while (task := person.next(made["campaign"])["task"]) is not None:
+    while (task := person.next(made.campaign)["task"]) is not None:
         person.vote(task, preference="left")
         done += 1
     assert done == 4
-    assert admin.get(f"/api/lead/campaigns/{made['campaign']}").json()["held_until"] is None
-    person.post(f"/api/rating/campaigns/{made['campaign']}/undo")
+    assert admin.get(f"/api/lead/campaigns/{made.campaign}").json()["held_until"] is None
+    person.post(f"/api/rating/campaigns/{made.campaign}/undo")
     with open_workspace(tmp_path / "arena") as workspace:
         ((_, board),) = rerank(workspace, None, options=QUICK)
         assert board.n_battles == 3  # what was taken back does not count
@@ -64,7 +64,7 @@ def test_a_named_rater_gets_exactly_the_tasks_that_were_made_for_them(tmp_path: 
     judged(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
         made = assign(workspace, None, Request(6, raters=("ann", "bob"), repeats=0.34, gold=0.0))
-        one = made["campaign"]
+        one = made.campaign
         wanted = {
             name: {a.assignment_id for a in workspace.store.records(Assignment, rater_id=name)}
             for name in ("ann", "bob")
@@ -107,7 +107,7 @@ def test_a_link_is_bound_only_to_a_rater_who_has_tasks(tmp_path: Path) -> None:
     app = served(tmp_path / "arena", items=8)
     judged(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
-        one = assign(workspace, None, Request(2, raters=("ann",), repeats=0.0, gold=0.0))["campaign"]
+        one = assign(workspace, None, Request(2, raters=("ann",), repeats=0.0, gold=0.0)).campaign
     admin = administrator(app)
     ask = {"campaign_id": one, "rater_id": "ann"}
     told = admin.post("/api/lead/invitations", {**ask, "rater_id": "anna"}, code=400)
@@ -141,17 +141,15 @@ def test_raters_on_a_sheet_are_told_like_others(tmp_path: Path, imarena: Imarena
             for item, left, right in pairs
         )
         made = assign(workspace, None, Request(6, raters=("ann", "bob"), repeats=0.34, gold=0.34))
-        given = list(workspace.store.records(Assignment, campaign_id=made["campaign"]))
+        given = list(workspace.store.records(Assignment, campaign_id=made.campaign))
         lines = ["assignment,rater,winner"]
         for one in given:  # ann means the output, bob the side; known answers are those with the smaller id
             winner = "left" if one.rater_id == "bob" or str(one.left_id) < str(one.right_id) else "right"
             lines.append(f"{one.assignment_id},{one.rater_id},{winner}")
         (tmp_path / "sheet.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        assert ingest(workspace, tmp_path / "sheet.csv")["new"] == len(given)
+        assert ingest(workspace, tmp_path / "sheet.csv").new == len(given)
     admin = administrator(app)
-    found = {
-        one["rater_id"]: one for one in admin.get(f"/api/lead/campaigns/{made['campaign']}/raters").json()["raters"]
-    }
+    found = {one["rater_id"]: one for one in admin.get(f"/api/lead/campaigns/{made.campaign}/raters").json()["raters"]}
     of = {name: [one.purpose for one in given if one.rater_id == name] for name in ("ann", "bob")}
     assert {name: (one["votes"], one["sheet"], one["median_time_s"]) for name, one in found.items()} == {
         name: (len(purposes), True, None) for name, purposes in of.items()
@@ -161,7 +159,7 @@ def test_raters_on_a_sheet_are_told_like_others(tmp_path: Path, imarena: Imarena
         assert asked == (purposes.count("repeat"), purposes.count("gold"))
         assert found[name]["repeats_same"] == (asked[0] if name == "ann" else 0)
     assert found["ann"]["gold_right"] == found["ann"]["gold_asked"]
-    assert found["ann"]["repeats_asked"] + found["bob"]["repeats_asked"] == made["repeats"] > 0 < made["gold"]
+    assert found["ann"]["repeats_asked"] + found["bob"]["repeats_asked"] == made.repeats > 0 < made.gold
 
     words = imarena("-w", root, "campaign", "status").out
     assert "6 of 6 tasks answered, 6 of 6 units complete; raters: 2" in " ".join(words.split())

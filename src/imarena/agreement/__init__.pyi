@@ -9,11 +9,14 @@ from .columns import only_fitting as only_fitting
 from .columns import ratings_from_file as ratings_from_file
 from .columns import scores_from_file as scores_from_file
 from .columns import verdicts_from_file as verdicts_from_file
+from .judges import Alignment as Alignment
 from .judges import AlignOptions as AlignOptions
 from .judges import align as align
 from .pair_votes import pair_ratings as pair_ratings
 from .pair_votes import votes_as_ratings as votes_as_ratings
+from .raters import Agreement as Agreement
 from .raters import agree as agree
 from .verdicts import HUMAN_WORDS as HUMAN_WORDS
 from .verdicts import JUDGE_WORDS as JUDGE_WORDS
+from .verdicts import VerdictAlignment as VerdictAlignment
 from .verdicts import align_verdicts as align_verdicts

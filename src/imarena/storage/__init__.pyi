@@ -2,6 +2,9 @@ from . import access as access
 from . import leases as leases
 from . import migrate as migrate
 from . import schema as schema
+from .access import StoredInvitation as StoredInvitation
+from .access import StoredSession as StoredSession
+from .access import StoredToken as StoredToken
 from .access import Visitor as Visitor
 from .backup import backup as backup
 from .backup import restore as restore

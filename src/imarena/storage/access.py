@@ -5,9 +5,9 @@ import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, func, insert, select, update
+from sqlalchemy import Connection, Engine, RowMapping, Select, func, insert, select, update
 
 from imarena.core import moment_text, sha256_hex
 from imarena.core.records import Rater, now
@@ -20,6 +20,7 @@ _USED_DAYS = 5 / 1440
 _BOUND = "bound"
 """Stands for a guest where an invitation is for a rater who has an id already, before and after they come."""
 _MADE_HERE = re.compile(r"rater_[0-9a-f]{16}")
+T = TypeVar("T", "StoredInvitation", "StoredToken", "StoredSession")
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,50 @@ class Visitor:
     campaign_id: str | None = None
 
 
+@dataclass(frozen=True)
+class StoredInvitation:
+    """An invitation link without its secret, with how many people came by it."""
+
+    seq: int
+    invitation_id: str
+    campaign_id: str | None
+    role: str
+    name: str
+    created_at: str
+    expires_at: str
+    revoked: bool
+    max_people: int
+    people: int
+    rater_id: str | None
+
+
+@dataclass(frozen=True)
+class StoredToken:
+    """A machine's token without its secret."""
+
+    seq: int
+    token_id: str
+    name: str
+    role: str
+    created_at: str
+    expires_at: str
+    last_used_at: str | None
+    revoked: bool
+
+
+@dataclass(frozen=True)
+class StoredSession:
+    """A session that is open. `place` is where it stands in the list."""
+
+    session_id: str
+    role: str
+    name: str
+    campaign_id: str | None
+    created_at: str
+    expires_at: str
+    place: str
+
+
 def hashed(secret: str) -> str:
     """How a secret is kept. It is long and random, so that a plain hash cannot be searched through."""
     return sha256_hex(secret.encode("utf-8", "surrogatepass"))
@@ -40,6 +85,12 @@ def hashed(secret: str) -> str:
 
 def _later(days: float) -> str:
     return moment_text(now() + timedelta(days=days))
+
+
+def _stored(kind: type[T], key: str, row: RowMapping) -> T:
+    """A row as what it stands for: `key` is what its id is called there, and a moment of revoking is a yes."""
+    known: dict[str, Any] = {**row, key: row["id"], "revoked": row["revoked_at"] is not None}
+    return kind(**{name: known[name] for name in kind.__dataclass_fields__})
 
 
 # ---------------------------------------------------------------- invitations
@@ -71,7 +122,7 @@ def invite(
 
 def invitation_rows(
     engine: Engine, *, campaign_id: str | None, before: int | None, limit: int, identity: str | None = None
-) -> list[dict[str, Any]]:
+) -> list[StoredInvitation]:
     """Invitations, newest first, with how many people came by each."""
     mine = guests.c.invitation_id == invitations.c.id
     people = select(func.count()).where(mine, guests.c.person != _BOUND).scalar_subquery().label("people")
@@ -84,7 +135,7 @@ def invitation_rows(
     if before is not None:
         query = query.where(invitations.c.seq < before)
     with reading(engine) as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]
+        return [_stored(StoredInvitation, "invitation_id", row) for row in connection.execute(query).mappings()]
 
 
 def count_invitations(engine: Engine, *, campaign_id: str | None) -> int:
@@ -223,7 +274,7 @@ def close_session(engine: Engine, key: str) -> None:
         connection.execute(update(sessions).where(sessions.c.id == key).values(revoked_at=_later(0)))
 
 
-def session_rows(engine: Engine, *, before: str | None, limit: int) -> list[dict[str, Any]]:
+def session_rows(engine: Engine, *, before: str | None, limit: int) -> list[StoredSession]:
     """Sessions that are open, newest first. `before` is the `created_at` and `id` of the last one seen, joined."""
     place = sessions.c.created_at + " " + sessions.c.id
     query = (
@@ -235,7 +286,7 @@ def session_rows(engine: Engine, *, before: str | None, limit: int) -> list[dict
     if before is not None:
         query = query.where(place < before)
     with reading(engine) as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]
+        return [_stored(StoredSession, "session_id", row) for row in connection.execute(query).mappings()]
 
 
 def end_session(engine: Engine, key: str) -> bool:
@@ -268,7 +319,7 @@ def machine(engine: Engine, secret: str) -> Visitor | None:
 
 def token_rows(
     engine: Engine, *, before: int | None, limit: int, identity: str | None = None, roles: Sequence[str] = ()
-) -> list[dict[str, Any]]:
+) -> list[StoredToken]:
     """Tokens, newest first; `roles`: only those with one of them."""
     query = select(tokens).order_by(tokens.c.seq.desc()).limit(limit)
     if roles:
@@ -278,7 +329,7 @@ def token_rows(
     if identity is not None:
         query = query.where(tokens.c.id == identity)
     with reading(engine) as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]
+        return [_stored(StoredToken, "token_id", row) for row in connection.execute(query).mappings()]
 
 
 def revoke_token(engine: Engine, identity: str) -> bool:

@@ -11,10 +11,11 @@ from threading import Lock, RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, PoolProxiedConnection, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from imarena.core import MissingExtra, StoreError, UserError
+from imarena.core import DatabaseFailed, MissingExtra, StoreError, UserError
 from imarena.storage.failures import tell_failures
 
 BUSY_TIMEOUT_MS = 30_000
@@ -35,6 +36,19 @@ _NOTICE = {
 """A machine that is gone without a word is noticed within half a minute, not after the system's two hours."""
 
 
+class ConnectionPool(QueuePool):
+    """Connections of one process. Waiting too long for one is a failure of the database like any other."""
+
+    def connect(self) -> PoolProxiedConnection:
+        """A connection that is free; raises `DatabaseFailed` where none becomes free in time."""
+        try:
+            return super().connect()
+        except PoolTimeout as error:
+            raise DatabaseFailed(
+                "All connections to the database are in use.", hint="Try again in a moment."
+            ) from error
+
+
 def connect(url: str) -> Engine:
     """An engine for ``sqlite:///file`` or ``postgresql://user@host/name``."""
     try:
@@ -45,7 +59,11 @@ def connect(url: str) -> Engine:
         ) from error
     if parsed.get_backend_name() == "sqlite":
         engine = create_engine(
-            parsed, connect_args={"timeout": BUSY_TIMEOUT_MS / 1000}, pool_size=POOL, max_overflow=2 * POOL
+            parsed,
+            connect_args={"timeout": BUSY_TIMEOUT_MS / 1000},
+            poolclass=ConnectionPool,
+            pool_size=POOL,
+            max_overflow=2 * POOL,
         )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -59,6 +77,7 @@ def connect(url: str) -> Engine:
         engine = create_engine(
             parsed.set(drivername="postgresql+psycopg"),
             connect_args={name: value for name, value in _NOTICE.items() if name not in parsed.query},
+            poolclass=ConnectionPool,
             pool_pre_ping=True,
             pool_use_lifo=True,  # the connection used last has its plans and its rows at hand
             pool_size=POOL,

@@ -49,6 +49,11 @@ class Workspace:
         """Columns of judgments that were read before. They lie in the cache's folder and are deleted with it."""
         return ColumnCache(self.root / "cache" / "columns", self.settings.cache.cap_mb * 1024 * 1024)
 
+    @property
+    def database(self) -> str:
+        """The kind of database: sqlite or postgresql."""
+        return self.store.engine.dialect.name
+
     def load(self, image: ImageRef) -> bytes:
         """The original bytes of a picture."""
         return self.blobs.get(image.sha256)

@@ -1,22 +1,15 @@
 """What all routes share: the workspace, the voting desk, the pictures, the keys."""
 
-import time
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from threading import Lock
 
 from fastapi import Request
 
-from imarena.storage import Workspace, access, open_workspace
+from imarena.storage import Workspace, open_workspace
 from imarena.web.keys import Keys
 from imarena.web.limits import Buckets
 from imarena.workflows.rating import Voting, offer_missing
-from imarena.workflows.serving import Looking, Previews, ServeSettings, Traffic, ViewWarmer, Warmer
-
-_REMEMBERED_S = 2.0
-"""A session that was just looked up is believed this long: revoking one takes effect within it."""
-_AT_ONCE = 1_000
+from imarena.workflows.serving import Looking, Previews, ServeSettings, SessionCache, Traffic, ViewWarmer, Warmer
 
 
 @dataclass
@@ -29,50 +22,11 @@ class ServedWorkspace:
     pictures: Previews
     looking: Looking
     keys: Keys
+    sessions: SessionCache
     warmer: Warmer
     view_warmer: ViewWarmer
     traffic: Traffic
     buckets: Buckets = field(default_factory=Buckets)
-    _known: dict[str, tuple[float, access.Visitor | None]] = field(default_factory=dict)
-    _here: set[str] = field(default_factory=set)
-    """Sessions that asked for something since sessions were last looked up."""
-    _looking_up: Lock = field(default_factory=Lock)
-
-    def visitor(self, secret: str, *, machine: bool) -> access.Visitor | None:
-        """Whose session or token this is; asks the database at most every two seconds, about all who are here."""
-        key, engine = access.hashed(secret), self.workspace.store.engine
-        if not machine:
-            self._here.add(key)  # who comes while another is looked up is looked up with all others in line
-        with self._looking_up:
-            known = self.remembered(secret)
-            if known is not None:
-                return known[1]
-            moment = time.monotonic()
-            if len(self._known) > 10_000:
-                self._known.clear()
-            if machine:
-                found = {key: access.machine(engine, secret)}
-            else:
-                here = {key, *islice(self._here.copy(), _AT_ONCE)}
-                self._here.clear()
-                who = access.visitors(engine, here)
-                found = {one: who.get(one) for one in here}
-            self._known.update({one: (moment, visitor) for one, visitor in found.items()})
-            return found[key]  # what is known may be forgotten at any moment
-
-    def remembered(self, secret: str) -> tuple[float, access.Visitor | None] | None:
-        """What was found a moment ago."""
-        key = access.hashed(secret)
-        known = self._known.get(key)
-        if known is None or time.monotonic() - known[0] >= _REMEMBERED_S:
-            return None
-        if known[1] is not None and known[1].key == key:  # not a machine's
-            self._here.add(key)
-        return known
-
-    def forget(self) -> None:
-        """Somebody signed in or out, or was shut out: look everybody up again."""
-        self._known.clear()
 
     def close(self) -> None:
         """Let go of the workspace."""
@@ -100,6 +54,7 @@ def open_arena(settings: ServeSettings) -> ServedWorkspace:
         looking=looking,
         view_warmer=ViewWarmer(looking, traffic),
         keys=Keys(settings.secret_key),
+        sessions=SessionCache(workspace),
     )
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request
 
+from imarena.storage import Visitor
 from imarena.web.problems import RequestRefused
 
 Role = Literal["admin", "lead", "rater", "viewer"]
+_INSIDE = ("admin", "lead", "viewer")
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,23 @@ class Caller:
     @property
     def inside(self) -> bool:
         """Was this caller let in to look, or is it a visitor (or a rater) of a public board?"""
-        return self.role in ("admin", "lead", "viewer")
+        return self.role in _INSIDE
+
+
+def as_caller(found: Visitor | None, *, machine: bool, public: bool) -> Caller:
+    """Who holds a session or a token; nobody in particular where there is none. `public`: anybody may look."""
+    if found is None:
+        return Caller(can_look=public)
+    role: Any = found.role
+    return Caller(
+        role=role,
+        name=found.name,
+        rater_id=found.rater_id,
+        session="" if machine else found.key,
+        machine=machine,
+        can_look=public or role in _INSIDE,
+        campaign_id=found.campaign_id,
+    )
 
 
 async def caller_of(request: Request) -> Caller:

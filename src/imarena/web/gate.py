@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from imarena.core import DatabaseFailed
 from imarena.storage import Visitor
 from imarena.web.arena import ServedWorkspace
-from imarena.web.callers import Caller
+from imarena.web.callers import Caller, as_caller
 from imarena.web.keys import presented
 from imarena.web.limits import ANYBODY, COSTLY, INVITED, SIGN_IN, SIGNED_IN
 from imarena.web.problems import answer, away, failed, log
@@ -128,7 +127,7 @@ class Gate:
     async def _answer(self, scope: Scope, receive: Receive, dressed: Send) -> None:
         try:
             refusal = await self._refusal(scope)
-        except (DatabaseFailed, PoolTimeout) as error:
+        except DatabaseFailed as error:
             log.error("%s %s failed: %s", scope["method"], scope["path"], error)
             # the pages themselves need no database: they come, say what is wrong and ask again
             refusal = failed(error) if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
@@ -173,32 +172,17 @@ class Gate:
         return None
 
     async def _caller(self, headers: Headers) -> Caller:
-        shown = presented(headers, self.arena.keys)
+        shown, public = presented(headers, self.arena.keys), self.arena.settings.public
         if shown is None:
-            return self._as_caller(None, machine=False)
+            return as_caller(None, machine=False, public=public)
         secret, machine = shown
-        return self._as_caller(await self._visitor(secret, machine=machine), machine=machine)
+        return as_caller(await self._visitor(secret, machine=machine), machine=machine, public=public)
 
     async def _visitor(self, secret: str, *, machine: bool) -> Visitor | None:
-        known = self.arena.remembered(secret)
+        known = self.arena.sessions.remembered(secret)
         if known is not None:
             return known[1]
-        return await run_in_threadpool(self.arena.visitor, secret, machine=machine)
-
-    def _as_caller(self, found: Visitor | None, *, machine: bool) -> Caller:
-        public = self.arena.settings.public
-        if found is None:
-            return Caller(can_look=public)
-        role: Any = found.role
-        return Caller(
-            role=role,
-            name=found.name,
-            rater_id=found.rater_id,
-            session="" if machine else found.key,
-            machine=machine,
-            can_look=public or role in ("admin", "lead", "viewer"),
-            campaign_id=found.campaign_id,
-        )
+        return await run_in_threadpool(self.arena.sessions.visitor, secret, machine=machine)
 
     def _wait_s(self, scope: Scope, caller: Caller) -> float:
         buckets = self.arena.buckets

@@ -6,7 +6,6 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from imarena.core import DatabaseFailed, DiskFull, ImarenaError, StoreError, UserError
@@ -20,7 +19,9 @@ RETRY_AFTER_S = 2
 """A database that restarts is usually back within seconds."""
 RETRY_FULL_S = 5
 """Somebody has to make room first."""
-_STATUS = {"no_task": 404, "no_campaign": 404, "not_invited": 403}
+_STATUS = {
+    "no_task": 404, "no_campaign": 404, "not_found": 404, "not_invited": 403, "not_allowed": 403, "invitation": 403,
+}  # fmt: skip
 
 
 class RequestRefused(ImarenaError):
@@ -139,7 +140,6 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(UserError, _user_error)
     app.add_exception_handler(DatabaseFailed, _away)
-    app.add_exception_handler(PoolTimeout, _away)
     app.add_exception_handler(StoreError, _gone)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.concurrency import run_in_threadpool
 
 from imarena.core.notices import sentence, sentences
-from imarena.core.records import Assignment, ImageRef, Issue, Item, Output
+from imarena.core.records import ImageRef, Issue, Item, Output
 from imarena.core.records import Ranking as RankingRecord
 from imarena.reports import rank_tables
 from imarena.routing import TRAINING, Answer, FormQuestion, forms
@@ -14,9 +14,8 @@ from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, TaskOut
 from imarena.web.wire_look import BattleOut, BoardOut, Cell, IssueOut, ItemLine, NoticeOut, StandingOut, VoteOut
 from imarena.workflows.boards import Tallied
-from imarena.workflows.questions import expected_objects
 from imarena.workflows.rating import HeldTask
-from imarena.workflows.serving import TILE, Made, Pair, ShownVote
+from imarena.workflows.serving import TILE, Made, Pair, ShownVote, classes_of, instruction_of_task, objects_of_task
 from imarena.workflows.views import instruction_of
 
 
@@ -70,7 +69,7 @@ def task(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         campaign_id=assignment.campaign_id,
         kind=kind,
         purpose=assignment.purpose if assignment.purpose in TRAINING else "vote",
-        instruction=_instruction(arena, assignment),
+        instruction=instruction_of_task(shelves, assignment),
         dimension=plan.dimension,
         question=forms().questions[kind],
         sources=[p for n, image in enumerate(sources) if (p := shown(f"source-{n}", image))],
@@ -79,8 +78,8 @@ def task(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
         right=shown("right", shelves.picture(assignment, "right")),
         criteria=[_criterion(question) for question in forms().criteria] if rated else [],
         checks=[_criterion(question) for question in forms().checks] if kind == "check" else [],
-        stands_under=_stands_under(arena, assignment) if kind == "check" else "",
-        expected_objects=_expected(arena, assignment) if rated else [],
+        stands_under=classes_of(shelves.item(assignment.item_id)) if kind == "check" else "",
+        expected_objects=objects_of_task(arena.workspace, shelves, assignment) if rated else [],
         segments_url=f"{base}/segments" if rated else None,
         held_until=held.until,
         done=held.standing.done,
@@ -94,29 +93,6 @@ async def task_soon(arena: ServedWorkspace, held: HeldTask) -> TaskOut:
     if arena.voting.shelves.at_hand(held.assignment):
         return task(arena, held)
     return await run_in_threadpool(task, arena, held)
-
-
-def _instruction(arena: ServedWorkspace, assignment: Assignment) -> str:
-    item = arena.voting.shelves.item(assignment.item_id)
-    if assignment.left_id is None:
-        return item.turns[assignment.turn].instruction
-    output = arena.voting.shelves.output(assignment.left_id)
-    return instruction_of(item, output.turn, output.mode)
-
-
-def _stands_under(arena: ServedWorkspace, assignment: Assignment) -> str:
-    item = arena.voting.shelves.item(assignment.item_id)
-    return " · ".join(name for name in (item.family, item.task, item.topic) if name)
-
-
-def _expected(arena: ServedWorkspace, assignment: Assignment) -> list[str]:
-    """Objects that a result should show: the item's own list, a model's, or what the instruction names."""
-    shelves = arena.voting.shelves
-    item = shelves.item(assignment.item_id)
-    if assignment.left_id is None:
-        return list(expected_objects(arena.workspace, item, assignment.turn))
-    output = shelves.output(assignment.left_id)
-    return list(expected_objects(arena.workspace, item, output.turn, output.mode))
 
 
 def _criterion(question: FormQuestion) -> Criterion:

@@ -23,6 +23,6 @@ def rater_line(work: RaterWork) -> RaterOut:
         repeats_same=sum(work.repeats),
         repeats_asked=len(work.repeats),
         agreement=work.agreement,
-        left_share=sum(work.sides) / len(work.sides) if work.sides else None,
+        left_share=work.left_share,
         flags=work.flags,
     )

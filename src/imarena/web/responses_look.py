@@ -1,7 +1,6 @@
 """From what workflows give to what goes over the wire to people who look at runs, judges, battles and items."""
 
 import json
-import re
 
 from imarena.core.records import JsonDict, Output
 from imarena.web import responses as showing
@@ -18,19 +17,19 @@ from imarena.web.wire_look import (
     RunOut,
     StepOut,
 )
-from imarena.workflows.serving import GRID, Heat, JudgeBehaviour, MonitoredRun, Past, Shown, ShownJudgment, step_image
+from imarena.workflows.serving import (
+    GRID,
+    Heat,
+    JudgeBehaviour,
+    MonitoredRun,
+    Past,
+    Shown,
+    ShownJudgment,
+    step_image,
+    without_keys,
+)
 
 _LONGEST = 4000
-_KEYS = re.compile(
-    r"(?i)\b(?:sk|pk|rk|hf|gh[opsu]|xox[abp]|imarena)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{20,}"
-    r"|\bAKIA[A-Z0-9]{12,}|(?<=bearer )[A-Za-z0-9._~+/-]{16,}"
-)
-"""What looks like a key. Keys are taken out before a reply is stored; this is for replies that came from elsewhere."""
-
-
-def without_keys(text: str) -> str:
-    """The text, with anything that looks like a key taken out."""
-    return _KEYS.sub("[key removed]", text)
 
 
 def board_then(past: Past) -> BoardThen:
@@ -55,20 +54,16 @@ def run_line(seen: MonitoredRun) -> RunOut:
 
 def judge_health_out(found: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
     """How a judge behaves."""
-
-    def share(hits: int, n: int) -> float | None:
-        return hits / n if n else None
-
     return JudgeHealthOut(
         judge=found.judge,
         dimension=found.dimension,
         ok=found.ok,
         failed=dict(found.failed),
         both_orders=found.both_orders,
-        order_agreement=share(found.same, found.both_orders),
-        first_share=share(found.first, found.sided),
-        tie_share=share(found.ties, found.preferences),
-        with_people=share(found.with_people, found.people_pairs),
+        order_agreement=found.order_agreement,
+        first_share=found.first_share,
+        tie_share=found.tie_share,
+        with_people=found.people_share,
         people_pairs=found.people_pairs,
         cost_usd=found.cost_usd if costs else None,
     )

@@ -44,10 +44,10 @@ def test_changes_take_effect_and_are_kept_with_who_and_when(any_workspace: Works
     record = voting.campaign(campaign)
     assert record.name == "new name"
     told = history(record)
-    assert [entry["by"] for entry in told] == ["Bo", "Ana"], "what stays the same is no change"
-    assert told[0]["changes"] == {"weekly_quota": {"old": 1, "new": 3}}
-    assert told[1]["changes"]["name"] == {"old": "c", "new": "new name"}
-    assert told[0]["at"] > told[1]["at"]
+    assert [entry.by for entry in told] == ["Bo", "Ana"], "what stays the same is no change"
+    assert told[0].changes == {"weekly_quota": {"old": 1, "new": 3}}
+    assert told[1].changes["name"] == {"old": "c", "new": "new name"}
+    assert told[0].at > told[1].at
     assert len(work(voting, campaign, one)) == 3
     assert voting.standing(campaign, one).stage == "quota"
     again = Voting(any_workspace)
@@ -110,7 +110,7 @@ def test_a_paused_campaign_gives_no_tasks_and_goes_on(any_workspace: Workspace) 
     held(voting.next(campaign, one))
     change(voting, campaign, open=False)
     assert voting.standing(campaign, one).stage == "closed"
-    assert [list(entry["changes"]) for entry in history(voting.campaign(campaign))] == [
+    assert [list(entry.changes) for entry in history(voting.campaign(campaign))] == [
         ["open"],
         ["paused"],
         ["paused"],

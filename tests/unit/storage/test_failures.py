@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 from sqlalchemy.exc import IntegrityError
 
 from imarena.core.errors import DatabaseFailed, UserError
 from imarena.storage import database, init_workspace, open_workspace
-from imarena.storage.database import connect, reading, sqlite_url, writing
+from imarena.storage.database import ConnectionPool, connect, reading, sqlite_url, writing
 from tests.command import Imarena
 
 
@@ -74,3 +74,15 @@ def test_a_full_disk_is_one_message(tmp_path: Path) -> None:
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_waiting_too_long_for_a_connection_is_told_as_a_failure_of_the_database(tmp_path: Path) -> None:
+    engine = create_engine(
+        sqlite_url(tmp_path / "a.db"), poolclass=ConnectionPool, pool_size=1, max_overflow=0, pool_timeout=0.05
+    )
+    with reading(engine), pytest.raises(DatabaseFailed, match="All connections"), reading(engine):
+        pass
+    with reading(engine) as connection:  # the one that is free again is given out
+        assert connection.execute(text("SELECT 1")).scalar_one() == 1
+    engine.dispose()
+    assert isinstance(connect(sqlite_url(tmp_path / "b.db")).pool, ConnectionPool)

@@ -238,14 +238,14 @@ def test_the_web_application_serves_what_was_assigned(workspace: Workspace, tmp_
         for n, o in enumerate(outputs)
     )
     made = assign(workspace, None, Request(10), tmp_path / "sheet.csv")
-    assert (made["assignments"], made["offered"]) == (10, 10)
+    assert (made.assignments, made.offered) == (10, 10)
     again = assign(workspace, None, Request(5))
-    assert (again["campaign"], again["offered"]) == (made["campaign"], 5)
+    assert (again.campaign, again.offered) == (made.campaign, 5)
     workspace.store.add(Rater(rater_id=f"web-{n}") for n in range(15))
     taken = set()
     for n in range(15):
         with writing(workspace.store.engine) as connection:
-            found = leases.free_task(connection, made["campaign"], f"web-{n}", "2026-01-01")
+            found = leases.free_task(connection, made.campaign, f"web-{n}", "2026-01-01")
             assert found is not None
             lease = found[0]
             leases.take(connection, lease, f"web-{n}", until="2099", address=lease.assignment_id, now="2026-01-01")
@@ -259,7 +259,7 @@ def test_an_arena_is_read_alike_from_both_databases(any_workspace: Workspace) ->
     assert found.pool.scores.shape == (6, 5)
     assert np.isfinite(found.pool.scores).all()
     assert found.pool.models == EDITORS
-    assert assign(any_workspace, None, Request(4))["assignments"] == 4
+    assert assign(any_workspace, None, Request(4)).assignments == 4
     again = read_arena(any_workspace, "robot")
     assert int(again.pool.asked.sum()) == 4
 
@@ -392,8 +392,8 @@ def test_nobody_is_asked_about_two_copies_or_a_withdrawn_picture(tmp_path: Path)
         told = assign(workspace, None, Request(budget=30, repeats=0, gold=0, policy="random"))
         editor = {one.output_id: one.editor for one in outputs}
         sides = [{editor[one.left_id or ""], editor[one.right_id or ""]} for one in workspace.store.records(Assignment)]
-        assert len(sides) == told["battles"] == 22
+        assert len(sides) == told.battles == 22
         assert {EDITORS[1], EDITORS[2]} not in sides
         gone = outputs[0].output_id
         assert all(gone not in (one.left_id, one.right_id) for one in workspace.store.records(Assignment))
-        assert "Only 22 of 30" in told["warnings"][-1]
+        assert "Only 22 of 30" in told.to_json()["warnings"][-1]

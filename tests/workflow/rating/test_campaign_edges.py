@@ -46,4 +46,4 @@ def test_of_two_answers_by_one_rater_the_newer_counts(tmp_path: Path) -> None:
         with writing(workspace.store.engine) as connection:
             connection.execute(update(votes).where(votes.c.rater_id == "r1").values(rater_id="r0"))
         (found,) = agreement(workspace, made)
-        assert (found["n_units"], found["n_raters"]) == (2, 2)
+        assert (found.n_units, found.n_raters) == (2, 2)

@@ -1,6 +1,6 @@
 """``imarena route``: calibrate, gold, plan, assign, sheet, ingest, rerank, report."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,10 +82,10 @@ def gold(
     from imarena.workflows.active_elo import freeze_gold
 
     with open_workspace(session(context).workspace) as workspace:
-        document = freeze_gold(workspace, share=share, seed=seed)
-    told = "frozen" if document["new"] else "frozen earlier, unchanged"
-    items = counted(document["gold_items"], "item")
-    emit(context, document, lambda console: console.print(f"gold set of {items}, {told}"))
+        held = freeze_gold(workspace, share=share, seed=seed)
+    told = "frozen" if held.new else "frozen earlier, unchanged"
+    items = counted(held.gold_items, "item")
+    emit(context, asdict(held), lambda console: console.print(f"gold set of {items}, {told}"))
 
 
 @app.command()
@@ -110,28 +110,25 @@ def plan(
     wish = routing.PlanTarget(target, level, top, confidence, cost_vote, raters)
     gates = None if tau is None and delta is None else Gates(tau, delta)
     with open_workspace(session(context).workspace) as workspace:
-        document = routing.plan(workspace, judge, wish, gates, deferral)
-    _warn_all(context, document["warnings"])
+        found = routing.plan(workspace, judge, wish, gates, deferral)
+    _warn_all(context, sentences(found.notices))
+    wanted = found.wanted
     rows: tuple[tuple[Cell, ...], ...] = (
-        (
-            "votes so far; repeats and gold beside them",
-            f"{document['votes_so_far']:,}; {document['controls_so_far']:,}",
-        ),
-        (f"widest interval now, +- points at {level:.0%}", Number(document["half_width_now"], ".0f")),
-        (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(document["votes_needed"])),
-        ("likely between", " and ".join(_number(votes) for votes in document["votes_likely"])),
-        ("votes a rater", _number(document["votes_per_rater"])),
-        (f"cost, at {cost_vote:g} a vote", None if document["cost"] is None else Number(document["cost"], ",.2f")),
-        ("battles here; votes that can still be had", f"{document['battles']:,}; {document['votes_left']:,}"),
-        (f"chance that the best {len(document['top'])} are in order", Number(document["top_confidence"], ".3f")),
-        (f"stop asking (that chance is {confidence:g} or more)", "yes" if document["stop"] else "no"),
+        ("votes so far; repeats and gold beside them", f"{found.votes_so_far:,}; {found.controls_so_far:,}"),
+        (f"widest interval now, +- points at {level:.0%}", Number(wanted.half_width_now, ".0f")),
+        (f"votes until all are within +-{target:g}, asked evenly (--policy random)", _number(wanted.votes_needed)),
+        ("likely between", " and ".join(_number(votes) for votes in wanted.votes_likely)),
+        ("votes a rater", _number(wanted.votes_per_rater)),
+        (f"cost, at {cost_vote:g} a vote", None if wanted.cost is None else Number(wanted.cost, ",.2f")),
+        ("battles here; votes that can still be had", f"{wanted.battles:,}; {wanted.votes_left:,}"),
+        (f"chance that the best {len(found.top)} are in order", Number(found.top_confidence, ".3f")),
+        (f"stop asking (that chance is {confidence:g} or more)", "yes" if found.stop else "no"),
     )
     models: tuple[tuple[Cell, ...], ...] = tuple(
-        (line["model"], line["rating"], line["half_width_now"], _number(line["votes_needed"]))
-        for line in document["by_model"]
+        (line.model, line.rating, line.half_width_now, _number(line.votes_needed)) for line in wanted.by_model
     )
     families: tuple[tuple[Cell, ...], ...] = tuple(
-        (line["family"] or "(none)", line["pairs"], line["routed"], line["rate"]) for line in document["deferral"]
+        (line.family or "(none)", line.pairs, line.routed, line.rate) for line in found.deferral
     )
     tables = [
         Table(columns("what", "value"), rows, "Plan"),
@@ -142,7 +139,7 @@ def plan(
         ),
         Table(columns("family", "pairs", "routed", Column("rate", ".3f", "–")), families, "Deferral by family"),
     ]
-    emit(context, document, lambda console: print_tables(console, tables))
+    emit(context, found.to_json(), lambda console: print_tables(console, tables))
 
 
 @app.command()
@@ -180,24 +177,24 @@ def assign(
         confidence, cost_vote, cost_judgment, paper_compat, name, seed,
     )  # fmt: skip
     with open_workspace(session(context).workspace) as workspace:
-        document = make(workspace, judge, request, out)
-    _warn_all(context, document["warnings"])
-    if document["stopped"]:
-        told = f"nothing assigned: the best {stop_top} are in order with {document['top_confidence']:.3f}"
+        made = make(workspace, judge, request, out)
+    _warn_all(context, sentences(made.notices))
+    if made.stopped:
+        told = f"nothing assigned: the best {stop_top} are in order with {made.top_confidence:.3f}"
     else:
         told = (
-            f"{counted(document['assignments'], 'assignment')} by '{policy}': "
-            f"{counted(document['battles'], 'battle')}, {counted(document['repeats'], 'repeat')}, "
-            f"{document['gold']} gold"
+            f"{counted(made.assignments, 'assignment')} by '{policy}': "
+            f"{counted(made.battles, 'battle')}, {counted(made.repeats, 'repeat')}, "
+            f"{made.gold} gold"
         )
-        if document["for_named_raters"] and out is None:
+        if made.for_named_raters and out is None:
             told += (
                 f"\nNamed raters work by a link of their own: imarena campaign invite '{name}' --rater NAME"
                 f"\n                         or with a sheet: imarena route sheet sheet.csv --campaign '{name}'"
             )
         if out is not None:
             told += f"\nThe sheet: {out}; its pictures: {out.with_name(out.stem + '-images')}"
-    emit(context, document, lambda console: console.print(told, markup=False))
+    emit(context, made.to_json(), lambda console: console.print(told, markup=False))
 
 
 @app.command()
@@ -212,9 +209,9 @@ def sheet(
     from imarena.workflows.active_elo import sheet as write
 
     with open_workspace(session(context).workspace) as workspace:
-        document = write(workspace, name, out, _names(raters))
-    told = f"{counted(document['assignments'], 'assignment')}: {document['file']}"
-    emit(context, document, lambda console: console.print(told, markup=False))
+        written = write(workspace, name, out, _names(raters))
+    told = f"{counted(written.assignments, 'assignment')}: {written.file}"
+    emit(context, asdict(written), lambda console: console.print(told, markup=False))
 
 
 @app.command()
@@ -226,16 +223,16 @@ def ingest(
     from imarena.workflows.active_elo import ingest as take
 
     with open_workspace(session(context).workspace) as workspace:
-        document = take(workspace, path)
-    for row in document["refused"][:TOLD]:
-        warn(f"row {row['row']}, {row['assignment']}: {row['reason']}")
-    if (more := len(document["refused"]) - TOLD) > 0:
+        found = take(workspace, path)
+    for row in found.refused[:TOLD]:
+        warn(f"row {row.row}, {row.assignment}: {row.reason}")
+    if (more := len(found.refused) - TOLD) > 0:
         warn(f"and {counted(more, 'row')} more that were refused; --json names them all")
-    told = f"{counted(document['new'], 'new vote')}, {document['same']} known, {document['waiting']} not voted yet, "
-    told += f"{len(document['refused'])} refused"
-    emit(context, document, lambda console: console.print(told, markup=False))
-    if document["refused"]:
-        raise typer.Exit(int(Exit.PARTIAL if document["new"] or document["same"] else Exit.USER))
+    told = f"{counted(found.new, 'new vote')}, {found.same} known, {found.waiting} not voted yet, "
+    told += f"{len(found.refused)} refused"
+    emit(context, asdict(found), lambda console: console.print(told, markup=False))
+    if found.refused:
+        raise typer.Exit(int(Exit.PARTIAL if found.new or found.same else Exit.USER))
 
 
 @app.command()

@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Compare routing policies at equal human budget, on recorded or simulated judges and raters."""
     from imarena.routing import Gates
-    from imarena.workflows.active_elo import SimulationPlan, recorded_world, simulate, simulated_world
+    from imarena.workflows.active_elo import SimulationPlan, named_policies, recorded_world, simulate, simulated_world
 
     if score_range is not None and from_file is None:
         raise UserError("Simulated scores are of 0 to 1000.", hint="--range goes with --from.")
@@ -58,7 +58,7 @@ def command(
     plan = SimulationPlan(
         budgets=_numbers(budgets),
         seeds=seeds,
-        policies=_policies(policies),
+        policies=named_policies(policies),
         rounds=rounds,
         deferral=deferral,
         gates=None if tau is None and delta is None else Gates(tau, delta),
@@ -78,25 +78,6 @@ def _numbers(text: str) -> tuple[int, ...]:
         return tuple(sorted({int(part) for part in text.split(",") if part.strip()}))
     except ValueError as error:
         raise UserError(f"'{text}' is not a list of whole numbers.", hint="Such as --budgets 50,100,200.") from error
-
-
-SEPARATOR = ";"
-"""Between policies, some of whose names hold commas; a comma serves where none does."""
-
-
-def _policies(text: str) -> tuple[str, ...]:
-    from imarena.workflows.active_elo import EXTRA_POLICIES, POLICIES, SENSITIVITY
-
-    if text == "paper":
-        return tuple(POLICIES)
-    if text == "sensitivity":
-        return tuple(SENSITIVITY)
-    if text == "all":
-        return (*POLICIES, *EXTRA_POLICIES)
-    whole = [part.strip() for part in text.split(SEPARATOR) if part.strip()]
-    if len(whole) == 1 and whole[0] not in {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}:
-        whole = [part.strip() for part in text.split(",") if part.strip()]
-    return tuple(whole)
 
 
 FIGURES = (("Acc_H", "accuracy"), ("Spearman", "spearman"), ("RankStd", "rank_std"))

@@ -1,6 +1,7 @@
 """``imarena objects``."""
 
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -8,6 +9,9 @@ from rich.markup import escape
 
 from imarena.cli.console import session
 from imarena.cli.questions import judging_options as asking
+
+if TYPE_CHECKING:
+    from imarena.workflows.questions import ListedObjects
 
 SHOWN = 5
 
@@ -50,13 +54,13 @@ def command(
         "dry_run": dry_run,
         "estimates": [job.estimate.to_json()],
         "reports": [report.to_json() for report in reports],
-        "lists": found,
+        "lists": [asdict(one) for one in found],
     }
     asking.finish(context, document, reports, dry_run, more=lambda console: _show(console, found))
 
 
-def _show(console: Console, found: list[dict[str, Any]]) -> None:
+def _show(console: Console, found: "list[ListedObjects]") -> None:
     for one in found[:SHOWN]:
-        console.print(f"  [bold]{escape(one['key'])}[/]: {escape(', '.join(one['objects']) or '(nothing is listed)')}")
+        console.print(f"  [bold]{escape(one.key)}[/]: {escape(', '.join(one.objects) or '(nothing is listed)')}")
     if len(found) > SHOWN:
         console.print(f"  ... and {len(found) - SHOWN:,} more items (--json lists them all)")

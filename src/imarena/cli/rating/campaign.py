@@ -1,6 +1,7 @@
 """``imarena campaign``: create, invite, status, export, close; change, history and known are in campaign_change."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote as quoted
 from typing import Annotated, Any
@@ -47,7 +48,7 @@ def create(
 
     from imarena.routing import CampaignPlan
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import campaign_progress, create_campaign, progress_json
+    from imarena.workflows.rating import campaign_progress, create_campaign
 
     values = {
         "name": name, "kind": kind, "editors": editor or (), "datasets": dataset or (), "tasks": task or (),
@@ -61,7 +62,7 @@ def create(
         first = error.errors()[0]
         fail(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}.")
     with open_workspace(session(context).workspace) as workspace:
-        document = progress_json(campaign_progress(workspace, create_campaign(workspace, plan)))
+        document = campaign_progress(workspace, create_campaign(workspace, plan)).to_json()
     here = f"imarena -w {quoted(str(session(context).workspace))}"
     text = (
         f"{document['campaign_id']}: {counted(document['units'], 'unit')}, {counted(document['slots'], 'task')}.\n"
@@ -95,25 +96,22 @@ def invite(
     address: Annotated[str, typer.Option(help="The server's address; without it, that of the one that runs now.")] = "",
 ) -> None:
     """Make an invitation link. It is told once; only its hash is kept."""
-    from imarena.storage import access, open_workspace
-    from imarena.workflows.rating import get_campaign, need_named, offer_missing
+    from imarena.storage import open_workspace
+    from imarena.workflows.rating import invite_raters
     from imarena.workflows.serving import USUAL, served_at
 
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
     with open_workspace(session(context).workspace) as workspace:
-        found = get_campaign(workspace, campaign)
-        offer_missing(workspace)
-        if rater:
-            need_named(workspace, found, rater)
-        identity, secret = access.invite(
-            workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name or rater,
-            days=days, max_people=people, person_param=person_param, rater_id=rater or None,
+        made = invite_raters(
+            workspace, campaign, name=name or rater, days=days, max_people=people, person_param=person_param,
+            rater_id=rater or None,
         )  # fmt: skip
     here = address or served_at(session(context).workspace)
-    link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{secret}"
+    link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
     document = {
-        "invitation_id": identity, "campaign_id": found.campaign_id, "rater_id": rater or None, "link": link,
+        "invitation_id": made.invitation.invitation_id, "campaign_id": made.invitation.campaign_id,
+        "rater_id": made.invitation.rater_id, "link": link,
     }  # fmt: skip
     emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
     if not session(context).json:  # the link alone goes to stdout
@@ -150,7 +148,6 @@ def status(
         all_campaigns,
         campaign_progress,
         get_campaign,
-        progress_json,
         rater_work,
     )
 
@@ -158,8 +155,8 @@ def status(
     with open_workspace(session(context).workspace) as workspace:
         chosen = [get_campaign(workspace, campaign)] if campaign else [one for _, one in all_campaigns(workspace)]
         for one in chosen:
-            document = progress_json(campaign_progress(workspace, one))
-            document["agreement"] = agreement(workspace, one)
+            document = campaign_progress(workspace, one).to_json()
+            document["agreement"] = [asdict(found) for found in agreement(workspace, one)]
             document["people"] = [_told(work) for work in rater_work(workspace, one)]
             document["least_look_s"] = forms().pace.least_s.get(one.kind)
             documents.append(document)

@@ -1,5 +1,6 @@
 """``imarena campaign change, history, known``: settings of a campaign under way, and tasks with known answers."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,7 +42,6 @@ def change(
         change_campaign,
         get_campaign,
         history,
-        progress_json,
     )
 
     values = {
@@ -57,10 +57,10 @@ def change(
     with open_workspace(session(context).workspace) as workspace:
         before = get_campaign(workspace, campaign)
         changed = change_campaign(workspace, before.campaign_id, changes, "command line")
-        document = progress_json(campaign_progress(workspace, changed))
+        document = campaign_progress(workspace, changed).to_json()
     new = history(changed)[: len(history(changed)) - len(history(before))]
-    told = ", ".join(new[0]["changes"]) if new else ""
-    document["changed"] = new[0]["changes"] if new else {}
+    told = ", ".join(new[0].changes) if new else ""
+    document["changed"] = new[0].changes if new else {}
     text = f"Changed: {told}." if told else "Nothing changed."
     emit(context, document, lambda console: console.print(text, markup=False))
 
@@ -84,15 +84,13 @@ def show_history(context: typer.Context, campaign: Name) -> None:
 
     def show(console: Any) -> None:
         for entry in found:
-            for setting, values in entry["changes"].items():
-                line = (
-                    f"{entry['at'][:19]}  {entry['by']}  {setting}: {_short(values['old'])} -> {_short(values['new'])}"
-                )
+            for setting, values in entry.changes.items():
+                line = f"{entry.at[:19]}  {entry.by}  {setting}: {_short(values['old'])} -> {_short(values['new'])}"
                 console.print(line, markup=False, soft_wrap=True)
         if not found:
             console.print("Nothing was changed since it was made.")
 
-    emit(context, {"history": found}, show)
+    emit(context, {"history": [asdict(entry) for entry in found]}, show)
 
 
 def _short(value: object) -> str:

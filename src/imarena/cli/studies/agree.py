@@ -43,23 +43,19 @@ def command(
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
-    from imarena.agreement import agree, only_fitting
+    from imarena.workflows.studies import agree_on_each, ratings_in_folder, ratings_of_file
 
-    options = {
-        "by": tuple(by or ()), "rounds": rounds, "seed": seed, "leave_one_out": leave_one_out,
-        "order": tuple(word.strip() for word in order.split(",") if word.strip()), "recipe": recipe(average),
-        "pairs": rater_pairs,
-    }  # fmt: skip
     if from_file is not None:
         refuse_with_table({"--what": what != "all"})
-    read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
-    if only:
-        read = only_fitting(read, only)
-    # A group column or an order of ratings need not fit the votes beside them.
-    documents = [agree(read[0], **options).to_json()]
-    documents += [
-        agree(columns, **options | {"order": (), "by": _fitting(columns, by)}).to_json() for columns in read[1:]
-    ]
+    words = tuple(word.strip() for word in order.split(",") if word.strip())
+    how = recipe(average)
+    root = session(context).workspace
+    read = [ratings_of_file(from_file)] if from_file is not None else ratings_in_folder(root, what)
+    found = agree_on_each(
+        read, by or (), only or (), words,
+        rounds=rounds, seed=seed, leave_one_out=leave_one_out, recipe=how, pairs=rater_pairs,
+    )  # fmt: skip
+    documents = [one.to_json() for one in found]
     tables = [table for document in documents for table in _tables(document)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
     if csv is not None:
@@ -68,31 +64,6 @@ def command(
         for warning in (warning for one in documents for warning in one["warnings"]):
             warn(warning)
     emit(context, document, lambda console: print_tables(console, tables, markdown=markdown, latex=latex))
-
-
-def _read(path: Path) -> Any:
-    from imarena.workflows.studies import ratings_of_file
-
-    return ratings_of_file(path)
-
-
-def _workspace(root: Path, what: str) -> list[Any]:
-    """What raters of a workspace gave: ratings, then votes on pairs; never nothing."""
-    from imarena.storage import is_workspace, open_workspace
-    from imarena.workflows.studies import ratings_from_store, votes_in_workspace
-
-    if what not in ("ratings", "votes", "all"):
-        raise UserError(f"Unknown --what '{what}'.", hint="Known: ratings, votes, all.")
-    if not is_workspace(root):
-        raise UserError("Name a ratings table.", hint="imarena agree --from ratings.csv, or --workspace DIR")
-    with open_workspace(root) as workspace:
-        found = [] if what == "votes" else [ratings_from_store(workspace)]
-        found += [] if what == "ratings" else [votes_in_workspace(workspace)]
-    return [columns for columns in found if len(columns)] or found[:1]
-
-
-def _fitting(columns: Any, by: list[str] | None) -> tuple[str, ...]:
-    return tuple(name for name in by or () if name in columns.labels)
 
 
 def _tables(document: dict[str, Any]) -> list[Table]:

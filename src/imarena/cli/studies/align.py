@@ -65,22 +65,17 @@ def command(
     if from_file is not None:
         refuse_with_table({"--judge": bool(judge)})
     given = _tables(from_file, against, session(context).workspace, judge)
-    if given is not None and _both_battles(*given):
-        document = _verdicts(*given, groups, missing, compare)
-        tables = verdict_tables(document, groups)
+    options = {
+        "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
+        "score_range": dict(_judge_range(text) for text in score_range or []),
+        "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
+        "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
+        "only": tuple(only or ()),
+    }  # fmt: skip
+    if given is None:
+        document, tables = _workspace(session(context).workspace, judge or [], options, missing)
     else:
-        options = {
-            "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
-            "score_range": dict(_judge_range(text) for text in score_range or []),
-            "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
-            "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
-            "only": tuple(only or ()),
-        }  # fmt: skip
-        if given is None:
-            document, tables = _workspace(session(context).workspace, judge or [], options, missing)
-        else:
-            document = _scores(*given, options)
-            tables = score_tables(document)
+        document, tables = _files(*given, options, missing)
     if csv is not None:
         write_csv(tables[0], csv)
     if not session(context).json:
@@ -120,35 +115,16 @@ def _workspace(
     return document, made
 
 
-def _both_battles(from_file: Path, against: Path) -> bool:
-    from imarena.agreement import is_battle_file
+def _files(from_file: Path, against: Path, options: dict[str, Any], missing: str) -> tuple[dict[str, Any], list[Table]]:
+    """Two tables: scores with ratings, or a judge's battles with people's."""
+    from imarena.agreement import VerdictAlignment
+    from imarena.workflows.studies import align_files
 
-    judge, people = is_battle_file(from_file), is_battle_file(against)
-    if judge != people:
-        raise UserError(
-            "One table holds battles and the other does not.",
-            hint="Compare scores with ratings, or a judge's battles with people's battles.",
-        )
-    return judge
-
-
-def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str, Any]:
-    from imarena.agreement import AlignOptions, align, only, ratings_from_file, scores_from_file
-
-    ratings = only(ratings_from_file(against), options.pop("only"))
-    return align(scores_from_file(from_file), ratings, AlignOptions(**options)).to_json()
-
-
-def _verdicts(from_file: Path, against: Path, by: tuple[str, ...], missing: str, compare: bool) -> dict[str, Any]:
-    from imarena.agreement import HUMAN_WORDS, JUDGE_WORDS, align_verdicts, verdicts_from_file
-
-    verdicts = verdicts_from_file(from_file, words=JUDGE_WORDS)
-    votes = verdicts_from_file(against, words=HUMAN_WORDS)
-    if missing == "wrong":
-        return align_verdicts(verdicts, votes, by=by, missing="wrong", compare=compare).to_json()
-    if missing == "exclude":
-        return align_verdicts(verdicts, votes, by=by, missing="exclude", compare=compare).to_json()
-    raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
+    found = align_files(from_file, against, options, missing)
+    document = found.to_json()
+    if isinstance(found, VerdictAlignment):
+        return document, verdict_tables(document, tuple(options["by"]))
+    return document, score_tables(document)
 
 
 def _range(text: str) -> tuple[float, float]:

@@ -1,8 +1,5 @@
 """``imarena compare``."""
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from textwrap import shorten
 from typing import Annotated, Any
@@ -53,7 +50,15 @@ def command(
     Everything is kept in --workspace DIR where one is given, so that the next run asks only what is new.
     """
     from imarena.workflows.questions import parse_orders
-    from imarena.workflows.studies import bring_in, compare, name_sides, plan_comparison, write_comparison
+    from imarena.workflows.studies import (
+        bring_in,
+        compare,
+        comparison_workspace,
+        name_sides,
+        need_both_sides,
+        plan_comparison,
+        write_comparison,
+    )
 
     if items is None:
         raise UserError(
@@ -65,10 +70,10 @@ def command(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     sides = name_sides(old, new, old_name, new_name)
-    with _workspace(session(context).workspace) as workspace:
+    with comparison_workspace(session(context).workspace) as workspace:
         with progress_bars("compare") as tell:
             imported = bring_in(workspace, items, sides, progress=tell)
-        _check_keys(imported, workspace, sides)
+        need_both_sides(workspace, sides, imported)
         job = plan_comparison(
             workspace,
             sides,
@@ -91,35 +96,6 @@ def command(
     emit(context, document, lambda console: _show(console, found, top, page))
     if done.missing or imported.skipped or any(row["missing"] for row in found.coverage.values()):
         raise typer.Exit(Exit.PARTIAL)
-
-
-@contextmanager
-def _workspace(given: Path) -> Iterator[Any]:
-    """The workspace that was named, or one that is gone afterwards."""
-    from imarena.storage import init_workspace
-
-    if given != Path():
-        with init_workspace(given) as workspace:
-            yield workspace
-        return
-    with tempfile.TemporaryDirectory(prefix="imarena-") as folder, init_workspace(Path(folder) / "arena") as workspace:
-        yield workspace
-
-
-def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
-    """Two folders without one item in common cannot be compared: say what was left out and why."""
-    from imarena.core.records import Output
-
-    names = [sides.old_name, sides.new_name]
-    counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}
-    empty = [name for name in names if not counts[name]]
-    if empty:
-        why = "; ".join(str(skip) for skip in imported.skips[:3]) or "the folder is empty"
-        raise UserError(
-            f"No output of {' and '.join(empty)} belongs to an item: {why}.",
-            hint="A file is named after its item's key: <key>.png for the key in items.csv; the pictures that "
-            "items.csv names lie in its folder or below it.",
-        )
 
 
 def _show(console: Console, found: Any, top: int, page: Path) -> None:

@@ -22,7 +22,7 @@ def command(
     with init_workspace(root, name=name, url=database) as workspace:
         document = {
             "workspace": str(workspace.root.resolve()),
-            "database": workspace.store.engine.dialect.name,
+            "database": workspace.database,
             "made": not existed,
         }
     emit(

@@ -19,8 +19,8 @@ def command(
     with progress_bars("upgrade") as tell:
         done = upgrade_workspace(session(context).workspace, backup_to, tell)
     text = (
-        f"The workspace has the newest schema ({done['to']})."
-        if done["from"] == done["to"]
-        else f"Upgraded from schema {done['from']} to {done['to']}; the backup is in {done['backup']}."
+        f"The workspace has the newest schema ({done.after})."
+        if done.before == done.after
+        else f"Upgraded from schema {done.before} to {done.after}; the backup is in {done.backup}."
     )
-    emit(context, done, lambda console: console.print(text, markup=False))
+    emit(context, done.to_json(), lambda console: console.print(text, markup=False))

@@ -6,19 +6,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from imarena.core.records import ImageRef, Output
 from imarena.web import responses as showing
 from imarena.web import responses_look as showing_look
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, LookCaller
-from imarena.web.problems import RequestRefused
 from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, ItemsPageQuery, filters_of, page_of
-from imarena.web.routes.pictures import JPEG, PNG, Level, Place
+from imarena.web.routes.pictures import JPEG, PNG, Level, Place, send_display, send_tile
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
 from imarena.workflows.questions import TextFinding, item_findings
-from imarena.workflows.serving import BattleFilters
+from imarena.workflows.serving import BattleFilters, count_outputs, image_of_step
 from imarena.workflows.serving import explorer as exploring
-from imarena.workflows.views import CHECKS
 
 router = APIRouter(prefix="/api", tags=["explore"])
 
@@ -28,7 +25,7 @@ StepNumber = Annotated[int, Path(ge=0, le=1000)]
 
 def chosen_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> exploring.BattleList:
     """The battles that a caller may see and asks for."""
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    hidden = exploring.hidden_items(arena.looking, leads=caller.leads)
     models = [name for name in (query.left, query.right) if name is not None]
     return exploring.list_battles(arena.looking, filters_of(query, caller), models, hidden)
 
@@ -53,8 +50,6 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     numbers: dict[str, int] = {}
     cast = []
     for one in votes:
-        if one.vote.retracted or (one.reason in CHECKS and not caller.leads):
-            continue  # taking back says nothing itself: it marks what it took; how raters are checked leads alone know
         number = numbers.setdefault(one.vote.rater_id, len(numbers) + 1)
         cast.append(showing.vote(one, number, mirrored=one.vote.left_id != pair.left_id))
     return BattleDetail(
@@ -72,7 +67,7 @@ def chosen_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after
     """`seq` and id of the items that a caller may see and asks for, in the order in which they came."""
     named = {name: getattr(query, name) for name in ItemQuery.model_fields}
     where = {name: str(value) for name, value in named.items() if value is not None}
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    hidden = exploring.hidden_items(arena.looking, leads=caller.leads)
     return exploring.item_rows(arena.looking, where, hidden, after=after)
 
 
@@ -85,8 +80,8 @@ def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQ
     last = str(page[-1][0]) if len(found) > query.limit else None
     shelves, ids = arena.voting.shelves, [identity for _, identity in page]
     shelves.read(ids, ())
-    counts = arena.workspace.store.count(Output, "item_id", item_id=ids) if ids else {}
-    lines = [showing.item_line(shelves.item(identity), counts.get((identity,), 0)) for identity in ids]
+    counts = count_outputs(arena.looking, ids)
+    lines = [showing.item_line(shelves.item(identity), counts.get(identity, 0)) for identity in ids]
     return ItemPage(items=lines, next_cursor=last)
 
 
@@ -114,8 +109,7 @@ def _words(found: TextFinding) -> WordsOut:
 @router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)
 def get_step_picture(request: Request, caller: LookCaller, output_id: Identity, number: StepNumber) -> Response:
     """The picture that an agent had after a step."""
-    arena = arena_of(request)
-    return _sent(arena.pictures.display(_step(arena, caller, output_id, number)), "image/jpeg")
+    return send_display(request, image_of_step(arena_of(request).looking, output_id, number, leads=caller.leads))
 
 
 @router.get(
@@ -131,22 +125,5 @@ def get_step_tile(
     row: Place,
 ) -> Response:
     """A tile of it."""
-    arena = arena_of(request)
-    image = _step(arena, caller, output_id, number)
-    if not arena.pictures.has_tile(image, level, column, row):
-        raise RequestRefused(404, "not_found", "There is no such tile.")
-    return _sent(arena.pictures.tile(image, level, column, row), "image/png")
-
-
-def _step(arena: ServedWorkspace, caller: Caller, output_id: str, number: int) -> ImageRef:
-    made = arena.workspace.store.get(Output, output_id)
-    if made is not None:
-        exploring.may_see(arena.looking, made.item_id, leads=caller.leads)
-    image = exploring.step_image(arena.looking, output_id, number) if made is not None else None
-    if image is None:
-        raise RequestRefused(404, "not_found", "There is no such picture.")
-    return image
-
-
-def _sent(data: bytes, media_type: str) -> Response:
-    return Response(data, media_type=media_type, headers={"cache-control": "private, max-age=600"})
+    image = image_of_step(arena_of(request).looking, output_id, number, leads=caller.leads)
+    return send_tile(request, image, level, column, row)

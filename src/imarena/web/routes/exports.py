@@ -1,13 +1,13 @@
 """Every table that a page shows, to be saved as CSV or JSON, with the page's filters."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from itertools import chain
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from imarena.core.records import Output
 from imarena.reports import COUNTS
 from imarena.reports.tables import whole_number
 from imarena.storage import Workspace
@@ -24,8 +24,8 @@ from imarena.web.wire_lead import AgreementOut, RaterOut
 from imarena.web.wire_look import BattleOut, Cell, JudgeHealthOut, RunOut, StandingOut
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
+from imarena.workflows.serving import count_outputs, heat, judge_health
 from imarena.workflows.serving import explorer as exploring
-from imarena.workflows.serving import heat, judge_health
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 
@@ -144,7 +144,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """Every verdict that the board counts, for `imarena rank --from`. Raters are told to leads only."""
     arena = arena_of(request)
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    hidden = exploring.hidden_items(arena.looking, leads=caller.leads)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
     return table_file(names, arena.looking.verdicts(filters_of(query, caller), names, hidden), query.format, "verdicts")
 
@@ -164,14 +164,14 @@ def export_battles(
 def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTable, Query()]) -> StreamingResponse:
     """Items with their instruction and how many outputs they have."""
     arena = arena_of(request)
-    counts = arena.workspace.store.count(Output, "item_id")
+    counts = count_outputs(arena.looking)
     names = ("item_id", "dataset", "key", "task", "family", "topic", "track", "instruction", "licence", "outputs")
 
     def rows() -> Iterator[list[object]]:
         for _, identity in chosen_items(arena, caller, query):
             item = arena.voting.shelves.item(identity)
             told = {name: getattr(item, name) for name in names[:-1]}
-            yield [*told.values(), counts.get((item.item_id,), 0)]
+            yield [*told.values(), counts.get(item.item_id, 0)]
 
     return table_file(names, rows(), query.format, "items")
 
@@ -232,7 +232,7 @@ def export_agreement(
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return _saved(AgreementOut, (AgreementOut(**one) for one in found), format, "agreement")
+    return _saved(AgreementOut, (AgreementOut(**asdict(one)) for one in found), format, "agreement")
 
 
 @router.get("/raters", **ROUTE)

@@ -1,5 +1,6 @@
 """What a rating lead does: campaigns, progress, agreement, raters, export."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -7,10 +8,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from imarena.core.notices import sentences
 from imarena.core.records import Campaign
 from imarena.routing import CampaignPlan, forms
-from imarena.storage import leases, writing
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import LeadCaller
-from imarena.web.problems import RequestRefused
 from imarena.web.responses_lead import rater_line
 from imarena.web.wire import NO_NUL
 from imarena.web.wire_lead import (
@@ -41,7 +40,7 @@ from imarena.workflows.rating import (
     from_table,
     from_votes,
     history,
-    progress_json,
+    pause_rater,
     rater_work,
     skip_reasons,
 )
@@ -130,11 +129,7 @@ def change_rater(
     """Pause a rater, or let them go on."""
     arena = arena_of(request)
     campaign = arena.voting.campaign(campaign_id)
-    with writing(arena.workspace.store.engine) as connection:
-        found = leases.change_place(connection, campaign_id, rater_id, active=int(body.active))
-    if not found:
-        raise RequestRefused(404, "not_found", "This rater does not take part in the campaign.")
-    return next(rater_line(work) for work in rater_work(arena.workspace, campaign) if work.rater_id == rater_id)
+    return rater_line(pause_rater(arena.workspace, campaign, rater_id, active=body.active))
 
 
 @router.get("/campaigns/{campaign_id}/agreement")
@@ -142,7 +137,7 @@ def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId
     """Agreement among raters."""
     arena = arena_of(request)
     found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return AgreementReport(criteria=[AgreementOut(**one) for one in found])
+    return AgreementReport(criteria=[AgreementOut(**asdict(one)) for one in found])
 
 
 @router.get("/campaigns/{campaign_id}/skips")
@@ -152,8 +147,8 @@ def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) ->
     found = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
     some = [
         SkipReason(
-            reason=one["reason"], count=one["count"], n_items=len(one["items"]),
-            items=one["items"][:20], words=one["words"][:20],
+            reason=one.reason, count=one.count, n_items=len(one.items),
+            items=list(one.items[:20]), words=list(one.words[:20]),
         )
         for one in found
     ]  # fmt: skip
@@ -181,6 +176,6 @@ def _known(found: Proposal) -> KnownOut:
 
 def _out(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:
     settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
-    changed = [CampaignChanged(**one) for one in history(campaign)]
-    found = progress_json(campaign_progress(arena.workspace, campaign))
+    changed = [CampaignChanged(**asdict(one)) for one in history(campaign)]
+    found = campaign_progress(arena.workspace, campaign).to_json()
     return CampaignOut(**found, settings=settings, history=changed)

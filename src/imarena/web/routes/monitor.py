@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 
 from imarena.core import DatabaseFailed
@@ -53,7 +52,7 @@ async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingRespo
 
 def _allowed(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> bool:
     """Is who asked still let in? Whoever is shut out is told no more within seconds."""
-    return shown is not None and arena.visitor(shown[0], machine=shown[1]) is not None
+    return shown is not None and arena.sessions.visitor(shown[0], machine=shown[1]) is not None
 
 
 async def _events(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> AsyncIterator[bytes]:
@@ -66,7 +65,7 @@ async def _events(arena: ServedWorkspace, shown: tuple[str, bool] | None) -> Asy
                 if not await run_in_threadpool(_allowed, arena, shown):
                     return
                 page = (await run_in_threadpool(_page, arena, None, 50)).model_dump_json()
-            except (DatabaseFailed, PoolTimeout):
+            except DatabaseFailed:
                 page = told  # the database is away: what was told last stands until it is back
             if page != told:
                 told, silent_s = page, 0.0

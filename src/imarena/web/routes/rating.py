@@ -6,9 +6,6 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.concurrency import run_in_threadpool
 
-from imarena.core.records import Campaign
-from imarena.routing import RATERS_PER_UNIT, Answer, check_marks
-from imarena.storage import leases, reading
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, RaterCaller, the_rater
 from imarena.web.problems import RequestRefused
@@ -27,7 +24,8 @@ from imarena.web.wire import (
     SkipIn,
     TaskOut,
 )
-from imarena.workflows.rating import HeldTask, raise_refusal
+from imarena.workflows.rating import HeldTask, campaigns_of_rater, raise_refusal
+from imarena.workflows.serving import check_marked_places
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
@@ -57,17 +55,10 @@ def list_my_campaigns(
     """The campaigns that this rater takes part in; for leads, all that are open."""
     arena, rater_id = arena_of(request), rater_of(caller)
     after = int(cursor) if cursor else 0
-    if caller.leads:
-        kinds = list(RATERS_PER_UNIT)
-        rows = arena.workspace.store.rows(Campaign, after=after, limit=limit, open=1, kind=kinds)
-        mine = [(row["seq"], row["id"]) for row in rows]
-        total = sum(arena.workspace.store.count(Campaign, open=1, kind=kinds).values())
-    else:
-        with reading(arena.workspace.store.engine) as connection:
-            mine, total = leases.places_of(connection, rater_id, after, limit)
-    found = [one for _, key in mine if (one := rater_campaign(arena, key, rater_id, leads=caller.leads)) is not None]
-    more = str(mine[-1][0]) if len(mine) == limit else None
-    return RaterCampaignPage(campaigns=found, total=total, next_cursor=more)
+    mine = campaigns_of_rater(arena.workspace, rater_id, leads=caller.leads, after=after, limit=limit)
+    shown = (rater_campaign(arena, key, rater_id, leads=caller.leads) for _, key in mine.campaigns)
+    more = str(mine.campaigns[-1][0]) if len(mine.campaigns) == limit else None
+    return RaterCampaignPage(campaigns=[one for one in shown if one is not None], total=mine.total, next_cursor=more)
 
 
 @router.post("/rating/campaigns/{campaign_id}/consent")
@@ -132,18 +123,10 @@ async def post_vote(request: Request, address: Address, body: Ballot) -> Receipt
     """Answer a task. Posting the same key again gives the same receipt and stores nothing new."""
     arena, rater_id, answer = arena_of(request), rater_of(await the_rater(request)), answer_of(body)
     if answer.issues:
-        await run_in_threadpool(_check_marks, arena, address, rater_id, answer)
+        await run_in_threadpool(check_marked_places, arena.voting, arena.pictures, address, rater_id, answer)
     soon = arena.voting.vote_soon(address, rater_id, body.idempotency_key, answer)
     counted = raise_refusal(await wrap_future(soon))
     return Receipt(late=counted.late, done=counted.done, quota_left=counted.quota_left, feedback=counted.feedback)
-
-
-def _check_marks(arena: ServedWorkspace, address: str, rater_id: str, answer: Answer) -> None:
-    shelves = arena.voting.shelves
-    image = shelves.picture(arena.voting.shown(address, rater_id), "left")
-    if image is not None:
-        shape = arena.pictures.shape(image)
-        check_marks(answer, shape.width, shape.height, lambda: len(arena.pictures.regions(image)))
 
 
 @router.post("/tasks/{address}/skip")

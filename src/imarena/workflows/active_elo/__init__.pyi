@@ -5,10 +5,8 @@ from .ingesting import ingest as ingest
 from .planning import freeze_gold as freeze_gold
 from .report import active_report as active_report
 from .sheets import sheet as sheet
-from .simulation.compare import EXTRA_POLICIES as EXTRA_POLICIES
-from .simulation.compare import POLICIES as POLICIES
-from .simulation.compare import SENSITIVITY as SENSITIVITY
 from .simulation.compare import SimulationPlan as SimulationPlan
+from .simulation.compare import named_policies as named_policies
 from .simulation.compare import simulate as simulate
 from .simulation.worlds import recorded_world as recorded_world
 from .simulation.worlds import simulated_world as simulated_world

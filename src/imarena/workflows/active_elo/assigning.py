@@ -63,7 +63,39 @@ class Request:
     seed: int = 0
 
 
-def assign(workspace: Workspace, judge: str | None, request: Request, out: Path | None = None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class AssignReport:
+    """What was assigned; `stopped`: nothing, because the order of the best is known."""
+
+    judge: str
+    notices: tuple[Notice, ...]
+    stopped: bool = False
+    campaign: str = ""
+    policy: str = ""
+    assignments: int = 0
+    offered: int = 0
+    for_named_raters: int = 0
+    battles: int = 0
+    repeats: int = 0
+    gold: int = 0
+    top_confidence: float | None = None
+    file: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        told = notice_fields(self.notices)
+        if self.stopped:
+            known = {"stopped": True, "top_confidence": self.top_confidence, "assignments": 0, "judge": self.judge}
+            return {**known, **told}
+        rest = (
+            "policy", "assignments", "offered", "for_named_raters", "battles", "repeats", "gold", "top_confidence",
+            "file",
+        )  # fmt: skip
+        first = {"stopped": False, "campaign": self.campaign, "judge": self.judge}
+        return {**first, **told, **{name: getattr(self, name) for name in rest}}
+
+
+def assign(workspace: Workspace, judge: str | None, request: Request, out: Path | None = None) -> AssignReport:
     """Make a campaign, or add to the one of this name: assignments in the store and, where asked for, a CSV."""
     if request.budget < 1:
         raise UserError("The budget is zero: nobody is asked.", hint="Give --budget with at least one vote.")
@@ -77,8 +109,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     belief = believe(arena, claims=request.stop_top > 0)
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
-        told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
-        return {**told, **notice_fields(arena.notices)}
+        return AssignReport(arena.judge, tuple(arena.notices), stopped=True, top_confidence=sure)
     rng = np.random.default_rng([request.seed, len(arena.votes), int(arena.pool.asked.sum())])
     campaign = _campaign(workspace, arena, request)
     batch = draw_batch(workspace, arena, belief, request, rng)
@@ -89,21 +120,20 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
         before = sum(workspace.store.count(Assignment, campaign_id=campaign.campaign_id).values())
         added = workspace.store.add(made)
         offered = _offer(workspace, made, before)
-    return {
-        "stopped": False,
-        "campaign": campaign.campaign_id,
-        "judge": arena.judge,
-        **notice_fields((*arena.notices, *_short(request, len(batch)))),
-        "policy": request.policy,
-        "assignments": added.new,
-        "offered": offered,
-        "for_named_raters": sum(one.rater_id is not None for one in made),
-        "battles": len(batch),
-        "repeats": sum(one.purpose == "repeat" for one in made),
-        "gold": sum(one.purpose == "gold" for one in made),
-        "top_confidence": sure,
-        "file": None if out is None else str(out),
-    }
+    return AssignReport(
+        arena.judge,
+        (*arena.notices, *_short(request, len(batch))),
+        campaign=campaign.campaign_id,
+        policy=request.policy,
+        assignments=added.new,
+        offered=offered,
+        for_named_raters=sum(one.rater_id is not None for one in made),
+        battles=len(batch),
+        repeats=sum(one.purpose == "repeat" for one in made),
+        gold=sum(one.purpose == "gold" for one in made),
+        top_confidence=sure,
+        file=None if out is None else str(out),
+    )
 
 
 def _short(request: Request, battles: int) -> tuple[Notice, ...]:

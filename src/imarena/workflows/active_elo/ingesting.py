@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import update
 
@@ -28,7 +27,17 @@ class RefusedRow:
     reason: str
 
 
-def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class IngestReport:
+    """Votes that are new, that were known, rows without a winner, and rows that were refused."""
+
+    new: int
+    same: int
+    waiting: int
+    refused: tuple[RefusedRow, ...]
+
+
+def ingest(workspace: Workspace, path: Path) -> IngestReport:
     """Read assignment, rater, winner and maybe time_spent_s. A row without a winner was not voted on yet.
 
     The same file may be read again: votes that are there already are left alone.
@@ -66,12 +75,7 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
     added = workspace.store.add(records, durable=True)
     _close(workspace, [record for record in records if isinstance(record, Vote)])
     refused += [RefusedRow(0, getattr(one.record, "assignment_id", "") or "", one.reason) for one in added.conflicts]
-    return {
-        "new": new - len(added.conflicts),
-        "same": same,
-        "waiting": waiting,
-        "refused": [vars(one) for one in refused],
-    }
+    return IngestReport(new - len(added.conflicts), same, waiting, tuple(refused))
 
 
 def unread(workspace: Workspace, path: Path) -> int:

@@ -1,6 +1,6 @@
 """Route: calibrate a judge, freeze a gold set, say what is believed now, and plan how many votes are needed."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, JsonDict
 from imarena.judges import range_of
-from imarena.ranking import Options, VoteBatch, boards, correct
+from imarena.ranking import Options, VoteBatch, correct, draw_boards
 from imarena.routing import (
     DEFERRAL,
     LEAST_PAIRS,
@@ -38,14 +38,22 @@ from imarena.workflows.boards import (
 )
 
 
-def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> dict[str, Any]:
+@dataclass(frozen=True)
+class FrozenGold:
+    """The gold set: how many items, and whether it was made just now."""
+
+    gold_items: int
+    new: bool
+
+
+def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> FrozenGold:
     """Set items aside for good: no calibration and no routing sees them; their votes judge the boards.
 
     The set is frozen when it is made. Asking again gives the same set, and more items never join it.
     """
     held = gold_set(workspace)
     if held:
-        return {"gold_items": len(held), "new": False}
+        return FrozenGold(len(held), new=False)
     if not 0 < share < 1:
         raise UserError(f"A gold share of {share:g} leaves nothing.", hint="Give a share between 0 and 1, such as 0.1.")
     from imarena.core.records import Item, Mode, Output
@@ -62,7 +70,7 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> d
     workspace.store.put(
         Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
     )
-    return {"gold_items": len(listed), "new": True}
+    return FrozenGold(len(listed), new=True)
 
 
 def calibration_pairs(arena: Arena) -> tuple[Any, Any, Any]:
@@ -127,7 +135,7 @@ def believe(arena: Arena, *, claims: bool) -> Belief:
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
-    drawn = boards(ballot, found, BOARDS) if claims else None
+    drawn = draw_boards(ballot, found, BOARDS) if claims else None
     return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, drawn)
 
 
@@ -139,7 +147,17 @@ def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: f
     return gates_for(arena.pool.lower[inside].ravel(), np.abs(arena.pool.gap[inside]).ravel(), deferral=deferral)
 
 
-def deferral_by_family(arena: Arena, gates: Gates) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class FamilyDeferral:
+    """How many pairs of a family there are, and how many of them pass the gates; `rate` None: there are none."""
+
+    family: str
+    pairs: int
+    routed: int
+    rate: float | None
+
+
+def deferral_by_family(arena: Arena, gates: Gates) -> list[FamilyDeferral]:
     """Share of pairs outside the gold set that pass the gates, overall and by family (CV-Arena table 7)."""
     pairs = arena.pool.open & ~arena.gold[:, None]
     through = gates.passes(arena.pool.lower, np.abs(arena.pool.gap)) & pairs
@@ -150,9 +168,9 @@ def deferral_by_family(arena: Arena, gates: Gates) -> list[dict[str, Any]]:
     ]
 
 
-def _deferral(name: str, through: Any, open_pairs: Any) -> dict[str, Any]:
+def _deferral(name: str, through: Any, open_pairs: Any) -> FamilyDeferral:
     n = int(open_pairs.sum())
-    return {"family": name, "pairs": n, "routed": int(through.sum()), "rate": float(through.sum()) / n if n else None}
+    return FamilyDeferral(name, n, int(through.sum()), float(through.sum()) / n if n else None)
 
 
 @dataclass(frozen=True)
@@ -165,6 +183,66 @@ class PlanTarget:
     confidence: float = 0.95
     cost_vote: float = 0.1
     raters: int = 1
+
+
+@dataclass(frozen=True)
+class ModelForecast:
+    """One model: its rating, its half-width now, and the votes on the whole board until it is within the target."""
+
+    model: str
+    rating: float
+    half_width_now: float
+    votes_needed: int | None
+    """None: over a million."""
+
+
+@dataclass(frozen=True)
+class VotesNeeded:
+    """The votes for all models and for each of them, and what can be had here. None: over a million."""
+
+    votes_needed: int | None
+    votes_likely: tuple[int | None, ...]
+    votes_per_rater: int | None
+    cost: float | None
+    half_width_now: float
+    half_width_then: float
+    widest: str
+    by_model: tuple[ModelForecast, ...]
+    battles: int
+    votes_left: int
+    half_width_left: float
+
+
+@dataclass(frozen=True)
+class VotePlan:
+    """How many votes, at what cost, to reach which interval; and whether the top is known already."""
+
+    judge: str
+    notices: tuple[Notice, ...]
+    items: int
+    models: int
+    votes_so_far: int
+    controls_so_far: int
+    wanted: VotesNeeded
+    target: float
+    top: tuple[str, ...]
+    top_confidence: float
+    stop: bool
+    tau: float | None
+    delta: float | None
+    deferral: tuple[FamilyDeferral, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "judge": self.judge,
+            **notice_fields(self.notices),
+            **{name: getattr(self, name) for name in ("items", "models", "votes_so_far", "controls_so_far")},
+            **asdict(self.wanted),
+            "spread": "evenly: route assign --policy random",
+            **{name: getattr(self, name) for name in ("target", "top", "top_confidence", "stop", "tau", "delta")},
+            "deferral": [asdict(line) for line in self.deferral],
+        }
 
 
 def check_confidence(confidence: float) -> None:
@@ -184,9 +262,7 @@ def _own_gap(arena: Arena) -> float:
     return float(np.sqrt(2 * m / (m - 1) * own.var(axis=1).mean()))
 
 
-def plan(
-    workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates | None, deferral: float
-) -> dict[str, Any]:
+def plan(workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates | None, deferral: float) -> VotePlan:
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
@@ -197,68 +273,68 @@ def plan(
     sure = top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
     wanted = _wanted(arena, belief, told, wish)
-    return {
-        "judge": arena.judge,
-        **notice_fields((*arena.notices, *_plan_notices(wanted, wish))),
-        "items": arena.pool.n_items,
-        "models": arena.pool.n_models,
-        "votes_so_far": len(arena.work),
-        "controls_so_far": len(arena.votes) - len(arena.work),
-        **wanted,
-        "spread": "evenly: route assign --policy random",
-        "target": wish.target,
-        "top": [arena.pool.models[place] for place in order[:top]],
-        "top_confidence": sure,
-        "stop": sure >= wish.confidence,
-        "tau": chosen.tau,
-        "delta": chosen.delta,
-        "deferral": deferral_by_family(arena, chosen),
-    }
+    return VotePlan(
+        judge=arena.judge,
+        notices=(*arena.notices, *_plan_notices(wanted, wish)),
+        items=arena.pool.n_items,
+        models=arena.pool.n_models,
+        votes_so_far=len(arena.work),
+        controls_so_far=len(arena.votes) - len(arena.work),
+        wanted=wanted,
+        target=wish.target,
+        top=tuple(arena.pool.models[place] for place in order[:top]),
+        top_confidence=sure,
+        stop=sure >= wish.confidence,
+        tau=chosen.tau,
+        delta=chosen.delta,
+        deferral=tuple(deferral_by_family(arena, chosen)),
+    )
 
 
-def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> dict[str, Any]:
+def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> VotesNeeded:
     """The votes for all models and for each of them, and what can be had here."""
     need = told.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
     each = [
-        {
-            "model": arena.pool.models[place],
-            "rating": float(ratings[place]),
-            "half_width_now": float(told.now[place]),
-            "votes_needed": told.needed(wish.target, np.array([place])).votes,
-        }
+        ModelForecast(
+            model=arena.pool.models[place],
+            rating=float(ratings[place]),
+            half_width_now=float(told.now[place]),
+            votes_needed=told.needed(wish.target, np.array([place])).votes,
+        )
         for place in np.argsort(-belief.theta).tolist()
     ]
     battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
-    widest = each[int(np.argmax([MOST if line["votes_needed"] is None else line["votes_needed"] for line in each]))]
-    return {
-        "votes_needed": need.votes,
-        "votes_likely": list(need.likely),
-        "votes_per_rater": None if need.votes is None else -(-need.votes // wish.raters),
-        "cost": None if need.votes is None else need.votes * wish.cost_vote,
-        "half_width_now": float(told.now.max()),
-        "half_width_then": float(told.now.max()) if need.votes == 0 else told.widest(need.votes or MOST),
-        "widest": widest["model"],
-        "by_model": each,
-        "battles": battles,
-        "votes_left": left,
-        "half_width_left": told.widest(left) if left else float(told.now.max()),
-    }
+    widest = each[int(np.argmax([MOST if line.votes_needed is None else line.votes_needed for line in each]))]
+    return VotesNeeded(
+        votes_needed=need.votes,
+        votes_likely=tuple(need.likely),
+        votes_per_rater=None if need.votes is None else -(-need.votes // wish.raters),
+        cost=None if need.votes is None else need.votes * wish.cost_vote,
+        half_width_now=float(told.now.max()),
+        half_width_then=float(told.now.max()) if need.votes == 0 else told.widest(need.votes or MOST),
+        widest=widest.model,
+        by_model=tuple(each),
+        battles=battles,
+        votes_left=left,
+        half_width_left=told.widest(left) if left else float(told.now.max()),
+    )
 
 
-def _plan_notices(wanted: dict[str, Any], wish: PlanTarget) -> list[Notice]:
+def _plan_notices(wanted: VotesNeeded, wish: PlanTarget) -> list[Notice]:
     """What stands between the wish and this arena."""
     found = []
-    need, widest = wanted["votes_needed"], wanted["widest"]
-    others = [line["votes_needed"] for line in wanted["by_model"] if line["model"] != widest]
-    rest = MOST if None in others else max(others)
+    need, widest = wanted.votes_needed, wanted.widest
+    rest = max(
+        MOST if line.votes_needed is None else line.votes_needed for line in wanted.by_model if line.model != widest
+    )
     if (MOST if need is None else need) > 2 * max(rest, 1):
         values: JsonDict = {"model": widest, "target": wish.target, "votes": rest}
         found.append(Notice(code="one_model_needs_most_votes", values=values))
-    if (MOST if need is None else need) > wanted["votes_left"]:
-        values = {name: wanted[name] for name in ("battles", "votes_left")}
-        values |= {"raters": wish.raters, "half_width": wanted["half_width_left"], "target": wish.target}
+    if (MOST if need is None else need) > wanted.votes_left:
+        values = {"battles": wanted.battles, "votes_left": wanted.votes_left}
+        values |= {"raters": wish.raters, "half_width": wanted.half_width_left, "target": wish.target}
         found.append(Notice(code="too_few_votes_left", values=values))
     return found

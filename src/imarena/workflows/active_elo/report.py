@@ -6,6 +6,7 @@ best (table 6); other judges and metrics against the board with paired tests (ta
 """
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from imarena.core import Progress, UserError
@@ -78,7 +79,7 @@ def active_report(
         **notice_fields((*arena.notices, *(notice for one in boards.values() for notice in one.notices))),
         "tau": used.tau,
         "delta": used.delta,
-        "deferral": deferral_by_family(arena, used),
+        "deferral": [asdict(line) for line in deferral_by_family(arena, used)],
         "calibration": calibrations_of(workspace, arena.judge, scores.range),
         "boards": {name: standing_rows(one) for name, one in boards.items()},
         "settings": {name: one.settings for name, one in boards.items()},

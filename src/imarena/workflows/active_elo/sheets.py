@@ -6,8 +6,8 @@ It never takes the place of votes not yet read.
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import select
 
@@ -57,7 +57,16 @@ def sheet_at(workspace: Workspace, made: Sequence[Assignment], path: Path | None
         part.unlink(missing_ok=True)
 
 
-def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str] = ()) -> dict[str, Any]:
+@dataclass(frozen=True)
+class WrittenSheet:
+    """A sheet that was written: of which campaign, with how many assignments, and where."""
+
+    campaign: str
+    assignments: int
+    file: str
+
+
+def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str] = ()) -> WrittenSheet:
     """The sheet of what a campaign still waits for, once more: all of it, or some raters' part."""
     found = get_campaign(workspace, campaign)
     last = {row["assignment_id"]: row["retracted"] for row in workspace.store.rows(Vote)}
@@ -79,7 +88,7 @@ def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str]
         raise UserError(f"'{found.name}' waits for no vote{whom}.", hint="Ask for some: imarena route assign.")
     with sheet_at(workspace, waiting, path):
         pass
-    return {"campaign": found.campaign_id, "assignments": len(waiting), "file": str(path)}
+    return WrittenSheet(found.campaign_id, len(waiting), str(path))
 
 
 def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder: Path) -> None:

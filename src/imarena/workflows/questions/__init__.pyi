@@ -8,6 +8,7 @@ from .estimates import estimate as estimate
 from .executor_choice import computes as computes
 from .executor_choice import executor_of_editors as executor_of_editors
 from .executor_choice import judge_terms as judge_terms
+from .expected_objects import ListedObjects as ListedObjects
 from .expected_objects import expected_objects as expected_objects
 from .expected_objects import lists as lists
 from .expected_objects_run import list_objects as list_objects

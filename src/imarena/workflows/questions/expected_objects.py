@@ -155,13 +155,22 @@ def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[
     return listed if listed is not None else tuple(str(each) for each in offline_objects(question.instruction))
 
 
+@dataclass(frozen=True)
+class ListedObjects:
+    """The things that a correct output of an item shows."""
+
+    dataset: str
+    key: str
+    objects: tuple[str, ...]
+
+
 def lists(
     workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
-) -> list[dict[str, Any]]:
+) -> list[ListedObjects]:
     """The list of every item's first turn, as raters are shown it."""
     where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
     look = all_lists(workspace)
     return [
-        {"dataset": item.dataset, "key": item.key, "objects": list(look(item, 0, Mode.SINGLE))}
+        ListedObjects(item.dataset, item.key, look(item, 0, Mode.SINGLE))
         for item in workspace.store.records(Item, **where)
     ]

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlalchemy import Select, case, func, or_, select, union, union_all
@@ -53,6 +53,19 @@ class CampaignProgress:
     """Repeats and known answers: tasks that tell something of raters. They are among no other figure."""
     held_until: str | None = None
     """When the last of the tasks in hand goes back to others."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json`` and for the wire."""
+        campaign = self.campaign
+        return {
+            "campaign_id": campaign.campaign_id,
+            "name": campaign.name,
+            "kind": campaign.kind,
+            "open": campaign.open,
+            "paused": plan_of(campaign).paused,
+            "created_at": campaign.created_at.isoformat(),
+            **{part.name: getattr(self, part.name) for part in fields(self) if part.name != "campaign"},
+        }
 
 
 def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
@@ -292,26 +305,3 @@ def items_in_hand(workspace: Workspace) -> set[str]:
     )
     with reading(workspace.store.engine) as connection:
         return set(connection.execute(query).scalars())
-
-
-def progress_json(found: CampaignProgress) -> dict[str, Any]:
-    """For ``--json`` and for the wire."""
-    campaign = found.campaign
-    return {
-        "campaign_id": campaign.campaign_id,
-        "name": campaign.name,
-        "kind": campaign.kind,
-        "open": campaign.open,
-        "paused": plan_of(campaign).paused,
-        "created_at": campaign.created_at.isoformat(),
-        "units": found.units,
-        "slots": found.slots,
-        "votes": found.votes,
-        "held": found.held,
-        "skipped": found.skipped,
-        "raters": found.raters,
-        "complete_units": found.complete_units,
-        "checks": found.checks,
-        "checks_done": found.checks_done,
-        "held_until": found.held_until,
-    }

@@ -4,6 +4,7 @@ What is asked does not change (kind, dimension, which items and editors, seed, t
 mark): votes before and after would answer different questions under one name. Make another campaign for that.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -45,6 +46,15 @@ class CampaignChanges(BaseModel):
     """Empty: none."""
 
 
+@dataclass(frozen=True)
+class CampaignEdit:
+    """One change of a campaign: when, by whom, and the old and the new value of each setting."""
+
+    at: str
+    by: str
+    changes: dict[str, dict[str, Any]]
+
+
 def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignChanges, by: str) -> Campaign:
     """Change a campaign and note who did; what is the same as before is not noted."""
     wanted = changes.model_dump(exclude_none=True)
@@ -61,10 +71,11 @@ def change_campaign(workspace: Workspace, campaign_id: str, changes: CampaignCha
     return new
 
 
-def history(campaign: Campaign) -> list[dict[str, Any]]:
-    """What was changed, the newest first: ``at``, ``by`` and ``changes`` with the old and the new value of each."""
+def history(campaign: Campaign) -> list[CampaignEdit]:
+    """What was changed, the newest first."""
     found = campaign.settings.get("history")
-    return [dict(one) for one in reversed(found) if isinstance(one, dict)] if isinstance(found, list) else []
+    entries: list[Any] = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [CampaignEdit(one["at"], one["by"], one["changes"]) for one in reversed(entries)]
 
 
 def _locked(connection: Connection, campaign_id: str) -> Campaign:

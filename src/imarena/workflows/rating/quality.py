@@ -5,7 +5,6 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import func, select
 
@@ -65,6 +64,38 @@ class RaterWork:
         """The time of the middle answer; None where no answer came with one."""
         return statistics.median(self.times) if self.times else None
 
+    @property
+    def left_share(self) -> float | None:
+        """Of the votes for a side, the share for the left one; None where there are none."""
+        return sum(self.sides) / len(self.sides) if self.sides else None
+
+
+@dataclass(frozen=True)
+class CriterionAgreement:
+    """Agreement among the raters of a campaign on one criterion. What is undefined is None, with the reason."""
+
+    criterion: str
+    alpha: float | None
+    alpha_level: str
+    alpha_low: float | None
+    alpha_high: float | None
+    alpha_interval_reason: str
+    fleiss_kappa: float | None
+    pairwise_agreement: float | None
+    n_units: int
+    n_raters: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class SkippedTasks:
+    """One reason for skipping tasks: how often, on which items, and the newest words."""
+
+    reason: str
+    count: int
+    items: tuple[str, ...]
+    words: tuple[str, ...]
+
 
 def casts(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -> Iterator[AnsweredTask]:
     """All live votes of a campaign, those that came on a sheet last. `excluded`: also of raters who are excluded."""
@@ -110,7 +141,7 @@ def _columns(found: Sequence[AnsweredTask]) -> dict[str, tuple[list[str], list[s
     }
 
 
-def agreement(workspace: Workspace, campaign: Campaign, place: Place = "terminal") -> list[dict[str, Any]]:
+def agreement(workspace: Workspace, campaign: Campaign, place: Place = "terminal") -> list[CriterionAgreement]:
     """Agreement by criterion; what is undefined says why. Alpha and its interval are those of `agree`."""
     from imarena.stats import Level, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
 
@@ -125,19 +156,19 @@ def agreement(workspace: Workspace, campaign: Campaign, place: Place = "terminal
         if len(units) == len(unit_names):  # nobody answered what another did
             reasons[sentence(Notice(code="one_answer_each"), place)] = None
         report.append(
-            {
-                "criterion": criterion,
-                "alpha": alpha.value,
-                "alpha_level": level,
-                "alpha_low": alpha.low,
-                "alpha_high": alpha.high,
-                "alpha_interval_reason": alpha.interval_reason,
-                "fleiss_kappa": kappa.value,
-                "pairwise_agreement": pairs.value,
-                "n_units": len(unit_names),
-                "n_raters": len(rater_names),
-                "reason": "; ".join(reasons),
-            }
+            CriterionAgreement(
+                criterion=criterion,
+                alpha=alpha.value,
+                alpha_level=level,
+                alpha_low=alpha.low,
+                alpha_high=alpha.high,
+                alpha_interval_reason=alpha.interval_reason,
+                fleiss_kappa=kappa.value,
+                pairwise_agreement=pairs.value,
+                n_units=len(unit_names),
+                n_raters=len(rater_names),
+                reason="; ".join(reasons),
+            )
         )
     return report
 
@@ -160,7 +191,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     return sorted(people.values(), key=lambda work: work.seq)
 
 
-def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any]]:
+def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[SkippedTasks]:
     """Why tasks were skipped: each with how often, on which items and the newest words; the most frequent first."""
     query = (
         select(events, assignments.c.item_id)
@@ -168,19 +199,20 @@ def skip_reasons(workspace: Workspace, campaign: Campaign) -> list[dict[str, Any
         .where(assignments.c.campaign_id == campaign.campaign_id, events.c.kind == "skipped")
         .order_by(events.c.seq.desc())
     )
-    found: dict[str, dict[str, Any]] = {}
+    items: dict[str, list[str]] = defaultdict(list)
+    written: dict[str, list[str]] = defaultdict(list)
     with reading(workspace.store.engine) as connection:
         rows = connection.execute(query).mappings().all()
     for row in rows:
         event = from_row(Event, {name: value for name, value in row.items() if name != "item_id"})
         reason, _, words = event.reason.partition(": ") if isinstance(event, Event) else ("", "", "")
-        entry = found.setdefault(reason, {"reason": reason, "count": 0, "items": [], "words": []})
-        entry["count"] += 1
-        if row["item_id"] not in entry["items"]:
-            entry["items"].append(row["item_id"])
+        items[reason].append(row["item_id"])
         if words:
-            entry["words"].append(words)
-    return sorted(found.values(), key=lambda one: -int(one["count"]))
+            written[reason].append(words)
+    found = [
+        SkippedTasks(reason, len(on), tuple(dict.fromkeys(on)), tuple(written[reason])) for reason, on in items.items()
+    ]
+    return sorted(found, key=lambda one: -one.count)
 
 
 def _people(workspace: Workspace, campaign: Campaign) -> dict[str, RaterWork]:

@@ -37,7 +37,7 @@ _TRIES = 5
 
 
 class Refusal(UserError):
-    """A request of a rater that the rules forbid; `code` is for programs."""
+    """A request that the rules forbid; `code` is for programs."""
 
     def __init__(self, code: str, message: str, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)

@@ -25,6 +25,7 @@ from imarena.workflows.serving.page_cache import (
 )
 from imarena.workflows.serving.snapshot import Sight
 from imarena.workflows.views import (
+    CHECKS,
     EQUAL,
     PREFERENCES,
     REPLACED,
@@ -85,15 +86,17 @@ class ShownJudgment:
     reason: str
 
 
-def hidden_items(looking: Looking) -> set[str]:
+def hidden_items(looking: Looking, *, leads: bool = False) -> set[str]:
     """Items that only leads may look up: raters are looking at them now."""
+    if leads:
+        return set()
     always = looking.kept("hidden", lambda: items_in_open_campaigns(looking.workspace))
     return always | items_in_hand(looking.workspace)
 
 
 def may_see(looking: Looking, item_id: str, *, leads: bool) -> None:
     """Raise where an item is in an open campaign and the person does not lead one."""
-    if not leads and item_id in hidden_items(looking):
+    if item_id in hidden_items(looking, leads=leads):
         raise Hidden("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
 
 
@@ -223,7 +226,10 @@ def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows:
 def load_battle(
     looking: Looking, identity: str, *, leads: bool, filters: BattleFilters = EVERYTHING
 ) -> tuple[Pair, list[ShownVote], list[ShownJudgment]]:
-    """One battle with all that was said, and what of it counts."""
+    """One battle with all that was said, and what of it counts.
+
+    Taking a vote back says nothing itself: it marks what it took. How raters are checked leads alone know.
+    """
     sight = looking.sight()
     index = index_of(sight)
     found = ids_of(looking, sight).find(sight.view, index, identity)
@@ -232,7 +238,8 @@ def load_battle(
     pair: Pair = BattleList(sight, filters, np.array([found]))[0]
     may_see(looking, pair.item_id, leads=leads)
     seqs = [int(sight.view.entries.seq[side[found]]) for side in (index.left, index.right)]
-    return pair, _votes(sight.view, seqs), _judgments(looking, sight.view, pair)
+    cast = [one for one in _votes(sight.view, seqs) if not one.vote.retracted and (leads or one.reason not in CHECKS)]
+    return pair, cast, _judgments(looking, sight.view, pair)
 
 
 def _votes(view: View, seqs: list[int]) -> list[ShownVote]:

@@ -61,6 +61,30 @@ class JudgeBehaviour:
     with_people: int = 0
     cost_usd: float = 0.0
 
+    @property
+    def order_agreement(self) -> float | None:
+        """Share of pairs judged in both orders where both say the same."""
+        return _share(self.same, self.both_orders)
+
+    @property
+    def first_share(self) -> float | None:
+        """Of the verdicts for a side, the share for the one shown first."""
+        return _share(self.first, self.sided)
+
+    @property
+    def tie_share(self) -> float | None:
+        """Of the preferences, the share of ties."""
+        return _share(self.ties, self.preferences)
+
+    @property
+    def people_share(self) -> float | None:
+        """Share of pairs where the judge says what most people say."""
+        return _share(self.with_people, self.people_pairs)
+
+
+def _share(hits: int, n: int) -> float | None:
+    return hits / n if n else None
+
 
 @dataclass(frozen=True)
 class Decided:

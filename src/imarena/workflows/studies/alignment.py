@@ -1,11 +1,26 @@
 """align on a workspace: its judges against its people, by scores and ratings, and by battles and votes."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from imarena.agreement import AlignOptions, VerdictColumns, align, align_verdicts, only
+from imarena.agreement import (
+    HUMAN_WORDS,
+    JUDGE_WORDS,
+    Alignment,
+    AlignOptions,
+    VerdictAlignment,
+    VerdictColumns,
+    align,
+    align_verdicts,
+    is_battle_file,
+    only,
+    ratings_from_file,
+    scores_from_file,
+    verdicts_from_file,
+)
 from imarena.core import UserError, counted
 from imarena.core.notices import Notice, sentences
 from imarena.storage import Workspace
@@ -22,8 +37,7 @@ def align_workspace(
 ) -> dict[str, Any]:
     """Whatever the data allow; where they allow nothing it raises and says what is missing."""
     options = dict(options)
-    if missing not in ("exclude", "wrong"):
-        raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
+    without_verdict = _missing(missing)
     chosen = check_judges(workspace, judges)
     conditions = options.pop("only", ())
     ratings = only(ratings_from_store(workspace), conditions)
@@ -47,7 +61,7 @@ def align_workspace(
             verdicts,
             votes,
             by=by,
-            missing="wrong" if missing == "wrong" else "exclude",
+            missing=without_verdict,
             compare=bool(options.get("compare")),
         )
         document["verdicts"] = found.to_json()
@@ -67,6 +81,35 @@ def align_workspace(
             hint=_MEET if len(ratings) or len(votes) else f"{_MEET} {_PEOPLE}",
         )
     return document
+
+
+def align_files(
+    from_file: Path, against: Path, options: dict[str, Any], missing: str = "exclude"
+) -> Alignment | VerdictAlignment:
+    """Two tables: a judge's scores against ratings, or a judge's battles against people's."""
+    battles = is_battle_file(from_file)
+    if battles != is_battle_file(against):
+        raise UserError(
+            "One table holds battles and the other does not.",
+            hint="Compare scores with ratings, or a judge's battles with people's battles.",
+        )
+    if not battles:
+        settings = {name: value for name, value in options.items() if name != "only"}
+        ratings = only(ratings_from_file(against), options.get("only", ()))
+        return align(scores_from_file(from_file), ratings, AlignOptions(**settings))
+    verdicts = verdicts_from_file(from_file, words=JUDGE_WORDS)
+    votes = verdicts_from_file(against, words=HUMAN_WORDS)
+    by, compare = tuple(options.get("by", ())), bool(options.get("compare"))
+    return align_verdicts(verdicts, votes, by=by, missing=_missing(missing), compare=compare)
+
+
+def _missing(text: str) -> Literal["exclude", "wrong"]:
+    """What becomes of battles without a verdict of the judge."""
+    if text == "wrong":
+        return "wrong"
+    if text == "exclude":
+        return "exclude"
+    raise UserError(f"Unknown --missing '{text}'.", hint="Known: exclude, wrong.")
 
 
 def _notices(verdicts: VerdictColumns, by_scores: Sequence[str]) -> Iterator[Notice]:

@@ -48,6 +48,24 @@ SENSITIVITY: dict[str, tuple[str, str]] = {
 """CV-Arena table 9: both thresholds loosened and tightened by 50 points of a judge of 0 to 1000."""
 
 
+SEPARATOR = ";"
+"""Between policies, some of whose names hold commas; a comma serves where none does."""
+
+
+def named_policies(text: str) -> tuple[str, ...]:
+    """The policies that a text names: paper, sensitivity, all, or a list."""
+    if text == "paper":
+        return tuple(POLICIES)
+    if text == "sensitivity":
+        return tuple(SENSITIVITY)
+    if text == "all":
+        return (*POLICIES, *EXTRA_POLICIES)
+    whole = [part.strip() for part in text.split(SEPARATOR) if part.strip()]
+    if len(whole) == 1 and whole[0] not in {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}:
+        whole = [part.strip() for part in text.split(",") if part.strip()]
+    return tuple(whole)
+
+
 @dataclass(frozen=True)
 class SimulationPlan:
     """What to compare."""

@@ -1,0 +1,30 @@
+"""The words beside the pictures of a rater's task."""
+
+from imarena.core.records import Assignment, Item
+from imarena.storage import Workspace
+from imarena.workflows.questions import expected_objects
+from imarena.workflows.rating import Shelves
+from imarena.workflows.views import instruction_of
+
+
+def instruction_of_task(shelves: Shelves, assignment: Assignment) -> str:
+    """What the editor was asked to do; where no output is shown, the instruction of the turn itself."""
+    item = shelves.item(assignment.item_id)
+    if assignment.left_id is None:
+        return item.turns[assignment.turn].instruction
+    output = shelves.output(assignment.left_id)
+    return instruction_of(item, output.turn, output.mode)
+
+
+def objects_of_task(workspace: Workspace, shelves: Shelves, assignment: Assignment) -> list[str]:
+    """Objects that a result should show: the item's own list, a model's, or what the instruction names."""
+    item = shelves.item(assignment.item_id)
+    if assignment.left_id is None:
+        return list(expected_objects(workspace, item, assignment.turn))
+    output = shelves.output(assignment.left_id)
+    return list(expected_objects(workspace, item, output.turn, output.mode))
+
+
+def classes_of(item: Item) -> str:
+    """The family, task and topic that a check holds an item against."""
+    return " · ".join(name for name in (item.family, item.task, item.topic) if name)
