@@ -10,9 +10,6 @@ from .chat.client_chat import options_at as options_at
 from .chat.imagenworld import make_lister as make_lister
 from .chat.imagenworld import objects_of as objects_of
 from .chat.judge import pass_name as pass_name
-from .chat.prompt import Prompt as Prompt
-from .chat.prompt import check_exhibit as check_exhibit
-from .chat.prompt import render_prompt as render_prompt
 from .compute_time import ComputeTime as ComputeTime
 from .compute_time import count_new as count_new
 from .compute_time import measure_compute_time as measure_compute_time

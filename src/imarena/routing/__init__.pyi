@@ -80,7 +80,7 @@ from .units import CandidateItem as CandidateItem
 from .units import CandidateOutput as CandidateOutput
 from .units import Unit as Unit
 from .units import another_assignment as another_assignment
-from .units import choose_items as choose_items
+from .units import choose_campaign_items as choose_campaign_items
 from .units import choose_units as choose_units
 from .units import slot_changes as slot_changes
 from .units import unit_assignments as unit_assignments

@@ -53,7 +53,7 @@ def side_swapped(seed: int, unit: str, slot: int) -> bool:
     return int(sha256_hex(f"side:{seed}:{unit}:{slot}".encode())[:8], 16) % 2 == 1
 
 
-def choose_items(plan: CampaignPlan, items: Iterable[CandidateItem]) -> list[str]:
+def choose_campaign_items(plan: CampaignPlan, items: Iterable[CandidateItem]) -> list[str]:
     """Ids of the items: filtered, and where asked for a stratified sample by task and topic."""
     strata: dict[tuple[str, str], list[str]] = defaultdict(list)
     for item in items:

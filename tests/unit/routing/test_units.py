@@ -10,7 +10,7 @@ from imarena.routing.units import (
     CandidateOutput,
     Unit,
     another_assignment,
-    choose_items,
+    choose_campaign_items,
     choose_units,
     slot_changes,
     unit_assignments,
@@ -24,12 +24,12 @@ def output(item: str, editor: str, image: str = "", turn: int = 0) -> CandidateO
 
 
 def test_items_are_filtered_and_sampled_by_stratum() -> None:
-    assert set(choose_items(CampaignPlan(name="c", datasets=("e",)), ITEMS)) == {"i8", "i9"}
+    assert set(choose_campaign_items(CampaignPlan(name="c", datasets=("e",)), ITEMS)) == {"i8", "i9"}
     plan = CampaignPlan(name="c", per_stratum=2, seed=3)
-    chosen = choose_items(plan, ITEMS)
+    chosen = choose_campaign_items(plan, ITEMS)
     assert sum(int(one[1:]) % 2 for one in chosen) == 2
     assert len(chosen) == 4
-    assert chosen == choose_items(plan, reversed(ITEMS)), "the order of the store does not matter"
+    assert chosen == choose_campaign_items(plan, reversed(ITEMS)), "the order of the store does not matter"
 
 
 def test_pairs_are_of_one_question_and_never_of_one_file() -> None:

@@ -16,7 +16,7 @@ from imarena.routing import (
     CandidateOutput,
     KnownTask,
     Unit,
-    choose_items,
+    choose_campaign_items,
     choose_units,
     plan_of,
     unit_assignments,
@@ -126,7 +126,7 @@ def offer_missing(workspace: Workspace) -> int:
 
 def plan_units(workspace: Workspace, plan: CampaignPlan) -> list[Unit]:
     """What a plan asks about, in the order of offering."""
-    items = choose_items(plan, _candidate_items(workspace))
+    items = choose_campaign_items(plan, _candidate_items(workspace))
     return choose_units(plan, items, () if plan.kind == "check" else _candidate_outputs(workspace))
 
 
