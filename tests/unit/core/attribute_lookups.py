@@ -12,7 +12,6 @@ _NAMED = re.compile(r"(?:^|_)(?:judges?|editors?|agents?|listers?|minds?|plugins
 """What judges, editors and the parts of an agent are called in this code."""
 ALLOWED = {
     "core/plugins.py": "plug-ins are adapted here, and only here",
-    "__init__.py": "the public names of the package, by module",
 }
 """Files that may look for attributes although they import the type of a judge or an editor."""
 ALLOWED_SUBJECTS = {"self", "later"}
