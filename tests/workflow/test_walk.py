@@ -93,3 +93,10 @@ def test_a_walk_is_short_and_its_files_exist(name: str) -> None:
     for file, function in walk.steps:
         path = ROOT / file if file.startswith("web/src/") else ROOT / "src/imarena" / file
         assert re.search(rf"(def|function) {function}\b", path.read_text()), f"{file} has no {function}"
+
+
+def test_every_path_in_the_document_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    paths = set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", text))
+    assert len(paths) > 30
+    assert not {path for path in paths if not any((ROOT / top / path).exists() for top in ("src/imarena", "."))}
