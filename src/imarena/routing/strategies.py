@@ -34,7 +34,8 @@ def gated(gates: Gates) -> Strategy:
     """CV-Arena's gates: only what passes."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
-        through = gates.passes(pool.lower, np.abs(pool.gap))
+        one, other = pool.scores[:, pool.left], pool.scores[:, pool.right]  # picked once for both gates
+        through = gates.passes(np.minimum(one, other), np.abs(one - other))
         check_routed(through & pool.askable, gates)
         return through.astype(np.float64)
 

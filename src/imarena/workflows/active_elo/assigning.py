@@ -150,12 +150,12 @@ def draw_batch(
     if request.policy == "gold" and not arena.gold.any():
         raise UserError("There is no gold set yet.", hint="Freeze one: imarena route gold --share 0.1")
     items = arena.gold if request.policy == "gold" else ~arena.gold
-    if not (arena.pool.askable & items[:, None]).any():
+    pool = arena.pool if items.all() else replace(arena.pool, present=arena.pool.present & items[:, None])
+    if not pool.askable.any():
         raise UserError(
             "There is no battle whose two pictures are here and differ.",
             hint="Import the outputs with their pixels, or make some: imarena edit.",
         )
-    pool = replace(arena.pool, present=arena.pool.present & items[:, None])
     chosen: list[Strategy] = [at_most(request.votes_per_battle), fair_to_items]
     if request.place:
         unknown = [name for name in request.place if name not in pool.models]
