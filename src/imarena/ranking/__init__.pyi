@@ -21,7 +21,7 @@ from .likelihood.calibrated import fit_calibrated as fit_calibrated
 from .likelihood.corrected import VoteBatch as VoteBatch
 from .likelihood.corrected import correct as correct
 from .likelihood.corrected import refit as refit
-from .likelihood.corrected_draws import boards as boards
+from .likelihood.corrected_draws import draw_boards as draw_boards
 from .options import ActiveEloOptions as ActiveEloOptions
 from .options import EloOptions as EloOptions
 from .options import MixtureOptions as MixtureOptions

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.ranking.likelihood.corrected import VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.routing import (
     Belief,
     Gates,
@@ -204,7 +204,7 @@ def test_a_model_that_wins_everything_sets_the_figure_alone() -> None:
 
 def _belief(votes: VoteBatch) -> Belief:
     found = correct(votes)
-    drawn = boards(votes, found, 2000)
+    drawn = draw_boards(votes, found, 2000)
     return Belief(found.theta[0], found.covariance[0], 0.4, float(found.dispersion[0]), boards=drawn)
 
 

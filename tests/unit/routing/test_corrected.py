@@ -9,7 +9,7 @@ from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.corrected import Scale, corrected_board
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import VoteBatch, correct, refit
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 
 M = 6
 TRUE = np.linspace(1.2, -1.2, M)
@@ -32,7 +32,7 @@ def test_without_votes_the_judge_decides_and_knows_little() -> None:
     votes = ballot(0, np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]) / 3, batch=2)
     found = correct(votes)
     assert order(found.theta[1]) == [5, 4, 3, 2, 1, 0]
-    drawn = boards(votes, found, 2000, at=1)
+    drawn = draw_boards(votes, found, 2000, at=1)
     lead = drawn[:, 5] - drawn[:, 0]
     assert 0.55 < (lead > 0).mean() < 0.95
     assert 2 < lead.std() < 8
@@ -95,7 +95,7 @@ def held(votes: VoteBatch, truth: np.ndarray) -> float:
     found, one, other = correct(votes), *np.triu_indices(truth.shape[1], 1)
     inside = []
     for at, true in enumerate(truth):
-        drawn = boards(votes, found, 1000, at=at)
+        drawn = draw_boards(votes, found, 1000, at=at)
         low, high = np.quantile(drawn[:, one] - drawn[:, other], [0.025, 0.975], axis=0)
         inside.append((low <= true[one] - true[other]) & (true[one] - true[other] <= high))
     return float(np.mean(inside))
@@ -122,7 +122,7 @@ def test_a_model_that_wins_everything_is_surely_ahead_and_nobody_knows_how_far()
     points = np.where(right == 0, 0.0, rng.integers(2, size=(1, 150)))
     votes = VoteBatch(left, right, points, np.zeros((1, 150)), np.zeros((1, M)))
     found = correct(votes)
-    lead = boards(votes, found, 4000) @ np.array([1.0, *[-1 / (M - 1)] * (M - 1)])
+    lead = draw_boards(votes, found, 4000) @ np.array([1.0, *[-1 / (M - 1)] * (M - 1)])
     low, middle, high = np.quantile(lead, [0.025, 0.5, 0.975])
     assert low > 1.5
     assert high - middle > 1.5 * (middle - low)
@@ -135,7 +135,7 @@ def test_draws_agree_with_a_plain_walk_over_the_same_posterior() -> None:
     means = rng.normal(0, 0.5, M)
     votes = ballot(60, means, seed=8, truth=2 * TRUE)
     found = correct(votes)
-    drawn = boards(votes, found, 20_000)
+    drawn = draw_boards(votes, found, 20_000)
     walked = walk(votes, means, float(found.dispersion[0]))
     for share in (0.025, 0.5, 0.975):
         ours, theirs = (np.quantile(sample[:, 0] - sample[:, 3], share) for sample in (drawn, walked))

@@ -12,7 +12,7 @@ from imarena.ranking.battles import Battles, Codes, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.likelihood.calibrated import fit_calibrated
 from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.options import Options
 from imarena.ranking.pairs import ends
 
@@ -49,7 +49,7 @@ def corrected_board(battles: Battles, options: Options, judge: Scale | None = No
         None if weight is None else weight[None],
     )
     found = correct(ballot)
-    draws = boards(ballot, found, max(options.rounds, LEAST_DRAWS), seed=options.seed)
+    draws = draw_boards(ballot, found, max(options.rounds, LEAST_DRAWS), seed=options.seed)
     return votes, _result(found, draws, options, how)
 
 

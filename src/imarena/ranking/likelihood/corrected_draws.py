@@ -32,7 +32,7 @@ where models are many."""
 CHUNK = 1000
 
 
-def boards(
+def draw_boards(
     ballot: VoteBatch, found: Posterior, rounds: int, *, seed: int = 0, at: int = 0, priors: CorrectedOptions = PRIORS
 ) -> FloatArray:
     """(rounds, m) strengths, equally likely; of the ballot at place `at` of the batch."""

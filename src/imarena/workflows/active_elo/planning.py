@@ -9,7 +9,7 @@ from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, JsonDict
 from imarena.judges import range_of
-from imarena.ranking import Options, VoteBatch, boards, correct
+from imarena.ranking import Options, VoteBatch, correct, draw_boards
 from imarena.routing import (
     DEFERRAL,
     LEAST_PAIRS,
@@ -127,7 +127,7 @@ def believe(arena: Arena, *, claims: bool) -> Belief:
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
-    drawn = boards(ballot, found, BOARDS) if claims else None
+    drawn = draw_boards(ballot, found, BOARDS) if claims else None
     return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, drawn)
 
 
