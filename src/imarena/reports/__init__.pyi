@@ -21,6 +21,7 @@ from .page import Section as Section
 from .page import markdown as markdown
 from .page import write_html as write_html
 from .page import write_markdown as write_markdown
+from .rank_details import board_warnings as board_warnings
 from .rank_details import comparison_table as comparison_table
 from .rank_details import neighbours_table as neighbours_table
 from .rank_plots import save_plots as save_plots

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from imarena.core.notices import sentences
 from imarena.core.records import Ranking
 from imarena.reports.tables import Cell, Column, Number, Table
 from imarena.reports.tables.table import columns, count_cell, interval
@@ -118,3 +119,15 @@ def comparison_table(compared: Mapping[str, Any]) -> Table:
         notes += [f"{words}: {', '.join(names[:NAMES_SHOWN])}{more}."] if names else []
     title = f"against {compared['board']}{dated}, {compared['n']} common models"
     return Table(columns("measure", Column("value", ".4f", "undefined")), tuple(rows), title, tuple(notes))
+
+
+def board_warnings(boards: Sequence[Ranking]) -> list[str]:
+    """What holds for all boards once; what holds for some groups with the group's name."""
+    shared = (
+        [notice for notice in boards[0].notices if all(notice in board.notices for board in boards)] if boards else []
+    )
+    found = sentences(shared)
+    for board in boards if len(boards) > 1 else []:
+        name = ", ".join(f"{key} {value}" for key, value in board.scope.items())
+        found += [f"{name}: {text}" for text in sentences(one for one in board.notices if one not in shared)]
+    return found

@@ -8,7 +8,6 @@ import typer
 from imarena.cli.console import emit, print_tables, session, warn
 from imarena.cli.options import refuse_with_table
 from imarena.core import UserError
-from imarena.core.notices import sentences
 
 From = Annotated[Path | None, typer.Option("--from", help="A table of battles: CSV, TSV, JSON Lines or Parquet.")]
 Voters = Annotated[str, typer.Option("--source", help="Workspace: people, judge, all, or auto (see the guide).")]
@@ -135,18 +134,6 @@ def _compared(boards: list[Any], by: str | None, against: Path | None, names: di
     return compare_boards({standing.model: standing.rating for standing in boards[0].models}, against, names)
 
 
-def _warnings(boards: list[Any]) -> list[str]:
-    """What holds for all boards once; what holds for some groups with the group's name."""
-    shared = (
-        [notice for notice in boards[0].notices if all(notice in board.notices for board in boards)] if boards else []
-    )
-    found = sentences(shared)
-    for board in boards if len(boards) > 1 else []:
-        name = ", ".join(f"{key} {value}" for key, value in board.scope.items())
-        found += [f"{name}: {text}" for text in sentences(one for one in board.notices if one not in shared)]
-    return found
-
-
 def _print(
     context: typer.Context,
     boards: list[Any],
@@ -155,7 +142,7 @@ def _print(
     forms: tuple[bool, ...],
     power: bool,
 ) -> None:
-    from imarena.reports import board_data, board_tables, comparison_table, neighbours_table
+    from imarena.reports import board_data, board_tables, board_warnings, comparison_table, neighbours_table
     from imarena.reports.tables import to_csv, to_latex, to_markdown
 
     writers = (None, to_latex, to_markdown)
@@ -163,7 +150,7 @@ def _print(
     if len(chosen) > 1 or (chosen and session(context).json):
         raise UserError("Choose one of --json, --csv, --latex and --markdown.")
     if not session(context).json:
-        for warning in _warnings(boards):
+        for warning in board_warnings(boards):
             warn(warning)
     tables = []
     for board in boards:
