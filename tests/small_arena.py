@@ -12,7 +12,7 @@ from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.studio import DEMO_KEYS, entry_of
 from imarena.workflows.editing.run import EditSettings, edit_items
 from imarena.workflows.exchange.importing import WorkspaceIntake
-from imarena.workflows.questions.cases import Case, ShowableOutputs, load_outputs, sides
+from imarena.workflows.questions.cases import Case, ShowableOutputs, assign_sides, load_outputs
 from imarena.workflows.questions.judging import judge_cases
 
 HABITS = ("exact", "artefacts", "returns-input")
@@ -45,7 +45,7 @@ def battle_all(workspace: Workspace) -> ShowableOutputs:
     cases: list[Case] = []
     for (item_id, _, _), outputs in sorted(board.slots.items()):
         for one, other in combinations(sorted(outputs, key=lambda output: output.editor or ""), 2):
-            left, right = sides(one, other)
+            left, right = assign_sides(one, other)
             cases += [Case(board.items[item_id], left, right, o) for o in (Order.LEFT_FIRST, Order.RIGHT_FIRST)]
     judge_cases(workspace, JUDGES.get("builtin")({}, None), cases, parents=board.parents)
     return board

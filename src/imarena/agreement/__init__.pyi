@@ -3,9 +3,9 @@ from .columns import Range as Range
 from .columns import RatingColumns as RatingColumns
 from .columns import ScoreColumns as ScoreColumns
 from .columns import VerdictColumns as VerdictColumns
+from .columns import filter_ratings as filter_ratings
+from .columns import filter_rows as filter_rows
 from .columns import is_battle_file as is_battle_file
-from .columns import only as only
-from .columns import only_fitting as only_fitting
 from .columns import ratings_from_file as ratings_from_file
 from .columns import scores_from_file as scores_from_file
 from .columns import verdicts_from_file as verdicts_from_file
@@ -15,7 +15,7 @@ from .judges import align as align
 from .pair_votes import pair_ratings as pair_ratings
 from .pair_votes import votes_as_ratings as votes_as_ratings
 from .raters import Agreement as Agreement
-from .raters import agree as agree
+from .raters import measure_agreement as measure_agreement
 from .verdicts import HUMAN_WORDS as HUMAN_WORDS
 from .verdicts import JUDGE_WORDS as JUDGE_WORDS
 from .verdicts import VerdictAlignment as VerdictAlignment

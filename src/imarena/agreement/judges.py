@@ -28,7 +28,7 @@ from imarena.stats import (
     pearson,
     percentile_interval,
     resampled_correlations,
-    rounded,
+    round_values,
     spearman,
 )
 
@@ -140,8 +140,8 @@ def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
 def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limits: Range) -> dict[str, Any]:
     judge, criterion, group = key
     given = [row for row in rows if row.score is not None]
-    score = rounded(np.array([row.score for row in given], dtype=np.float64))
-    human = rounded([row.human for row in given])
+    score = round_values(np.array([row.score for row in given], dtype=np.float64))
+    human = round_values([row.human for row in given])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
     ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
     bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits)

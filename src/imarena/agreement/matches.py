@@ -12,7 +12,7 @@ import numpy as np
 
 from imarena.agreement.columns import RatingColumns, ScoreColumns
 from imarena.core import UserError
-from imarena.stats import rounded
+from imarena.stats import round_values
 
 People = dict[tuple[str | None, tuple[str, ...]], list[tuple[str, float]]]
 """(criterion, key) to the raters and their values; the key is `unit` and the shared columns but the criterion."""
@@ -84,7 +84,7 @@ def match_scores(
             met = True
             criterion = theirs if theirs is not None else (own[row] if own else None)
             group = tuple(column[row] for column in groups)
-            human = float(rounded(np.mean(sorted(value for _, value in given))))
+            human = float(round_values(np.mean(sorted(value for _, value in given))))
             score = _signed(scores.score[row], judge in lower_is_better)
             matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(given)))
         unrated += not met

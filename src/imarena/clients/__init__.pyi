@@ -20,7 +20,7 @@ from .messages import image_part as image_part
 from .messages import single_question as single_question
 from .queue_api import Queue as Queue
 from .queue_api import QueueTemplate as QueueTemplate
-from .reachable import need_listener as need_listener
+from .reachable import check_reachable as check_reachable
 from .replies import EndpointAnswer as EndpointAnswer
 from .replies import Failure as Failure
 from .replies import FailureKind as FailureKind

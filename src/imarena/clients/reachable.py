@@ -9,7 +9,7 @@ from imarena.core import UserError
 _PATIENCE_S = 3.0
 
 
-def need_listener(endpoint: Endpoint) -> None:
+def check_reachable(endpoint: Endpoint) -> None:
     """Raise where every address of an endpoint refuses a connection or has no host; nothing is sent.
 
     Whatever is slow or odd in other ways is left to the client, which knows how to wait.

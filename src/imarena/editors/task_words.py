@@ -25,7 +25,7 @@ def task_type(request: EditRequest) -> str:
     return f"{many}RI{kind}" if many else f"TI{kind}"
 
 
-def wrapped(request: EditRequest) -> str:
+def wrap_instruction(request: EditRequest) -> str:
     """The instruction with what a model should know around it."""
     known = _words()
     task = known["tasks"][task_type(request)]

@@ -16,7 +16,7 @@ Need = Literal["nothing", "chat", "vision", "records"]
 
 
 @dataclass(frozen=True)
-class Card:
+class JudgeCard:
     """What a user has to know to choose a judge."""
 
     path: str
@@ -42,8 +42,8 @@ BUILTIN_LIMITS = (
 
 _GEDIT = "imarena.judges.chat.geditbench_pairwise"
 
-CARDS: Mapping[str, Card] = {
-    "builtin": Card(
+CARDS: Mapping[str, JudgeCard] = {
+    "builtin": JudgeCard(
         "imarena.judges.builtin.judge:make",
         "both",
         "nothing",
@@ -51,38 +51,40 @@ CARDS: Mapping[str, Card] = {
         "Pixels and words, no model: an honest baseline.",
         cannot_judge=BUILTIN_LIMITS,
     ),
-    "cv-judge": Card(
+    "cv-judge": JudgeCard(
         "imarena.judges.chat.cv_judge:make_edit",
         "pointwise",
         "chat",
         (0, 1000),
         "CV-Arena's four dimensions of an edit.",
     ),
-    "cv-judge-generate": Card(
+    "cv-judge-generate": JudgeCard(
         "imarena.judges.chat.cv_judge:make_generate",
         "pointwise",
         "chat",
         (0, 1000),
         "CV-Judge without a source.",
     ),
-    "genarena": Card(
+    "genarena": JudgeCard(
         "imarena.judges.chat.genarena_pairwise:make", "pairwise", "chat", None, "Forced choice, 1 to 6 (GenArena)."
     ),
-    "viescore": Card("imarena.judges.chat.viescore:make_edit", "pointwise", "chat", (0, 10), "VIEScore of an edit."),
-    "viescore-generate": Card(
+    "viescore": JudgeCard(
+        "imarena.judges.chat.viescore:make_edit", "pointwise", "chat", (0, 10), "VIEScore of an edit."
+    ),
+    "viescore-generate": JudgeCard(
         "imarena.judges.chat.viescore:make_generate", "pointwise", "chat", (0, 10), "VIEScore of a generated picture."
     ),
-    "editscore": Card(
+    "editscore": JudgeCard(
         "imarena.judges.chat.editscore:make",
         "pointwise",
         "chat",
         (0, 10),
         "VIEScore's questions on 0 to 25, several times.",
     ),
-    "imagenworld": Card(
+    "imagenworld": JudgeCard(
         "imarena.judges.chat.imagenworld:make", "pointwise", "chat", (0, 1), "ImagenWorld's four criteria, each 1 to 5."
     ),
-    "geditbench-instruction-following": Card(
+    "geditbench-instruction-following": JudgeCard(
         f"{_GEDIT}:make_instruction_following",
         "pairwise",
         "chat",
@@ -90,7 +92,7 @@ CARDS: Mapping[str, Card] = {
         "Which does more of what was asked.",
         "instruction_following",
     ),
-    "geditbench-visual-quality": Card(
+    "geditbench-visual-quality": JudgeCard(
         f"{_GEDIT}:make_visual_quality",
         "pairwise",
         "chat",
@@ -98,7 +100,7 @@ CARDS: Mapping[str, Card] = {
         "Which is the better picture; sees no instruction.",
         "visual_quality",
     ),
-    "geditbench-visual-consistency": Card(
+    "geditbench-visual-consistency": JudgeCard(
         f"{_GEDIT}:make_visual_consistency",
         "pairwise",
         "chat",
@@ -106,24 +108,24 @@ CARDS: Mapping[str, Card] = {
         "Which keeps more of what was not to change.",
         "visual_consistency",
     ),
-    "unifiedreward": Card(
+    "unifiedreward": JudgeCard(
         "imarena.judges.chat.unifiedreward:make",
         "pointwise",
         "chat",
         (1, 5),
         "UnifiedReward's three scales of a picture.",
     ),
-    "checklist": Card(
+    "checklist": JudgeCard(
         "imarena.judges.chat.checklist:make", "pointwise", "chat", None, "Weighted yes-or-no questions from a file."
     ),
-    "visionreward": Card(
+    "visionreward": JudgeCard(
         "imarena.judges.chat.visionreward:make",
         "pointwise",
         "chat",
         None,
         "VisionReward's questions and weights, from its files.",
     ),
-    "clipscore": Card(
+    "clipscore": JudgeCard(
         "imarena.judges.local.embeddings:make_clipscore",
         "pointwise",
         "vision",
@@ -131,7 +133,7 @@ CARDS: Mapping[str, Card] = {
         "CLIP likeness of output and words.",
         "instruction_following",
     ),
-    "clip-i": Card(
+    "clip-i": JudgeCard(
         "imarena.judges.local.embeddings:make_clip_i",
         "pointwise",
         "vision",
@@ -139,7 +141,7 @@ CARDS: Mapping[str, Card] = {
         "CLIP likeness of source and output: highest where nothing was changed.",
         "visual_consistency",
     ),
-    "dino": Card(
+    "dino": JudgeCard(
         "imarena.judges.local.embeddings:make_dino",
         "pointwise",
         "vision",
@@ -147,21 +149,21 @@ CARDS: Mapping[str, Card] = {
         "DINO likeness of source and output: highest where nothing was changed.",
         "visual_consistency",
     ),
-    "editreward": Card(
+    "editreward": JudgeCard(
         "imarena.judges.local.reward_head:make_editreward",
         "pointwise",
         "vision",
         None,
         "Reward heads on source and output.",
     ),
-    "hpsv3": Card(
+    "hpsv3": JudgeCard(
         "imarena.judges.local.reward_head:make_hpsv3",
         "pointwise",
         "vision",
         None,
         "A reward head on output and caption.",
     ),
-    "inside-boxes": Card(
+    "inside-boxes": JudgeCard(
         "imarena.judges.inside_boxes:make",
         "pointwise",
         "nothing",
@@ -169,7 +171,7 @@ CARDS: Mapping[str, Card] = {
         "Whether the change stays inside the edit's boxes (stored evidence): highest where nothing was changed.",
         "visual_consistency",
     ),
-    "recorded": Card(
+    "recorded": JudgeCard(
         "imarena.judges.recorded:make", "both", "records", None, "Verdicts from a file, single or pairwise."
     ),
 }

@@ -31,7 +31,7 @@ class BattleVerdict:
     error: str = ""
 
 
-def shown(exhibit: Exhibit, order: Order) -> Exhibit:
+def reorder_exhibit(exhibit: Exhibit, order: Order) -> Exhibit:
     """The exhibit as the judge gets it: `RIGHT_FIRST` puts the recorded right side first."""
     if exhibit.right is None:
         raise UserError("One output has no order.", hint="Give two outputs, or judge this one pointwise.")
@@ -50,12 +50,12 @@ def to_recorded_sides(verdict: Verdict, order: Order) -> Verdict:
     return replace(
         verdict,
         preference=preference,
-        scores=mirrored_scores(verdict.scores),
-        reasons=mirrored_reasons(verdict.reasons),
+        scores=mirror_scores(verdict.scores),
+        reasons=mirror_reasons(verdict.reasons),
     )
 
 
-def mirrored_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
+def mirror_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
     """Evidence under ``left`` and ``right`` with the sides exchanged, and the sign of a ``gap``; prose stays."""
     names = {"left": "right", "right": "left"}
     mirrored: JsonDict = {names.get(name, name): value for name, value in reasons.items()}
@@ -65,7 +65,7 @@ def mirrored_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
     return mirrored
 
 
-def mirrored_scores(scores: Mapping[str, float]) -> dict[str, float]:
+def mirror_scores(scores: Mapping[str, float]) -> dict[str, float]:
     """The same scores with the sides exchanged; what belongs to no side stays."""
     names = {"left": "right", "right": "left"}
     mirrored = {}
@@ -145,7 +145,7 @@ async def ask_both_orders(
 ) -> BattleVerdict:
     """Run one battle with a pairwise judge, in the orders that `policy` asks for."""
     orders = orders_for(policy, key)
-    verdicts = [to_recorded_sides(await judge.judge(shown(exhibit, order)), order) for order in orders]
+    verdicts = [to_recorded_sides(await judge.judge(reorder_exhibit(exhibit, order)), order) for order in orders]
     if len(verdicts) == 2:
         return combine_orders(verdicts[0], verdicts[1])
     one = verdicts[0]

@@ -15,7 +15,7 @@ from imarena.ranking.compare import BoardComparison, compare_ratings
 from imarena.ranking.elo import EloState
 from imarena.ranking.encode import coverage, encode_battles
 from imarena.ranking.options import Options
-from imarena.ranking.signature import signed, table_data
+from imarena.ranking.signature import sign_ranking, table_data
 
 
 def rank(
@@ -50,7 +50,7 @@ def rank(
     chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
     table = load_battles(data, columns=columns, labels=labels)
     made = rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
-    return signed(made, {"source": "table", **table_data(table)})
+    return sign_ranking(made, {"source": "table", **table_data(table)})
 
 
 def load_battles(
@@ -121,7 +121,7 @@ def rank_file(
     table = load_battles(path, columns=columns, labels=labels)
     if by:
         return list(rank_by(table, by, options, **reading))
-    return [signed(rank_table(table, options, **reading), {"source": "table", **table_data(table)})]
+    return [sign_ranking(rank_table(table, options, **reading), {"source": "table", **table_data(table)})]
 
 
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
@@ -139,7 +139,9 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
         scope = {by: value}
         try:
             part = _trimmed(part)
-            board = signed(rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)})
+            board = sign_ranking(
+                rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)}
+            )
         except UserError as error:
             why = Notice(code="group_not_ranked", values={"reason": str(error)})
             board = Ranking(method=options.method, settings={}, n_battles=0, notices=(why,), scope=scope)

@@ -22,11 +22,11 @@ from .forms import form_of_row as form_of_row
 from .migrate import newest_version as newest_version
 from .prepared import PreparedStatement as PreparedStatement
 from .store import Conflict as Conflict
-from .turns import Turns as Turns
+from .turns import WriteQueue as WriteQueue
 from .upkeep import collect_garbage as collect_garbage
 from .upkeep import withdraw_image as withdraw_image
 from .upkeep import withdraw_rater as withdraw_rater
-from .upkeep import withdrawn as withdrawn
+from .upkeep import withdrawn_images as withdrawn_images
 from .verify import item_images as item_images
 from .verify import restart_deep as restart_deep
 from .verify import verify as verify

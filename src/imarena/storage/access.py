@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, RowMapping, Select, func, insert, sel
 from imarena.core import moment_text, sha256_hex
 from imarena.core.records import Rater, now
 from imarena.storage.database import reading, writing
-from imarena.storage.leases import insert_new, join
+from imarena.storage.leases import insert_new, join_campaign
 from imarena.storage.schema import guests, invitations, sessions, tokens
 
 _USED_DAYS = 5 / 1440
@@ -78,7 +78,7 @@ class StoredSession:
     place: str
 
 
-def hashed(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """How a secret is kept. It is long and random, so that a plain hash cannot be searched through."""
     return sha256_hex(secret.encode("utf-8", "surrogatepass"))
 
@@ -110,7 +110,7 @@ def invite(
     """Make an invitation; returns its id and its secret, which is not kept. With `rater_id` it is that rater's own."""
     identity, secret = f"inv_{secrets.token_hex(8)}", secrets.token_urlsafe(32)
     row = {
-        "id": identity, "secret_hash": hashed(secret), "campaign_id": campaign_id, "role": role, "name": name,
+        "id": identity, "secret_hash": hash_secret(secret), "campaign_id": campaign_id, "role": role, "name": name,
         "max_people": max_people, "person_param": person_param, "created_at": _later(0), "expires_at": _later(days),
     }  # fmt: skip
     with writing(engine) as connection:
@@ -158,10 +158,10 @@ def revoke_invitation(engine: Engine, identity: str) -> bool:
     return bool(found)
 
 
-def accept(engine: Engine, secret: str, params: dict[str, str], days: float) -> str | None:
+def accept_invitation(engine: Engine, secret: str, params: dict[str, str], days: float) -> str | None:
     """Open an invitation: the cookie's secret of a new session, or None where the link is not good (any more)."""
     with writing(engine) as connection:
-        query = select(invitations).where(invitations.c.secret_hash == hashed(secret))
+        query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
         row = connection.execute(query.with_for_update()).mappings().first()
         if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
             return None
@@ -169,16 +169,16 @@ def accept(engine: Engine, secret: str, params: dict[str, str], days: float) -> 
         if rater_id is None:
             return None
         if row["campaign_id"] is not None:
-            join(connection, row["campaign_id"], rater_id, _later(0))
+            join_campaign(connection, row["campaign_id"], rater_id, _later(0))
         return _session(
             connection, row["role"], row["name"], days,
             rater_id=rater_id, invitation_id=row["id"], campaign_id=row["campaign_id"],
         )  # fmt: skip
 
 
-def why_not(engine: Engine, secret: str, params: dict[str, str]) -> str:
+def invitation_refusal(engine: Engine, secret: str, params: dict[str, str]) -> str:
     """Why an invitation was not taken, for whoever has its secret: unknown, revoked, expired, no_person or full."""
-    query = select(invitations).where(invitations.c.secret_hash == hashed(secret))
+    query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
     with reading(engine) as connection:
         row = connection.execute(query).mappings().first()
     if row is None:
@@ -199,7 +199,7 @@ def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | No
         told = params.get(row["person_param"], "")
         if not told:
             return None
-        person = hashed(f"{row['id']}:{told}")
+        person = hash_secret(f"{row['id']}:{told}")
     else:
         person = secrets.token_hex(16)
     query = select(guests.c.rater_id).where(guests.c.invitation_id == row["id"], guests.c.person == person)
@@ -225,14 +225,14 @@ def _bound_to(invitation_id: str) -> Select[tuple[str]]:
     return select(guests.c.rater_id).where(guests.c.invitation_id == invitation_id, guests.c.person == _BOUND)
 
 
-def made_here(rater_id: str) -> bool:
+def is_walk_in_rater(rater_id: str) -> bool:
     """Is this the id of somebody who came by an invitation that was for nobody in particular?"""
     return _MADE_HERE.fullmatch(rater_id) is not None
 
 
-def is_bound(connection: Connection, rater_id: str) -> bool:
+def has_personal_invitation(connection: Connection, rater_id: str) -> bool:
     """Did this rater come by an invitation of their own, to do the tasks that were made for them?"""
-    if made_here(rater_id):  # most raters: no query
+    if is_walk_in_rater(rater_id):  # most raters: no query
         return False
     query = select(guests.c.rater_id).where(guests.c.rater_id == rater_id, guests.c.person == _BOUND).limit(1)
     return connection.execute(query).first() is not None
@@ -243,7 +243,7 @@ def is_bound(connection: Connection, rater_id: str) -> bool:
 
 def _session(connection: Connection, role: str, name: str, days: float, **values: Any) -> str:
     secret = secrets.token_urlsafe(32)
-    row = {"id": hashed(secret), "role": role, "name": name, "created_at": _later(0), "expires_at": _later(days)}
+    row = {"id": hash_secret(secret), "role": role, "name": name, "created_at": _later(0), "expires_at": _later(days)}
     connection.execute(insert(sessions).values({**row, **values}))
     return secret
 
@@ -254,9 +254,9 @@ def open_session(engine: Engine, *, role: str, name: str, days: float, rater: Ra
         return _session(connection, role, name, days, rater_id=rater.rater_id if rater else None)
 
 
-def visitor(engine: Engine, secret: str) -> Visitor | None:
+def session_visitor(engine: Engine, secret: str) -> Visitor | None:
     """Whose session this is, while it lasts."""
-    return visitors(engine, [hashed(secret)]).get(hashed(secret))
+    return visitors(engine, [hash_secret(secret)]).get(hash_secret(secret))
 
 
 def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
@@ -299,16 +299,16 @@ def end_session(engine: Engine, key: str) -> bool:
 def make_token(engine: Engine, *, name: str, role: str, days: float) -> tuple[str, str]:
     """Make a machine's token; returns its id and its secret, which is not kept."""
     identity, secret = f"tok_{secrets.token_hex(8)}", f"imarena_{secrets.token_urlsafe(32)}"
-    row = {"id": identity, "secret_hash": hashed(secret), "name": name, "role": role}
+    row = {"id": identity, "secret_hash": hash_secret(secret), "name": name, "role": role}
     with writing(engine) as connection:
         connection.execute(insert(tokens).values(**row, created_at=_later(0), expires_at=_later(days)))
     return identity, secret
 
 
-def machine(engine: Engine, secret: str) -> Visitor | None:
+def token_visitor(engine: Engine, secret: str) -> Visitor | None:
     """Whose token this is, while it lasts."""
     with reading(engine) as connection:
-        row = connection.execute(select(tokens).where(tokens.c.secret_hash == hashed(secret))).mappings().first()
+        row = connection.execute(select(tokens).where(tokens.c.secret_hash == hash_secret(secret))).mappings().first()
     if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
         return None
     if (row["last_used_at"] or "") < _later(-_USED_DAYS):

@@ -40,7 +40,7 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class RaterPlace:
+class Membership:
     """A rater's place in a campaign."""
 
     consented_at: str | None
@@ -58,11 +58,11 @@ class RaterTally:
 
 
 @dataclass(frozen=True)
-class Stand:
+class RaterState:
     """A campaign as it is now, a rater's place in it (None where they do not take part), and what they hold of it."""
 
     is_open: bool
-    place: RaterPlace | None
+    place: Membership | None
     tally: RaterTally
     holds: tuple[Lease, ...]
     """The task in hand, those put aside by an undo (the newest first), one that waits, in this order."""
@@ -97,7 +97,7 @@ def insert_new(connection: Connection, record: Record) -> None:
         mark_superseded(connection, table, [row["supersedes"]])
 
 
-def offer(connection: Connection, offered: Iterable[tuple[Assignment, int]]) -> None:
+def offer_tasks(connection: Connection, offered: Iterable[tuple[Assignment, int]]) -> None:
     """Make assignments free to take, in the order of their positions."""
     rows = [_free(assignment, position) for assignment, position in offered]
     for start in range(0, len(rows), 1000):
@@ -225,12 +225,12 @@ def named_tasks(connection: Connection, campaign_id: str, rater_id: str) -> int:
     return int(row[0])
 
 
-def take(connection: Connection, lease: Lease, rater_id: str, *, until: str, address: str, now: str) -> bool:
+def take_task(connection: Connection, lease: Lease, rater_id: str, *, until: str, address: str, now: str) -> bool:
     """Take a task if it is still to be had. The unit counts as seen from now on."""
     taken = _TAKE(connection, assignment=lease.assignment_id, now=now, rater=rater_id, ends=until, at=address)
     if taken.rowcount != 1:
         return False
-    see(connection, lease.campaign_id, rater_id, lease.unit)
+    mark_seen(connection, lease.campaign_id, rater_id, lease.unit)
     return True
 
 
@@ -250,7 +250,7 @@ _SEE = PreparedStatement(
 )
 
 
-def see(connection: Connection, campaign_id: str, rater_id: str, unit: str) -> None:
+def mark_seen(connection: Connection, campaign_id: str, rater_id: str, unit: str) -> None:
     """Note that a rater was shown a unit."""
     _SEE(connection, campaign=campaign_id, rater=rater_id, what=unit)
 
@@ -273,7 +273,7 @@ def change_lease(connection: Connection, lease: Lease, **values: Any) -> bool:
     return statement(connection, **known, **values).rowcount == 1
 
 
-def park(connection: Connection, campaign_id: str, rater_id: str) -> None:
+def park_task(connection: Connection, campaign_id: str, rater_id: str) -> None:
     """Put the task in hand aside, so that another can be held."""
     mine = (leases.c.campaign_id == campaign_id, leases.c.rater_id == rater_id, leases.c.state == "held")
     connection.execute(update(leases).where(*mine).values(state="parked"))
@@ -337,7 +337,7 @@ def leased_to(connection: Connection, address: str, rater_id: str) -> Lease | No
     return None if row is None else Lease(*row)
 
 
-def cast_on(connection: Connection, address: str, rater_id: str, *, voted: str, since: str) -> VoteAddress | None:
+def vote_address(connection: Connection, address: str, rater_id: str, *, voted: str, since: str) -> VoteAddress | None:
     """`leased_to` for a vote: with what the event `voted` happened to, and the rater's work in that campaign."""
     row: Any = _CAST(connection, at=address, rater=rater_id, voted=voted, since=since).first()
     return None if row is None else VoteAddress(Lease(*row[:_WIDTH]), *row[_WIDTH:])
@@ -348,15 +348,15 @@ def has_event(connection: Connection, event_id: str) -> bool:
     return _HAPPENED(connection, event=event_id).first() is not None
 
 
-def stands(connection: Connection, campaign_id: str, rater_id: str, since: str) -> Stand | None:
+def rater_state(connection: Connection, campaign_id: str, rater_id: str, since: str) -> RaterState | None:
     """How a rater stands in a campaign; None where there is no such campaign. `since`: from when work is recent."""
     rows: Any = _STANDS(connection, campaign=campaign_id, rater=rater_id, since=since).all()
     if not rows:
         return None
     is_open, consented_at, active, *counts = rows[0][:-_WIDTH]
-    place = None if active is None else RaterPlace(consented_at, bool(active))
+    place = None if active is None else Membership(consented_at, bool(active))
     holds = (Lease(*row[-_WIDTH:]) for row in rows)
-    return Stand(
+    return RaterState(
         bool(is_open), place, RaterTally(*counts), tuple(one for one in holds if one.campaign_id == campaign_id)
     )
 
@@ -367,14 +367,14 @@ def is_open(connection: Connection, campaign_id: str) -> bool | None:
     return None if row is None else bool(row[0])
 
 
-def join(connection: Connection, campaign_id: str, rater_id: str, now: str) -> None:
+def join_campaign(connection: Connection, campaign_id: str, rater_id: str, now: str) -> None:
     """Give a rater a place in a campaign."""
     dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     row = {"campaign_id": campaign_id, "rater_id": rater_id, "joined_at": now, "active": 1}
     connection.execute(dialect.insert(participants).on_conflict_do_nothing(), row)
 
 
-def places_of(connection: Connection, rater_id: str, after: int, limit: int) -> tuple[list[tuple[int, str]], int]:
+def memberships(connection: Connection, rater_id: str, after: int, limit: int) -> tuple[list[tuple[int, str]], int]:
     """The campaigns that a rater joined after a place, each with its place, and how many the rater joined in all."""
     mine = participants.c.rater_id == rater_id
     query = select(participants.c.seq, participants.c.campaign_id).where(mine, participants.c.seq > after)
@@ -383,7 +383,7 @@ def places_of(connection: Connection, rater_id: str, after: int, limit: int) -> 
     return [(row[0], row[1]) for row in rows], total
 
 
-def change_place(connection: Connection, campaign_id: str, rater_id: str, **values: Any) -> bool:
+def change_membership(connection: Connection, campaign_id: str, rater_id: str, **values: Any) -> bool:
     """Note consent, or pause a rater."""
     mine = (participants.c.campaign_id == campaign_id, participants.c.rater_id == rater_id)
     return connection.execute(update(participants).where(*mine).values(**values)).rowcount == 1

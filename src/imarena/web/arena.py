@@ -9,7 +9,15 @@ from imarena.storage import Workspace, open_workspace
 from imarena.web.keys import Keys
 from imarena.web.limits import Buckets
 from imarena.workflows.rating import Voting, offer_missing
-from imarena.workflows.serving import Looking, Previews, ServeSettings, SessionCache, Traffic, ViewWarmer, Warmer
+from imarena.workflows.serving import (
+    Leaderboards,
+    Previews,
+    PreviewWarmer,
+    ServeSettings,
+    SessionCache,
+    Traffic,
+    ViewWarmer,
+)
 
 
 @dataclass
@@ -20,10 +28,10 @@ class ServedWorkspace:
     workspace: Workspace
     voting: Voting
     pictures: Previews
-    looking: Looking
+    looking: Leaderboards
     keys: Keys
     sessions: SessionCache
-    warmer: Warmer
+    warmer: PreviewWarmer
     view_warmer: ViewWarmer
     traffic: Traffic
     buckets: Buckets = field(default_factory=Buckets)
@@ -43,13 +51,13 @@ def open_arena(settings: ServeSettings) -> ServedWorkspace:
     voting = Voting(workspace)
     pictures = Previews(workspace)
     traffic = Traffic()
-    looking = Looking(workspace, voting.shelves)
+    looking = Leaderboards(workspace, voting.shelves)
     return ServedWorkspace(
         settings=settings,
         workspace=workspace,
         voting=voting,
         pictures=pictures,
-        warmer=Warmer(voting.shelves, pictures, traffic),
+        warmer=PreviewWarmer(voting.shelves, pictures, traffic),
         traffic=traffic,
         looking=looking,
         view_warmer=ViewWarmer(looking, traffic),

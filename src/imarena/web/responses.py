@@ -13,9 +13,17 @@ from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, TaskOut
 from imarena.web.wire_look import BattleOut, BoardOut, Cell, IssueOut, ItemLine, NoticeOut, StandingOut, VoteOut
-from imarena.workflows.boards import Tallied
+from imarena.workflows.boards import DuelCounts
 from imarena.workflows.rating import HeldTask
-from imarena.workflows.serving import TILE, Made, Pair, ShownVote, classes_of, instruction_of_task, objects_of_task
+from imarena.workflows.serving import (
+    TILE,
+    BattleView,
+    BoardOrReason,
+    ShownVote,
+    classes_of,
+    instruction_of_task,
+    objects_of_task,
+)
 from imarena.workflows.views import instruction_of
 
 
@@ -159,12 +167,12 @@ def standings(ranking: RankingRecord | None) -> list[StandingOut]:
     return [StandingOut(**standing.model_dump()) for standing in ranking.models] if ranking is not None else []
 
 
-def cell(found: Tallied) -> Cell:
+def cell(found: DuelCounts) -> Cell:
     """One pair of the win matrix."""
     return Cell(**found.__dict__)
 
 
-def board_out(made: Made, method: str) -> BoardOut:
+def board_out(made: BoardOrReason, method: str) -> BoardOut:
     """A leaderboard."""
     return BoardOut(
         method=method,
@@ -179,20 +187,20 @@ def board_out(made: Made, method: str) -> BoardOut:
         verdicts=made.verdicts,
         beside=made.beside,
         by_scores=made.by_scores,
-        resampled=rank_tables.resampled(made.ranking) if made.ranking is not None else "",
+        resampled=rank_tables.resampling_text(made.ranking) if made.ranking is not None else "",
         notices=[NoticeOut(code=one.code, values=one.values, text=sentence(one, "page")) for one in made.notices],
         signature=made.signature,
     )
 
 
-def battles(arena: ServedWorkspace, pairs: Sequence[Pair]) -> list[BattleOut]:
+def battles(arena: ServedWorkspace, pairs: Sequence[BattleView]) -> list[BattleOut]:
     """Battles in a list; all that they show is read in two queries."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
     arena.voting.shelves.read({pair.item_id for pair in pairs}, sides)
     return [battle(arena, pair) for pair in pairs]
 
 
-def battle(arena: ServedWorkspace, pair: Pair) -> BattleOut:
+def battle(arena: ServedWorkspace, pair: BattleView) -> BattleOut:
     """A battle in a list."""
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)

@@ -19,11 +19,11 @@ from imarena.web.wire_look import (
 )
 from imarena.workflows.serving import (
     GRID,
-    Heat,
+    IssueHeatMap,
+    ItemView,
     JudgeBehaviour,
     MonitoredRun,
-    Past,
-    Shown,
+    PastBoard,
     ShownJudgment,
     step_image,
     without_keys,
@@ -32,7 +32,7 @@ from imarena.workflows.serving import (
 _LONGEST = 4000
 
 
-def board_then(past: Past) -> BoardThen:
+def past_board(past: PastBoard) -> BoardThen:
     """A board as it stood at a moment."""
     ratings = [RatingThen(model=one.model, rating=one.rating, rank=one.rank) for one in past.ranking.models]
     return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
@@ -91,7 +91,7 @@ def judgment(said: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
     )
 
 
-def heat_map(found: Heat, editor: str | None) -> HeatMap:
+def heat_map(found: IssueHeatMap, editor: str | None) -> HeatMap:
     """Where raters found something wrong, and how often what."""
     return HeatMap(
         editor=editor,
@@ -104,7 +104,7 @@ def heat_map(found: Heat, editor: str | None) -> HeatMap:
     )
 
 
-def editor_issues(found: Heat) -> list[EditorIssues]:
+def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
     """What was found wrong with each editor's outputs."""
     return [
         EditorIssues(
@@ -121,7 +121,7 @@ def editor_issues(found: Heat) -> list[EditorIssues]:
     ]
 
 
-def output(arena: ServedWorkspace, made: Output, shown: Shown, *, words: bool) -> OutputOut:
+def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool) -> OutputOut:
     """What an editor made; `words`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
     issues = [showing.issue(issue) for vote in votes for issue in vote.issues]

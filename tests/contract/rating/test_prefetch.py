@@ -10,14 +10,14 @@ from imarena.storage import Workspace
 from imarena.storage.database import reading
 from imarena.storage.leases import lease_of
 from imarena.workflows.rating.campaigns import campaign_progress, plan_units
-from imarena.workflows.rating.prefetch import ahead, give_back
+from imarena.workflows.rating.prefetch import prefetch_task, release_task
 from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 from tests.contract.rating.test_voting import LEFT, desk, expire, held, key
 from tests.web.people import fill
 
 
 def ready(voting: Voting, campaign: str, rater: str) -> HeldTask:
-    found = ahead(voting, campaign, rater)
+    found = prefetch_task(voting, campaign, rater)
     assert found is not None
     return found
 
@@ -25,7 +25,7 @@ def ready(voting: Voting, campaign: str, rater: str) -> HeldTask:
 def test_the_task_that_waits_is_the_next_one(any_workspace: Workspace) -> None:
     fill(any_workspace)
     voting, campaign, (one, two) = desk(any_workspace)
-    assert ahead(voting, campaign, one) is None, "nothing is kept for somebody who holds nothing"
+    assert prefetch_task(voting, campaign, one) is None, "nothing is kept for somebody who holds nothing"
     first = held(voting.next(campaign, one))
     waits = ready(voting, campaign, one)
     assert waits.address != first.address
@@ -56,7 +56,7 @@ def test_a_task_that_waits_cannot_be_answered_skipped_or_seen_by_others(any_work
         lambda: voting.skip(waits.address, one, "no"),
         lambda: voting.task(waits.address, one),
         lambda: voting.shown(waits.address, two),
-        lambda: give_back(voting, waits.address, two),
+        lambda: release_task(voting, waits.address, two),
     ):
         try:
             act()
@@ -71,8 +71,8 @@ def test_a_task_that_is_given_back_is_free_and_unseen(any_workspace: Workspace) 
     voting, campaign, (one, two) = desk(any_workspace)
     first = held(voting.next(campaign, one))
     waits = ready(voting, campaign, one)
-    give_back(voting, waits.address, one)
-    give_back(voting, waits.address, one)
+    release_task(voting, waits.address, one)
+    release_task(voting, waits.address, one)
     assert any_workspace.store.count(Event, kind="returned") == {(): 1}
     taken = held(voting.next(campaign, two))
     assert taken.assignment == waits.assignment, "somebody else gets it"
@@ -83,7 +83,7 @@ def test_a_task_that_is_given_back_is_free_and_unseen(any_workspace: Workspace) 
         units.add(task.assignment.unit)
         voting.vote(task.address, one, key(), LEFT)
     assert waits.assignment.unit in units, "who gave it back has not seen it and may get it later"
-    give_back(voting, first.address, one)
+    release_task(voting, first.address, one)
     with reading(any_workspace.store.engine) as connection:
         lease = lease_of(connection, first.assignment.assignment_id)
     assert lease is not None
@@ -125,10 +125,10 @@ def test_nothing_waits_past_the_quota_or_for_a_paused_rater(any_workspace: Works
     fill(any_workspace)
     voting, campaign, (one, _) = desk(any_workspace, weekly_quota=2)
     first = held(voting.next(campaign, one))
-    assert ahead(voting, campaign, one) is not None
+    assert prefetch_task(voting, campaign, one) is not None
     voting.vote(first.address, one, key(), LEFT)
     held(voting.next(campaign, one))
-    assert ahead(voting, campaign, one) is None
+    assert prefetch_task(voting, campaign, one) is None
 
 
 def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
@@ -143,7 +143,7 @@ def test_gold_waits_when_it_is_its_turn(any_workspace: Workspace) -> None:
         while isinstance(task := voting.next(campaign, rater), HeldTask):
             orders[rater].append(task.assignment.purpose)
             if looks:
-                ahead(voting, campaign, rater)
+                prefetch_task(voting, campaign, rater)
             voting.vote(task.address, rater, key(), LEFT)
     for rater, purposes in orders.items():
         due = [fixed_chance(campaign, rater, done, "gold") < 0.5 for done in range(len(purposes))]
@@ -164,10 +164,10 @@ def test_giving_back_does_not_tell_gold_from_real_work(any_workspace: Workspace)
     voting, campaign, (one, _) = desk(any_workspace, gold=gold, gold_rate=0.5)
     met = set()
     while isinstance(task := voting.next(campaign, one), HeldTask):
-        waits = ahead(voting, campaign, one)
+        waits = prefetch_task(voting, campaign, one)
         if waits is not None:
             met.add(waits.assignment.purpose)
-            give_back(voting, waits.address, one)
+            release_task(voting, waits.address, one)
             again = ready(voting, campaign, one)
             assert again.address != waits.address
             assert again.assignment == waits.assignment
@@ -187,7 +187,7 @@ def test_practice_and_test_tasks_wait_too_but_never_real_work(any_workspace: Wor
     assert waits.assignment.purpose == "practice"
     voting.vote(first.address, one, key(), LEFT)
     assert held(voting.next(campaign, one)).address == waits.address
-    assert ahead(voting, campaign, one) is None, "what comes after practice is known when practice is done"
+    assert prefetch_task(voting, campaign, one) is None, "what comes after practice is known when practice is done"
     voting.skip(waits.address, one, "no")
     exam = held(voting.next(campaign, one))
     assert exam.assignment.purpose == "qualification"
@@ -214,7 +214,7 @@ def test_a_vote_with_its_next_and_its_look_ahead_is_eleven_queries(
         asked.clear()
         event.listen(voting.engine, "before_cursor_execute", note)
         task = held(voting.next(campaign, rater))
-        assert ahead(voting, campaign, rater) is not None
+        assert prefetch_task(voting, campaign, rater) is not None
         voting.vote(task.address, rater, key(), LEFT)
         event.remove(voting.engine, "before_cursor_execute", note)
     assert len(asked) == 3 + 4 + 4, asked

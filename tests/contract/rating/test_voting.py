@@ -15,7 +15,7 @@ from imarena.routing.campaign_plan import CampaignPlan, KnownTask, unit_of
 from imarena.routing.offers import RaterStanding
 from imarena.storage import Workspace
 from imarena.storage.database import writing
-from imarena.storage.leases import change_place
+from imarena.storage.leases import change_membership
 from imarena.storage.schema import leases
 from imarena.workflows.rating.campaigns import campaign_progress, create_campaign, offer_missing, plan_units
 from imarena.workflows.rating.changes import CampaignChanges, change_campaign
@@ -210,7 +210,7 @@ def test_no_vote_is_taken_back_once_the_items_can_be_looked_up(any_workspace: Wo
     for rater in (one, two):
         voting.vote(held(voting.next(campaign, rater)).address, rater, key(), LEFT)
     with writing(any_workspace.store.engine) as connection:
-        assert change_place(connection, campaign, two, active=0)
+        assert change_membership(connection, campaign, two, active=0)
     with pytest.raises(Refusal) as refused:
         voting.undo(campaign, two)
     assert refused.value.code == "paused"

@@ -12,12 +12,12 @@ from imarena.core.errors import UserError
 from imarena.core.records import Rater
 from imarena.storage import Workspace
 from imarena.storage.leases import insert_new
-from imarena.storage.turns import Contended, Turns
+from imarena.storage.turns import WriteConflict, WriteQueue
 
 
 @pytest.fixture
-def turns(any_workspace: Workspace) -> Iterator[Turns]:
-    line = Turns(any_workspace.store.engine)
+def turns(any_workspace: Workspace) -> Iterator[WriteQueue]:
+    line = WriteQueue(any_workspace.store.engine)
     yield line
     line.close()
 
@@ -36,7 +36,7 @@ def names(workspace: Workspace) -> set[str]:
     return {rater.rater_id for rater in workspace.store.records(Rater)}
 
 
-def in_one_batch(turns: Turns, jobs: list[Callable[[Connection], object]]) -> list["Future[object]"]:
+def in_one_batch(turns: WriteQueue, jobs: list[Callable[[Connection], object]]) -> list["Future[object]"]:
     """Hold the line up with a first piece of work until all others wait behind it."""
     gate = threading.Event()
     first = turns.submit("p", lambda _: gate.wait(30))
@@ -46,7 +46,7 @@ def in_one_batch(turns: Turns, jobs: list[Callable[[Connection], object]]) -> li
     return waiting
 
 
-def test_a_refusal_touches_nobody_else_in_the_batch(any_workspace: Workspace, turns: Turns) -> None:
+def test_a_refusal_touches_nobody_else_in_the_batch(any_workspace: Workspace, turns: WriteQueue) -> None:
     jobs: list[Callable[[Connection], object]] = [
         add("a"),
         add("b", UserError("no")),
@@ -63,7 +63,7 @@ def test_a_refusal_touches_nobody_else_in_the_batch(any_workspace: Workspace, tu
     assert names(any_workspace) == {"a", "c", "e"}
 
 
-def test_a_broken_query_does_not_take_the_batch_with_it(any_workspace: Workspace, turns: Turns) -> None:
+def test_a_broken_query_does_not_take_the_batch_with_it(any_workspace: Workspace, turns: WriteQueue) -> None:
     def broken(connection: Connection) -> None:
         connection.execute(text("SELECT * FROM no_such_table"))
 
@@ -75,7 +75,7 @@ def test_a_broken_query_does_not_take_the_batch_with_it(any_workspace: Workspace
     assert names(any_workspace) == {"a", "c"}
 
 
-def test_work_sees_what_went_before_it_in_the_same_batch(any_workspace: Workspace, turns: Turns) -> None:
+def test_work_sees_what_went_before_it_in_the_same_batch(any_workspace: Workspace, turns: WriteQueue) -> None:
     def count(connection: Connection) -> int:
         return int(connection.execute(text("SELECT count(*) FROM raters")).scalar_one())
 
@@ -83,7 +83,7 @@ def test_work_sees_what_went_before_it_in_the_same_batch(any_workspace: Workspac
     assert [job.result(30) for job in found] == [0, "a", 1, "b", 2]
 
 
-def test_the_same_row_twice_is_tried_again_and_then_told(any_workspace: Workspace, turns: Turns) -> None:
+def test_the_same_row_twice_is_tried_again_and_then_told(any_workspace: Workspace, turns: WriteQueue) -> None:
     runs = []
 
     def stubborn(connection: Connection) -> None:
@@ -92,19 +92,21 @@ def test_the_same_row_twice_is_tried_again_and_then_told(any_workspace: Workspac
 
     one, two, three = in_one_batch(turns, [add("a"), stubborn, add("b")])
     assert (one.result(30), three.result(30)) == ("a", "b")
-    with pytest.raises(Contended):
+    with pytest.raises(WriteConflict):
         two.result(30)
     assert len(runs) == 6  # once with the batch, then five times in a savepoint
     assert names(any_workspace) == {"a", "b"}
 
 
-def test_an_answer_comes_after_the_commit(any_workspace: Workspace, turns: Turns) -> None:
+def test_an_answer_comes_after_the_commit(any_workspace: Workspace, turns: WriteQueue) -> None:
     for number in range(20):
         turns.submit(f"p{number}", add(f"r{number}"), durable=True).result(30)
         assert f"r{number}" in names(any_workspace)
 
 
-def test_closing_finishes_what_waits_and_a_cancelled_piece_is_left_out(any_workspace: Workspace, turns: Turns) -> None:
+def test_closing_finishes_what_waits_and_a_cancelled_piece_is_left_out(
+    any_workspace: Workspace, turns: WriteQueue
+) -> None:
     gate = threading.Event()
     first = turns.submit("p", lambda _: gate.wait(30))
     kept, dropped = (turns.submit("p", add(name)) for name in ("kept", "dropped"))
@@ -116,7 +118,7 @@ def test_closing_finishes_what_waits_and_a_cancelled_piece_is_left_out(any_works
     assert names(any_workspace) == {"kept"}
 
 
-def test_many_threads_at_once_lose_nothing(any_workspace: Workspace, turns: Turns) -> None:
+def test_many_threads_at_once_lose_nothing(any_workspace: Workspace, turns: WriteQueue) -> None:
     def send(start: int) -> None:
         for number in range(start, start + 50):
             turns.submit(f"p{number}", add(f"r{number}"), durable=number % 2 == 0).result(30)

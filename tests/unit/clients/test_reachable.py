@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from imarena.clients import Endpoint
-from imarena.clients.reachable import need_listener
+from imarena.clients.reachable import check_reachable
 from imarena.core.errors import UserError
 
 
@@ -24,7 +24,7 @@ def shut_port() -> int:
 
 def test_a_port_where_nobody_listens_is_refused() -> None:
     with pytest.raises(UserError, match="refuses the connection") as raised:
-        need_listener(endpoint(shut_port()))
+        check_reachable(endpoint(shut_port()))
     assert "Start the server" in str(raised.value)
 
 
@@ -32,8 +32,8 @@ def test_one_listener_of_several_is_enough() -> None:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        need_listener(endpoint(shut_port(), server.getsockname()[1]))
+        check_reachable(endpoint(shut_port(), server.getsockname()[1]))
 
 
 def test_behind_a_proxy_the_client_finds_out() -> None:
-    need_listener(endpoint(shut_port(), use_proxy_env=True))
+    check_reachable(endpoint(shut_port(), use_proxy_env=True))

@@ -11,7 +11,7 @@ from imarena.editors.catalog import EDITORS, KINDS
 from imarena.editors.endpoints.http_queue import presets
 from imarena.editors.failure_modes import against_reference, against_source
 from imarena.editors.model_cards import card_of, model_cards
-from imarena.editors.task_words import task_type, wrapped
+from imarena.editors.task_words import task_type, wrap_instruction
 from imarena.studio import photos
 from imarena.studio.photos import photo_bytes
 
@@ -88,7 +88,7 @@ def test_a_reference_comes_back() -> None:
 def test_the_wrapper_knows_the_six_tasks(sources: int, references: int, task: str) -> None:
     request = EditRequest("Paint it blue.", (b"s",) * sources, (b"r",) * references, topic="P")
     assert task_type(request) == task
-    text = wrapped(request)
+    text = wrap_instruction(request)
     assert "Paint it blue." in text
     assert "photographs" in text
     assert text.count("is a reference") == references

@@ -14,9 +14,9 @@ from imarena.judges.orders import (
     ask_both_orders,
     combine_orders,
     compare_scores,
-    mirrored_scores,
+    mirror_scores,
     orders_for,
-    shown,
+    reorder_exhibit,
     to_recorded_sides,
 )
 from tests.unit.judges.chats import BLUE, ScriptedChat, always, exhibit, failing
@@ -47,7 +47,7 @@ def test_combining_mirrors_with_the_sides(first: Verdict, second: Verdict) -> No
     assert straight.preference is not None
     assert turned.preference is straight.preference.mirrored()
     assert turned.consistent == straight.consistent
-    assert turned.scores == mirrored_scores(straight.scores)
+    assert turned.scores == mirror_scores(straight.scores)
     assert straight.consistent == (first.preference is second.preference)
     assert straight.consistent or straight.preference is Outcome.TIE
 
@@ -107,8 +107,8 @@ def test_scores_compare_by_sign() -> None:
 
 def test_no_order_without_two() -> None:
     with pytest.raises(UserError):
-        shown(exhibit(), Order.LEFT_FIRST)
+        reorder_exhibit(exhibit(), Order.LEFT_FIRST)
     with pytest.raises(UserError):
-        shown(exhibit(BLUE), Order.BOTH)
+        reorder_exhibit(exhibit(BLUE), Order.BOTH)
     with pytest.raises(UserError):
         combine_orders(Verdict(Status.OK, score=1.0), Verdict(Status.OK, score=1.0))

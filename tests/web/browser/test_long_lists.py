@@ -35,7 +35,7 @@ def fill(root: Path) -> None:
         workspace.store.add(raters)
         with writing(engine) as connection:
             for one in raters:
-                leases.join(connection, last, one.rater_id, "2026-01-01T00:00:00Z")
+                leases.join_campaign(connection, last, one.rater_id, "2026-01-01T00:00:00Z")
         for number in range(INVITATIONS):
             name = f"Guest {number:03}"
             access.invite(engine, campaign_id=last, role="rater", name=name, days=14, max_people=1, person_param="")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from imarena.core.records import Output, Status
 from imarena.storage import open_workspace
-from imarena.workflows.wiring.runs import alone
+from imarena.workflows.wiring.runs import exclusive_run
 from tests.command import Imarena
 from tests.fake_pictures_server import TABLES, add_editors, filled, pictures_server
 
@@ -48,7 +48,7 @@ def test_two_runs_at_once_do_not_pay_twice(imarena: Imarena, tmp_path: Path) -> 
     root = filled(tmp_path / "w", 2)
     with pictures_server() as server, open_workspace(root) as workspace:
         add_editors(root, server.root, {"openai": TABLES["openai"]})
-        with alone(workspace, "edit", "openai"):
+        with exclusive_run(workspace, "edit", "openai"):
             assert "Another `edit` is asking openai" in imarena("-w", root, "edit", "-e", "openai", code=2).err
             assert server.counts()["made"] == 0
         imarena("-w", root, "edit", "-e", "openai")

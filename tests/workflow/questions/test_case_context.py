@@ -15,7 +15,7 @@ from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Output, Sta
 from imarena.core.vision_ports import Detection
 from imarena.images import BOXES, EDIT_BOXES, boxes_value
 from imarena.storage import Workspace, init_workspace
-from imarena.workflows.questions.case_context import in_context, with_context
+from imarena.workflows.questions.case_context import add_context, with_context
 from imarena.workflows.questions.cases import Case, load_outputs, pointwise_cases
 from imarena.workflows.questions.judging_plan import plan_cases, work_id
 from tests.command import Imarena
@@ -133,7 +133,7 @@ def test_an_exhibit_holds_no_parameters_since_they_may_name_an_editor(arena: Are
     arena.workspace.store.add([named])
     judge = Looking(JudgeTraits(evidence=(EDIT_BOXES,)))
     (case,) = with_context(arena.workspace, judge, [arena.case()], {})
-    exhibit = in_context(Exhibit(WORDS, left=b""), case)
+    exhibit = add_context(Exhibit(WORDS, left=b""), case)
     assert "careful" not in repr(exhibit)
     assert exhibit.evidence[0].value == named.value
 

@@ -14,7 +14,7 @@ from imarena.storage import init_workspace
 from imarena.workflows.questions.cases import Case, load_outputs
 from imarena.workflows.questions.estimates import estimate
 from imarena.workflows.questions.judging_plan import CaseWork, PlannedWork
-from imarena.workflows.wiring.judges import Door, Wired
+from imarena.workflows.wiring.judges import JudgeChat, WiredJudge
 from tests import samples
 
 SIZE = Size(100, 100, 1)
@@ -27,8 +27,8 @@ def estimated(past: list[Usage], n: int = 80, *, local: bool = False, kind: str 
         max_concurrency=4,
         requests_per_minute=rpm or None,
     )
-    door = Door(endpoint, None, {"local_model": "folder"} if local else None)
-    wired = Wired(JUDGES.get(kind)({"model": "some-vlm"}, door), kind, "pointwise", door=door)
+    door = JudgeChat(endpoint, None, {"local_model": "folder"} if local else None)
+    wired = WiredJudge(JUDGES.get(kind)({"model": "some-vlm"}, door), kind, "pointwise", door=door)
     return estimate_sizes(wired, [SIZE] * n, [(None, usage) for usage in past], 0, concurrency=wired.concurrency)
 
 
@@ -60,7 +60,7 @@ def test_a_judge_that_computes_is_estimated_by_the_pictures_it_has_to_look_at(tm
     outputs = {item.key: [samples.output(item, name) for name in "abc"] for item in items}
     pairs = {key: list(combinations(three, 2)) for key, three in outputs.items()}
     orders = (Order.LEFT_FIRST, Order.RIGHT_FIRST)
-    wired = Wired(JUDGES.get("builtin")({}, None), "builtin", "pairwise")
+    wired = WiredJudge(JUDGES.get("builtin")({}, None), "builtin", "pairwise")
     with init_workspace(tmp_path / "a") as workspace:
         workspace.store.add([*items, *(output for three in outputs.values() for output in three)])
         work = [

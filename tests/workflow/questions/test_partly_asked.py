@@ -20,8 +20,8 @@ from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.report import JudgeReport
 from imarena.workflows.studies.probe import judge_probes
 from imarena.workflows.studies.probe_run import plan_probe, run_probe
-from imarena.workflows.wiring.judges import EndpointArguments, Wired, wire_judge
-from imarena.workflows.wiring.runs import alone
+from imarena.workflows.wiring.judges import EndpointArguments, WiredJudge, wire_judge
+from imarena.workflows.wiring.runs import exclusive_run
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
@@ -152,7 +152,7 @@ def test_a_probe_asks_only_what_is_left(workspace: Workspace) -> None:
     """One output, plain and with ten texts: eleven times two questions, and one more for each that failed."""
     with workspace:
         chat = Endpoint(DOWN, DOWN, DOWN)
-        wired = Wired(viescore(chat), "viescore", "pointwise")
+        wired = WiredJudge(viescore(chat), "viescore", "pointwise")
         for failed, asked in ((3, 22), (0, 25)):
             job = plan_probe(workspace, wired, load_outputs(workspace), 1, battles=False)
             assert run_probe(workspace, job).missing == failed
@@ -166,7 +166,7 @@ def test_two_runs_at_once_do_not_pay_twice(workspace: Workspace, imarena: Imaren
     with workspace, fake_server() as server:
         point_at(workspace.root, server.url)
         words = ("-w", "a", "judge", "--judge", "cv-judge", "--endpoint", "fake")
-        with alone(workspace, "judge", "cv-judge/fake-vlm"):
+        with exclusive_run(workspace, "judge", "cv-judge/fake-vlm"):
             assert "Another `judge` is asking" in imarena(*words, code=2).err
             assert server.counts()["requests"] == 0
         imarena(*words)

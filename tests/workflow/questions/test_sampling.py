@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.records import ImageRef, Item, Order, Output, Ranking, Standing, Turn
 from imarena.storage import open_workspace
-from imarena.workflows.boards import Boards, every_board
+from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.questions.cases import ShowableOutputs
 from imarena.workflows.questions.sampling import (
     Sampler,
@@ -23,7 +23,7 @@ from imarena.workflows.questions.sampling import (
     pair_widths,
     parse_orders,
     parse_sampler,
-    sampled,
+    sampled_pairs,
 )
 from imarena.workflows.views import View
 from tests.command import Imarena
@@ -48,7 +48,7 @@ def board(items: int, editors: int, missing: frozenset[tuple[int, int]] = frozen
 
 
 def test_full_is_every_pair_on_every_item_once() -> None:
-    found = sampled(board(5, 4), Sampler())
+    found = sampled_pairs(board(5, 4), Sampler())
     assert len(found) == 5 * 6
     assert len({(battle.slot, battle.pair) for battle in found}) == 30
 
@@ -65,12 +65,12 @@ def test_per_pair_is_exact_fair_nested_and_depends_on_the_seed_alone(
     items: int, editors: int, count: int, seed: int, missing: frozenset[tuple[int, int]]
 ) -> None:
     arena = board(items, editors, missing)
-    found = sampled(arena, Sampler("per-pair", count, seed=seed))
-    again = sampled(board(items, editors, missing), Sampler("per-pair", count, seed=seed))
+    found = sampled_pairs(arena, Sampler("per-pair", count, seed=seed))
+    again = sampled_pairs(board(items, editors, missing), Sampler("per-pair", count, seed=seed))
     assert [(b.slot, b.left.output_id) for b in found] == [(b.slot, b.left.output_id) for b in again]
-    every = Counter(battle.pair for battle in sampled(arena, Sampler()))
+    every = Counter(battle.pair for battle in sampled_pairs(arena, Sampler()))
     assert Counter(battle.pair for battle in found) == {pair: min(count, n) for pair, n in every.items()}
-    larger = {(b.slot, b.pair) for b in sampled(arena, Sampler("per-pair", count + 2, seed=seed))}
+    larger = {(b.slot, b.pair) for b in sampled_pairs(arena, Sampler("per-pair", count + 2, seed=seed))}
     assert {(b.slot, b.pair) for b in found} <= larger, "a larger sample holds the smaller one"
     if not missing:
         used = Counter(battle.slot for battle in found)
@@ -78,16 +78,16 @@ def test_per_pair_is_exact_fair_nested_and_depends_on_the_seed_alone(
 
 
 def test_a_new_model_meets_the_pool_and_nobody_else_fights() -> None:
-    found = sampled(board(4, 4), Sampler("new-model", model="e2"))
+    found = sampled_pairs(board(4, 4), Sampler("new-model", model="e2"))
     assert len(found) == 4 * 3
     assert all("e2" in battle.pair for battle in found)
     with pytest.raises(UserError, match="Did you mean 'e2'"):
-        sampled(board(4, 4), Sampler("new-model", model="e22"))
+        sampled_pairs(board(4, 4), Sampler("new-model", model="e22"))
 
 
 def test_orders_and_repeats_become_cases() -> None:
     arena = board(30, 2)
-    battles = sampled(arena, Sampler())
+    battles = sampled_pairs(arena, Sampler())
     both = list(cases_of(arena, battles, "both", repeats=2))
     assert len(both) == 30 * 2 * 2
     assert {case.order for case in cases_of(arena, battles, "single")} == {Order.LEFT_FIRST}
@@ -184,12 +184,12 @@ def test_one_order_is_a_whole_battle_where_that_was_asked_for(imarena: Imarena, 
         report = imarena("-w", "a", "--json", "battle", "--judge", "genarena", "--orders", "paper-compat").json
         assert report["reports"][0]["planned"] == 30
         with open_workspace(tmp_path / "a") as workspace:
-            (one,) = every_board(Boards(View(workspace)))
+            (one,) = all_boards(Boards(View(workspace)))
         assert one.ranking.n_battles == 30
         both = imarena("-w", "a", "--json", "battle", "--judge", "genarena").json["reports"][0]
         assert (both["planned"], both["done_before"]) == (30, 30), "the other order is all that is missing"
     with open_workspace(tmp_path / "a") as workspace:
-        (one,) = every_board(Boards(View(workspace)))
+        (one,) = all_boards(Boards(View(workspace)))
     assert one.ranking.n_battles == 30
 
 

@@ -10,7 +10,7 @@ from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import init_workspace
 from imarena.storage.database import writing
 from imarena.storage.schema import votes
-from imarena.storage.upkeep import withdraw_image, withdrawn
+from imarena.storage.upkeep import withdraw_image, withdrawn_images
 from imarena.workflows.rating.campaigns import create_campaign, plan_units
 from imarena.workflows.rating.quality import agreement
 from imarena.workflows.rating.voting import HeldTask, Voting
@@ -25,7 +25,7 @@ def test_nobody_is_asked_about_a_withdrawn_picture(tmp_path: Path) -> None:
         assert gone is not None
         assert gone.image is not None
         withdraw_image(workspace, gone.image.sha256, "asked to")
-        assert list(withdrawn(workspace)) == [gone.image.sha256]
+        assert list(withdrawn_images(workspace)) == [gone.image.sha256]
         after = plan_units(workspace, CampaignPlan(name="c"))
         assert {unit.name for unit in after} == {
             unit.name for unit in before if gone.output_id not in (unit.left_id, unit.right_id)

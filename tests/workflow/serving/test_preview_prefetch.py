@@ -92,7 +92,7 @@ def waiting_bytes(pipe: Any) -> int:
 def test_a_server_that_ends_does_not_wait_for_the_picture_in_hand(tmp_path: Path) -> None:
     app = served(tmp_path / "arena", items=1)
     campaign(administrator(app))
-    maker = picturing_beside.Maker(tmp_path / "arena")
+    maker = picturing_beside.PreviewProcess(tmp_path / "arena")
     (image, *_) = app.state.arena.warmer.missing()
     assert maker.make(image) == ""
     process = maker._process

@@ -5,7 +5,7 @@ import asyncio
 from imarena.clients import Budget, CostLimitReached, Endpoint
 from imarena.core.protocols import ChatAnswer, ChatPrompt
 from imarena.core.records import Status
-from imarena.workflows.wiring.judges import Door
+from imarena.workflows.wiring.judges import JudgeChat
 
 
 def test_nothing_is_held_once_every_request_is_settled() -> None:
@@ -30,7 +30,7 @@ def test_who_waits_for_money_learns_that_a_retry_did_not_fit() -> None:
         return ChatAnswer(Status.OK)
 
     async def both() -> tuple[BaseException | ChatAnswer, ...]:
-        door = Door(Endpoint(base_url="http://localhost/v1", model="m"), budget)
+        door = JudgeChat(Endpoint(base_url="http://localhost/v1", model="m"), budget)
         door._chat = chat
         first = asyncio.create_task(door(ChatPrompt("", ())))
         await held.wait()

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.options import pairs
+from imarena.cli.options import parse_pairs
 
 if TYPE_CHECKING:
     from imarena.workflows.editing import AgentRun
@@ -40,7 +40,7 @@ def command(
     """
     from imarena.core.records import Status
     from imarena.workflows.editing import run_agent, workspace_for
-    from imarena.workflows.wiring import EditorArguments, read_values
+    from imarena.workflows.wiring import EditorArguments, parse_option_values
 
     kind = {"full": "agent", "plan": "agent-plan", "understand": "agent-understand", "none": "agent-none"}
     if stages not in kind:
@@ -51,7 +51,7 @@ def command(
     said: dict[str, Any] = {"judge": judge, **({"mind": mind} if mind != "builtin" else {})}
     if not best_of:
         said["steps"] = steps
-    wish = EditorArguments({**said, **read_values(pairs(option))}, trust)
+    wish = EditorArguments({**said, **parse_option_values(parse_pairs(option))}, trust)
     words, pictures = _sorted_out(instruction, source or [])
     with workspace_for(session(context).workspace) as workspace:
         done = run_agent(workspace, wrapped, pictures, words, output, wish, None if seed < 0 else seed)

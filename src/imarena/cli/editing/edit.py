@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session, stderr
-from imarena.cli.options import Executor, pairs
+from imarena.cli.options import Executor, parse_pairs
 from imarena.cli.progress import progress_bars
-from imarena.cli.questions.judging_options import duration
+from imarena.cli.questions.judging_options import duration_text
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode
 
@@ -58,15 +58,15 @@ def command(
     from imarena.workflows.editing import (
         EditSettings,
         add_studio,
+        check_same_variant,
         choose_items,
         edit_items,
         estimate_edits,
-        in_modes,
-        refuse_mixing,
+        items_in_modes,
         sheet_path,
     )
     from imarena.workflows.questions import executor_of_editors
-    from imarena.workflows.wiring import EditorArguments, read_values, wire_editors
+    from imarena.workflows.wiring import EditorArguments, parse_option_values, wire_editors
 
     if list_:
         _list_editors(context)
@@ -76,13 +76,13 @@ def command(
             raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
         editors = wire_editors(
-            workspace, editor, EditorArguments(read_values(pairs(option)), trust, as_.strip()), budget
+            workspace, editor, EditorArguments(parse_option_values(parse_pairs(option)), trust, as_.strip()), budget
         )
         if studio:
             add_studio(workspace, tuple(items) if items else None)
         modes = _modes(mode)
         found = choose_items(workspace, datasets=datasets, tasks=tasks, keys=items)
-        chosen, unfit = in_modes(found, modes, limit)
+        chosen, unfit = items_in_modes(found, modes, limit)
         if unfit:
             words = "of several turns" if modes == (Mode.SINGLE,) else "of one turn"
             stderr().print(
@@ -94,7 +94,7 @@ def command(
             executor=executor_of_editors(workspace.settings, executor, editors),
         )  # fmt: skip
         if not mixed and not dry_run:
-            refuse_mixing(workspace, editors, settings)
+            check_same_variant(workspace, editors, settings)
         estimates = estimate_edits(workspace, chosen, editors, settings)
         report = None
         shown = sheet_path(workspace) if sheet and not dry_run else None
@@ -133,7 +133,7 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
     for found in estimates:
         known = "free" if found.cost_usd == 0 else f"about {found.cost_usd or 0:,.4f} USD"
         cost = "cost not known" if found.cost_usd is None else known
-        took = "" if found.seconds is None else f", about {duration(found.seconds)}"
+        took = "" if found.seconds is None else f", about {duration_text(found.seconds)}"
         counts = f"{counted(found.new, 'edit')} to make, {found.done_before:,} done before"
         console.print(f"[bold]{escape(found.editor)}[/]: {counts}; {cost}{took}")
         console.print("  " + escape(found.basis), style="dim", highlight=False)
@@ -158,7 +158,9 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
         console.print(f"{name}: {told}" + (f"; {flags}" if flags else ""), markup=False)
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
     made = report.outputs.get("ok", 0)
-    console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration(report.seconds)}", markup=False)
+    console.print(
+        f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}", markup=False
+    )
     if report.cut_off:
         told = "later turn was" if report.cut_off == 1 else "later turns were"
         console.print(f"{report.cut_off:,} {told} not tried: the turn before has no picture", markup=False)

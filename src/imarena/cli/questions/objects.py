@@ -36,7 +36,7 @@ def command(
     instruction names. Resumes: what was listed is not asked again; failures are.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.questions import list_objects, lists, plan_objects
+    from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister
 
     chosen = asking.ChosenOptions(
@@ -46,17 +46,17 @@ def command(
         wired = wire_lister(workspace.settings, chosen.words(), chosen.budget())
         job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
         reports = []
-        if asking.go_on(context, chosen, [job.estimate]):
-            with asking.watching() as watch:
+        if asking.confirm_estimate(context, chosen, [job.estimate]):
+            with asking.progress_display() as watch:
                 reports = [list_objects(workspace, job, watch=watch)]
-        found = lists(workspace, datasets=datasets, tasks=tasks)
+        found = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
     document = {
         "dry_run": dry_run,
         "estimates": [job.estimate.to_json()],
         "reports": [report.to_json() for report in reports],
         "lists": [asdict(one) for one in found],
     }
-    asking.finish(context, document, reports, dry_run, more=lambda console: _show(console, found))
+    asking.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, found))
 
 
 def _show(console: Console, found: "list[ListedObjects]") -> None:

@@ -98,7 +98,7 @@ def invite(
     """Make an invitation link. It is told once; only its hash is kept."""
     from imarena.storage import open_workspace
     from imarena.workflows.rating import invite_raters
-    from imarena.workflows.serving import USUAL, served_at
+    from imarena.workflows.serving import USUAL, find_server_address
 
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
@@ -107,7 +107,7 @@ def invite(
             workspace, campaign, name=name or rater, days=days, max_people=people, person_param=person_param,
             rater_id=rater or None,
         )  # fmt: skip
-    here = address or served_at(session(context).workspace)
+    here = address or find_server_address(session(context).workspace)
     link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{made.secret}"
     document = {
         "invitation_id": made.invitation.invitation_id, "campaign_id": made.invitation.campaign_id,

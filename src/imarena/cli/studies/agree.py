@@ -48,7 +48,7 @@ def command(
     if from_file is not None:
         refuse_with_table({"--what": what != "all"})
     words = tuple(word.strip() for word in order.split(",") if word.strip())
-    how = recipe(average)
+    how = find_recipe(average)
     root = session(context).workspace
     read = [ratings_of_file(from_file)] if from_file is not None else ratings_in_folder(root, what)
     found = agree_on_each(
@@ -84,7 +84,7 @@ def _tables(document: dict[str, Any]) -> list[Table]:
     return [*tables, _raters(document, names)]
 
 
-def recipe(name: str) -> Any:
+def find_recipe(name: str) -> Any:
     """A recipe for averages, by name."""
     from imarena.stats import RECIPES
 

@@ -7,7 +7,7 @@ import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
 from imarena.cli.options import refuse_with_table
-from imarena.cli.studies.agree import recipe
+from imarena.cli.studies.agree import find_recipe
 from imarena.cli.studies.align_tables import score_tables, verdict_tables
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
@@ -66,7 +66,7 @@ def command(
         refuse_with_table({"--judge": bool(judge)})
     given = _tables(from_file, against, session(context).workspace, judge)
     options = {
-        "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
+        "by": groups, "average": find_recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
         "score_range": dict(_judge_range(text) for text in score_range or []),
         "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
         "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,

@@ -51,9 +51,9 @@ def command(
     """
     from imarena.workflows.questions import parse_orders
     from imarena.workflows.studies import (
-        bring_in,
         compare,
         comparison_workspace,
+        import_folders,
         name_sides,
         need_both_sides,
         plan_comparison,
@@ -72,7 +72,7 @@ def command(
     sides = name_sides(old, new, old_name, new_name)
     with comparison_workspace(session(context).workspace) as workspace:
         with progress_bars("compare") as tell:
-            imported = bring_in(workspace, items, sides, progress=tell)
+            imported = import_folders(workspace, items, sides, progress=tell)
         need_both_sides(workspace, sides, imported)
         job = plan_comparison(
             workspace,
@@ -84,12 +84,12 @@ def command(
             orders=parse_orders(orders),
             repeats=repeats,
         )
-        if not asking.go_on(context, chosen, [job.estimate]):
+        if not asking.confirm_estimate(context, chosen, [job.estimate]):
             emit(
                 context, {"dry_run": True, "estimate": job.estimate.to_json()}, lambda c: c.print("Nothing was asked.")
             )
             return
-        with asking.watching() as watch:
+        with asking.progress_display() as watch:
             found, done = compare(workspace, sides, job, imported, watch=watch)
         page = write_comparison(workspace, found, report)
     document = {**found.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
@@ -100,7 +100,7 @@ def command(
 
 def _show(console: Console, found: Any, top: int, page: Path) -> None:
     from imarena.reports import next_words, task_table, verdict_sentence
-    from imarena.workflows.studies import differ_most
+    from imarena.workflows.studies import largest_differences
 
     verdict, sides = found.verdict, found.sides
     style = "bold green" if verdict.settled else "bold yellow"
@@ -115,7 +115,7 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
         console.print(f"[yellow]... and {len(found.skips) - SKIPS_SHOWN:,} more (--json lists them all)[/]")
     if found.by_task:
         print_tables(console, [task_table(sides.new_name, found.by_task)])
-    if rows := differ_most(found.items, top):
+    if rows := largest_differences(found.items, top):
         print_tables(console, [_differences(rows, sides)])
     console.print(f"Judge: {found.judge}. Side by side: {page.resolve()}", markup=False)
 

@@ -45,7 +45,7 @@ def command(
     """
     from imarena.storage import open_workspace
     from imarena.workflows.questions import findings
-    from imarena.workflows.studies import health
+    from imarena.workflows.studies import judge_health_report
 
     chosen = asking.ChosenOptions(
         endpoint,
@@ -64,7 +64,7 @@ def command(
         if probe:
             found, estimates, reports = _probed(context, workspace, judge or ["builtin"], chosen, probe, battles)
         else:
-            (found, together), estimates, reports = health(workspace, judge), [], []
+            (found, together), estimates, reports = judge_health_report(workspace, judge), [], []
         words = None if probe else findings(workspace)
     document: dict[str, Any] = {"judges": [one.to_json() for one in found]}
     if together is not None:
@@ -86,7 +86,7 @@ def command(
             show_findings(console, words)
 
     if probe:
-        asking.finish(context, document, reports, dry_run, more=show)
+        asking.finish_run(context, document, reports, dry_run, more=show)
     else:
         emit(context, document, show)
 
@@ -97,7 +97,7 @@ def _probed(
     """What the answers say (those of earlier calls too), what was planned, what was asked."""
     from imarena.workflows.questions import load_outputs
     from imarena.workflows.studies import judge_probes, plan_probe, run_probe
-    from imarena.workflows.wiring import need_shape, wire_judge
+    from imarena.workflows.wiring import check_judge_shape, wire_judge
 
     budget = chosen.budget()
     wired = [wire_judge(workspace.settings, name, chosen.words(), budget) for name in names]
@@ -105,7 +105,7 @@ def _probed(
     jobs = []
     for one in wired:
         if battles:
-            need_shape(one, "pairwise", "health --probe --battles")
+            check_judge_shape(one, "pairwise", "health --probe --battles")
         paired = battles or one.shape == "pairwise"
         jobs.append(
             plan_probe(
@@ -114,9 +114,9 @@ def _probed(
         )
     reports: list[Any] = []
     estimates = [job.estimate for job in jobs]
-    if not asking.go_on(context, chosen, estimates):
+    if not asking.confirm_estimate(context, chosen, estimates):
         return [], estimates, reports
-    with asking.watching() as watch:
+    with asking.progress_display() as watch:
         for job in jobs:
             reports.append(run_probe(workspace, job, watch=watch))
             if reports[-1].stopped:

@@ -7,7 +7,7 @@ from imarena.core.records import JsonDict, Status
 from imarena.images import Preparation
 
 
-def chat_over(client: Client, preparation: Preparation, pictures: ImageParts | None = None) -> Chat:
+def chat_with_client(client: Client, preparation: Preparation, pictures: ImageParts | None = None) -> Chat:
     """A `Chat` over `client`; each picture is made ready once by `preparation` and kept in `pictures`.
 
     A spent budget is raised, because it ends the run; everything else comes back as a status.
@@ -36,6 +36,6 @@ def chat_over(client: Client, preparation: Preparation, pictures: ImageParts | N
     return ask
 
 
-def options_at(endpoint: Endpoint) -> JsonDict:
+def endpoint_options(endpoint: Endpoint) -> JsonDict:
     """The options that a judge at this endpoint has to be made with, so that they are in its judgments' identity."""
     return {"model": endpoint.model, "images": endpoint.preparation.label}

@@ -23,7 +23,7 @@ Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")
 StepNumber = Annotated[int, Path(ge=0, le=1000)]
 
 
-def chosen_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> exploring.BattleList:
+def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> exploring.BattleList:
     """The battles that a caller may see and asks for."""
     hidden = exploring.hidden_items(arena.looking, leads=caller.leads)
     models = [name for name in (query.left, query.right) if name is not None]
@@ -34,7 +34,7 @@ def chosen_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -
 def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesPageQuery, Query()]) -> BattlePage:
     """Battles, in the order in which they were first named."""
     arena = arena_of(request)
-    found = chosen_battles(arena, caller, query)
+    found = select_battles(arena, caller, query)
     here, more = page_of(found, query.cursor, query.limit)
     return BattlePage(battles=showing.battles(arena, found[here]), total=len(found), next_cursor=more)
 
@@ -63,7 +63,7 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     )
 
 
-def chosen_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
+def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
     """`seq` and id of the items that a caller may see and asks for, in the order in which they came."""
     named = {name: getattr(query, name) for name in ItemQuery.model_fields}
     where = {name: str(value) for name, value in named.items() if value is not None}
@@ -75,7 +75,7 @@ def chosen_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after
 def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQuery, Query()]) -> ItemPage:
     """Items as stored."""
     arena = arena_of(request)
-    found = list(islice(chosen_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
+    found = list(islice(select_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
     page = found[: query.limit]
     last = str(page[-1][0]) if len(found) > query.limit else None
     shelves, ids = arena.voting.shelves, [identity for _, identity in page]
@@ -89,7 +89,7 @@ def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQ
 def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDetail:
     """An item with what every editor made of it."""
     arena = arena_of(request)
-    shown = exploring.item(arena.looking, item_id, leads=caller.leads)
+    shown = exploring.load_item(arena.looking, item_id, leads=caller.leads)
     item = shown.item
     return ItemDetail(
         item=showing.item_line(item, len(shown.outputs)),

@@ -17,14 +17,14 @@ from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
 from imarena.web.requests import BattleQuery, BoardParams, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
 from imarena.web.responses_lead import rater_line
-from imarena.web.routes.explore import chosen_battles, chosen_items
+from imarena.web.routes.explore import select_battles, select_items
 from imarena.web.tables import TABLE, Form, table_file
 from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_lead import AgreementOut, RaterOut
 from imarena.web.wire_look import BattleOut, Cell, JudgeHealthOut, RunOut, StandingOut
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
-from imarena.workflows.serving import count_outputs, heat, judge_health
+from imarena.workflows.serving import count_outputs, issue_heat_map, judge_health
 from imarena.workflows.serving import explorer as exploring
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
@@ -119,7 +119,7 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
     """Where raters drew boxes, cell by cell, which things they named, and clicks and tags by editor."""
-    made = heat(arena_of(request).looking, query.editor, filters_of(query, caller))
+    made = issue_heat_map(arena_of(request).looking, query.editor, filters_of(query, caller))
     cells = [
         ("cell", None, None, row, column, count)
         for row, line in enumerate(made.cells.tolist())
@@ -155,7 +155,7 @@ def export_battles(
 ) -> StreamingResponse:
     """Battles with the counts of what was said about them."""
     arena = arena_of(request)
-    chosen = chosen_battles(arena, caller, query)
+    chosen = select_battles(arena, caller, query)
     parts = (showing.battles(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
     return _saved(BattleOut, chain.from_iterable(parts), query.format, "battles")
 
@@ -168,7 +168,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
     names = ("item_id", "dataset", "key", "task", "family", "topic", "track", "instruction", "licence", "outputs")
 
     def rows() -> Iterator[list[object]]:
-        for _, identity in chosen_items(arena, caller, query):
+        for _, identity in select_items(arena, caller, query):
             item = arena.voting.shelves.item(identity)
             told = {name: getattr(item, name) for name in names[:-1]}
             yield [*told.values(), counts.get(item.item_id, 0)]

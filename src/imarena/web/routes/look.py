@@ -10,7 +10,7 @@ from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
 from imarena.web.wire_look import BoardOut, BoardPast, Facets, HeadToHead, HeatMap, RatingHistory, StoredBoards
-from imarena.workflows.serving import heat
+from imarena.workflows.serving import issue_heat_map
 
 router = APIRouter(prefix="/api", tags=["look"])
 
@@ -31,7 +31,7 @@ def get_board(request: Request, caller: LookCaller, query: Annotated[BoardParams
 def get_history(request: Request, caller: LookCaller, query: Annotated[HistoryQuery, Query()]) -> RatingHistory:
     """How ratings moved: the board of the battles that the filters leave, as it stood at several moments."""
     found = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
-    return RatingHistory(method=query.method, points=[showing_look.board_then(past) for past in found])
+    return RatingHistory(method=query.method, points=[showing_look.past_board(past) for past in found])
 
 
 @router.get("/board/stored")
@@ -64,5 +64,5 @@ def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[Duel
 @router.get("/heat-map")
 def get_heat_map(request: Request, caller: LookCaller, query: Annotated[HeatQuery, Query()]) -> HeatMap:
     """Where raters found something wrong, and what, by editor."""
-    made = heat(arena_of(request).looking, query.editor, filters_of(query, caller))
+    made = issue_heat_map(arena_of(request).looking, query.editor, filters_of(query, caller))
     return showing_look.heat_map(made, query.editor)

@@ -9,7 +9,7 @@ from imarena.web.callers import RaterCaller, the_rater
 from imarena.web.responses import task_soon
 from imarena.web.routes.rating import Address, CampaignId, rater_of
 from imarena.web.wire import Ahead, Done
-from imarena.workflows.rating import ahead_soon, give_back
+from imarena.workflows.rating import release_task, submit_prefetch
 
 router = APIRouter(prefix="/api", tags=["rating"])
 
@@ -18,12 +18,12 @@ router = APIRouter(prefix="/api", tags=["rating"])
 async def look_ahead(request: Request, campaign_id: CampaignId) -> Ahead:
     """The task that comes next, for fetching its pictures. It is kept for two minutes; asking again keeps it longer."""
     arena, rater_id = arena_of(request), rater_of(await the_rater(request))
-    found = await wrap_future(ahead_soon(arena.voting, campaign_id, rater_id))
+    found = await wrap_future(submit_prefetch(arena.voting, campaign_id, rater_id))
     return Ahead(task=await task_soon(arena, found) if found is not None else None)
 
 
 @router.post("/tasks/{address}/give-back")
 def give_task_back(request: Request, caller: RaterCaller, address: Address) -> Done:
     """Let others have a task that was kept ready. One that is in hand is not touched."""
-    give_back(arena_of(request).voting, address, rater_of(caller))
+    release_task(arena_of(request).voting, address, rater_of(caller))
     return Done()

@@ -1,12 +1,12 @@
 from .board import Board as Board
 from .board import Boards as Boards
 from .board import board as board
-from .board import whose as whose
+from .board import describe_source as describe_source
 from .choice import AvailableSources as AvailableSources
 from .choice import ChosenSource as ChosenSource
 from .choice import choose as choose
-from .coverage import read_delivery as read_delivery
-from .every import every_board as every_board
+from .coverage import read_output_coverage as read_output_coverage
+from .every import all_boards as all_boards
 from .findings import other_sources as other_sources
 from .query import ALL_JUDGES as ALL_JUDGES
 from .query import ITEM_FILTERS as ITEM_FILTERS
@@ -36,6 +36,6 @@ from .weighted.calibrations import store_newest as store_newest
 from .weighted.columns import LABELS as LABELS
 from .weighted.columns import fetch_rows as fetch_rows
 from .weighted.online import with_range as with_range
-from .win_counts import Tallied as Tallied
+from .win_counts import DuelCounts as DuelCounts
 from .win_counts import duel_of as duel_of
 from .win_counts import matrix_of as matrix_of

@@ -6,7 +6,7 @@ from .estimate import estimate_edits as estimate_edits
 from .expected_files import item_files as item_files
 from .plan import add_studio as add_studio
 from .plan import choose_items as choose_items
-from .plan import in_modes as in_modes
+from .plan import items_in_modes as items_in_modes
 from .run import EditSettings as EditSettings
 from .run import edit_items as edit_items
-from .variants import refuse_mixing as refuse_mixing
+from .variants import check_same_variant as check_same_variant

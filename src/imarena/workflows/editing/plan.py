@@ -99,7 +99,7 @@ class StoredOutputs:
                 self.ok[slot] = output
 
 
-def missing(
+def missing_edits(
     items: Iterable[Item],
     editors: Sequence[Editor],
     settings: EditSettings,
@@ -177,7 +177,7 @@ def choose_items(
     return found
 
 
-def in_modes(items: Sequence[Item], modes: Sequence[Mode], limit: int | None = None) -> tuple[list[Item], int]:
+def items_in_modes(items: Sequence[Item], modes: Sequence[Mode], limit: int | None = None) -> tuple[list[Item], int]:
     """The first items that have something to edit in these modes, and how many have nothing."""
     fit = [
         item for item in items if any(has_turn(item, mode, turn) for mode in modes for turn in range(len(item.turns)))

@@ -14,10 +14,17 @@ from imarena.storage import Workspace
 from imarena.workflows.editing.agent_journal import StepJournal
 from imarena.workflows.editing.answer import AskEditor, EditMade, EditOrder, failed_edit, no_picture
 from imarena.workflows.editing.contact_sheet import ContactSheet
-from imarena.workflows.editing.plan import EditReport, EditSettings, EditWork, StoredOutputs, missing, named_in_folder
+from imarena.workflows.editing.plan import (
+    EditReport,
+    EditSettings,
+    EditWork,
+    StoredOutputs,
+    missing_edits,
+    named_in_folder,
+)
 from imarena.workflows.questions import Questions, Terms, ask, computes
 from imarena.workflows.views import instruction_of, request_of
-from imarena.workflows.wiring import Ongoing, alone, noted
+from imarena.workflows.wiring import OngoingRun, exclusive_run, record_run
 
 __all__ = ["EditReport", "EditSettings", "EditWork", "edit_items"]
 
@@ -33,7 +40,7 @@ def edit_items(
     """Make every output that is missing. A failure is stored with its status and tried again by the next run."""
     with ExitStack() as held:
         for name in sorted({editor.name for editor in editors}):
-            held.enter_context(alone(workspace, "edit", name))
+            held.enter_context(exclusive_run(workspace, "edit", name))
         return asyncio.run(_edit_all(workspace, items, editors, settings or EditSettings(), progress))
 
 
@@ -52,7 +59,7 @@ async def _edit_all(
         sheet.draw(report)  # the page is there from the first moment: its path was told already
         drawing = asyncio.create_task(sheet.keep_drawing(report))
     try:
-        with noted(workspace, "edit", settings.noted(len(items), editors)) as ongoing:
+        with record_run(workspace, "edit", settings.noted(len(items), editors)) as ongoing:
             await _edit_turns(workspace, items, editors, settings, report, ongoing, sheet, progress)
             ongoing.counts = dict(report.outputs)
             ongoing.cost_usd = report.cost_usd
@@ -73,7 +80,7 @@ async def _edit_turns(
     editors: Sequence[Editor],
     settings: EditSettings,
     report: EditReport,
-    ongoing: Ongoing,
+    ongoing: OngoingRun,
     sheet: ContactSheet | None,
     progress: Progress | None,
 ) -> None:
@@ -84,7 +91,7 @@ async def _edit_turns(
             await stack.enter_async_context(editor.traits.opened())
         for turn in range(max((len(item.turns) for item in items), default=0)):
             known = StoredOutputs(workspace)
-            work = list(missing(items, editors, settings, turn, known, report))
+            work = list(missing_edits(items, editors, settings, turn, known, report))
             planned += len(work)
             ongoing.plan(planned)
             run = _Run(workspace, tuple(editors), settings, report, ongoing.run_id, sheet)
@@ -127,9 +134,9 @@ class _Run:
             named = named_in_folder(work.item, work.mode, work.turn)
             request = replace(request, params={**request.params, **named})
         if self.settings.wrap and work.editor.traits.wrappable:
-            from imarena.editors import wrapped
+            from imarena.editors import wrap_instruction
 
-            request = replace(request, instruction=wrapped(request))
+            request = replace(request, instruction=wrap_instruction(request))
         journal = None
         if work.editor.traits.resumable is not None:
             journal = self.journals[id(work)] = StepJournal.of(self.workspace, work)

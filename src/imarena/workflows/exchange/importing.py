@@ -10,8 +10,8 @@ from imarena.core import InvalidImage, Progress, ReadFormat, Skip, content_id, s
 from imarena.core.records import ImageRef, Item, JsonDict, Judgment, Output, Record, Status, Tombstone, Vote
 from imarena.datasets import load_taxonomy, taxonomy_names
 from imarena.images import check_image
-from imarena.storage import Conflict, Workspace, item_images, withdrawn
-from imarena.workflows.wiring import noted
+from imarena.storage import Conflict, Workspace, item_images, withdrawn_images
+from imarena.workflows.wiring import record_run
 
 BATCH = 1_000
 MAX_SKIPS = 1_000
@@ -57,7 +57,7 @@ class WorkspaceIntake:
         self._workspace = workspace
         self._refs: dict[str, ImageRef] = {}
         self._pending: list[ImageRef] = []
-        self._withdrawn = withdrawn(workspace)
+        self._withdrawn = withdrawn_images(workspace)
         self._tombstones: dict[str, str] = {}
 
     def keep(self, data: bytes, *, name: str) -> ImageRef:  # noqa: ARG002
@@ -125,7 +125,7 @@ def import_records(
     intake = WorkspaceIntake(workspace)
     place = content_id("place", str(path.resolve()))
     settings: JsonDict = {"format": format_name, "path": path.name, "place": place, "options": {**chosen}}
-    with noted(workspace, "import", settings) as run:
+    with record_run(workspace, "import", settings) as run:
         stream = read(path, intake, chosen)
         done = 0
         while batch := list(islice(stream, BATCH)):

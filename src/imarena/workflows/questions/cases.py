@@ -116,7 +116,7 @@ def pointwise_cases(board: ShowableOutputs, *, repeats: int = 1) -> Iterator[Cas
                 yield Case(board.items[item_id], output, repeat=repeat)
 
 
-def sides(one: Output, other: Output) -> tuple[Output, Output]:
+def assign_sides(one: Output, other: Output) -> tuple[Output, Output]:
     """Left and right, by a coin that depends on nothing but the two outputs."""
     first, second = sorted((one, other), key=lambda output: output.output_id)
     coin = int(content_id("side", first.output_id, second.output_id)[-1], 16) % 2

@@ -19,9 +19,9 @@ from imarena.judges import (
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case, ShowableOutputs
 from imarena.workflows.questions.compute_time import read_compute_time
-from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, place_of, skeleton
+from imarena.workflows.questions.judging_plan import EarlierAnswers, PlannedWork, case_key, placeholder_exhibit
 from imarena.workflows.views import references_of, sources_of
-from imarena.workflows.wiring import Wired
+from imarena.workflows.wiring import WiredJudge
 
 SAMPLE = 300
 """PastAttempts judgments, newest first, that assumptions are corrected by."""
@@ -29,7 +29,7 @@ SAMPLE = 300
 
 def estimate(
     workspace: Workspace,
-    wired: Wired,
+    wired: WiredJudge,
     planned: PlannedWork,
     board: ShowableOutputs,
     *,
@@ -39,7 +39,7 @@ def estimate(
     """Count what is missing; tokens by the prompts' words and the pictures' sizes, corrected by earlier replies."""
     if wired.endpoint is None and wired.judge.traits.cpu_bound:
         return estimate_computed(
-            wired, read_compute_time(workspace, wired.judge), [place_of(one.case)[:2] for one in planned.work],
+            wired, read_compute_time(workspace, wired.judge), [case_key(one.case)[:2] for one in planned.work],
             planned.answered, unfit=dict(planned.unfit), at_most=at_most,
         )  # fmt: skip
     rows = _past(workspace, wired.judge)
@@ -55,7 +55,7 @@ def estimate(
     )  # fmt: skip
 
 
-def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None) -> Size:
+def size_of(wired: WiredJudge, case: Case, parents: dict[str, Output], held: EarlierAnswers | None = None) -> Size:
     """The size of one case: words by their length, pictures by their prepared size, for all questions not `held`."""
     prompts, passes = wired.judge.traits.prompts, wired.judge.traits.passes
     images = _images(case, parents)
@@ -63,7 +63,7 @@ def size_of(wired: Wired, case: Case, parents: dict[str, Output], held: EarlierA
         return Size(500, sum(picture_tokens(wired, image) for image in images.values()), len(images))
     known = held.texts if held else {}
     asked = [prompts[name] for number in range(passes) for name in prompts if pass_name(name, number) not in known]
-    size = question_size(asked, skeleton(case, parents), lambda part: picture_tokens(wired, images[part]))
+    size = question_size(asked, placeholder_exhibit(case, parents), lambda part: picture_tokens(wired, images[part]))
     return replace(size, questions=len(asked))
 
 
@@ -89,7 +89,7 @@ def _usage(row: Any) -> Usage:
     return Usage.model_validate(json.loads(row["body"]).get("usage", {}))
 
 
-def _past_size(wired: Wired, row: Any, board: ShowableOutputs) -> Size | None:
+def _past_size(wired: WiredJudge, row: Any, board: ShowableOutputs) -> Size | None:
     """The size of an earlier question; None where its outputs are not on the board."""
     left, right = board.parents.get(row["left_id"]), board.parents.get(row["right_id"] or "")
     item = board.items.get(row["item_id"])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from imarena.core import Editor, ExecutorKind, Judge, Settings, UserError
 from imarena.engine import read_executor
 from imarena.workflows.questions.loop import Terms
-from imarena.workflows.wiring import Wired
+from imarena.workflows.wiring import WiredJudge
 
 
 def computes(*asked: Judge | Editor) -> bool:
@@ -30,7 +30,7 @@ def executor_for(settings: Settings, option: str, staying: str | None) -> Execut
     return kind
 
 
-def judge_terms(settings: Settings, wired: Wired, *, executor: str = "", concurrency: int | None = None) -> Terms:
+def judge_terms(settings: Settings, wired: WiredJudge, *, executor: str = "", concurrency: int | None = None) -> Terms:
     """How a judge is asked: by what the command says, and by what the judge needs."""
     judge, door = wired.judge, wired.door
     if door is None:

@@ -15,14 +15,14 @@ from imarena.workflows.questions.expected_objects import (
     identity_of,
     objects_evidence,
     questions,
-    stored,
+    stored_object_lists,
     work_of,
 )
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.past_attempts import past_attempts
 from imarena.workflows.questions.report import JudgeReport, Watch
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
-from imarena.workflows.wiring import Wired
+from imarena.workflows.wiring import WiredJudge
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ObjectsQuestion:
 class ObjectsJob:
     """One lister and everything that it is to be asked."""
 
-    wired: Wired
+    wired: WiredJudge
     asks: list[ObjectsQuestion]
     estimate: Estimate
     done_before: int
@@ -46,7 +46,7 @@ class ObjectsJob:
 
 def plan_objects(
     workspace: Workspace,
-    wired: Wired,
+    wired: WiredJudge,
     *,
     datasets: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
@@ -59,7 +59,7 @@ def plan_objects(
     wanted = identity_of(wired.judge)
     past = past_attempts(
         (listed.subject, listed.attempt, listed.status is Status.OK)
-        for listed in stored(workspace, tool=wired.judge.name)
+        for listed in stored_object_lists(workspace, tool=wired.judge.name)
         if listed.identity == wanted
     )
     asks = [
@@ -75,7 +75,7 @@ def plan_objects(
     )  # fmt: skip
 
 
-def _size(wired: Wired, question: ObjectListSubject) -> Size:
+def _size(wired: WiredJudge, question: ObjectListSubject) -> Size:
     prompts = wired.judge.traits.prompts
     if not prompts:
         return Size(0, 0, 0)
@@ -92,7 +92,7 @@ def _skeleton(question: ObjectListSubject) -> Exhibit:
     return Exhibit(question.instruction, b"", sources=marks(question.sources), references=marks(question.references))
 
 
-def _past(workspace: Workspace, wired: Wired, found: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:
+def _past(workspace: Workspace, wired: WiredJudge, found: dict[str, ObjectListSubject]) -> list[tuple[Size, Usage]]:
     """What earlier lists by the same model took."""
     past = []
     where = {"tool": wired.judge.name, "kind": KIND, "status": Status.OK.value}
@@ -123,7 +123,7 @@ def _exhibit(workspace: Workspace, question: ObjectListSubject) -> Exhibit:
     )
 
 
-def _records(wired: Wired, batch: Sequence[tuple[ObjectsQuestion, Verdict]], run_id: str) -> Iterator[Record]:
+def _records(wired: WiredJudge, batch: Sequence[tuple[ObjectsQuestion, Verdict]], run_id: str) -> Iterator[Record]:
     """The raw reply first, then the list that was read from it."""
     for ask, verdict in batch:
         subject = ask.question.subject

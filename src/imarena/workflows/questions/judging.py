@@ -6,13 +6,13 @@ from functools import partial
 
 from imarena.core import Judge, Progress, Verdict
 from imarena.core.records import JsonDict, Output
-from imarena.judges import ORDERS_PARAM, shown
+from imarena.judges import ORDERS_PARAM, reorder_exhibit
 from imarena.storage import Workspace
-from imarena.workflows.questions.case_context import in_context
+from imarena.workflows.questions.case_context import add_context
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.executor_choice import computes
 from imarena.workflows.questions.judging_plan import CaseWork, plan_cases
-from imarena.workflows.questions.judging_records import NotCompared, comparing, copies_of, records_of
+from imarena.workflows.questions.judging_records import NotCompared, check_comparison, copies_of, records_of
 from imarena.workflows.questions.loop import Terms
 from imarena.workflows.questions.report import JudgeReport, Watch
 from imarena.workflows.questions.verdicts import JudgeQuestion, JudgeRun, ask_judge
@@ -53,14 +53,14 @@ def judge_cases(
     def show(one: CaseWork) -> JudgeQuestion:
         case = one.case
         exhibit = exhibit_of(workspace, case.item, case.left, case.right, before)
-        exhibit = in_context(exhibit, case)
+        exhibit = add_context(exhibit, case)
         if case.order is not None:
-            exhibit = shown(exhibit, case.order)
+            exhibit = reorder_exhibit(exhibit, case.order)
         return JudgeQuestion(exhibit, one.held.texts if one.held else None)
 
     def check(verdict: Verdict, one: CaseWork) -> Verdict:
         try:
-            return verdict if one.case.right is None else comparing(judge, verdict)
+            return verdict if one.case.right is None else check_comparison(judge, verdict)
         except NotCompared:
             report.planned = report.judgments.total()  # the rest is not missing: it cannot be had in this way
             raise

@@ -85,7 +85,7 @@ def plan_cases(
     fresh: dict[str, CaseWork] = {}
     for case in cases:
         identity = work_id(judge, case, parents or {})
-        if (identity, *place_of(case)) in known.placed:
+        if (identity, *case_key(case)) in known.placed:
             planned.done_before += 1
         elif identity in known.done:
             planned.copies.append((case, known.done[identity]))
@@ -95,11 +95,11 @@ def plan_cases(
             planned.unfit[reason] += 1
         else:
             fresh[identity] = CaseWork(case, identity, known.attempts.get(identity, 0))
-    planned.work = with_held(workspace, judge, list(fresh.values()))
+    planned.work = with_earlier_answers(workspace, judge, list(fresh.values()))
     return planned
 
 
-def with_held(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
+def with_earlier_answers(workspace: Workspace, judge: Judge, work: list[CaseWork]) -> list[CaseWork]:
     """The work, and what the newest reply to each holds already: every reply holds what those before it did."""
     again = [one.work_id for one in work if one.attempt]
     partly_asked = judge.traits.partly_asked
@@ -132,7 +132,7 @@ class _Known:
     """The number of the next attempt at each work."""
 
 
-def place_of(case: Case) -> tuple[str, str | None, str | None]:
+def case_key(case: Case) -> tuple[str, str | None, str | None]:
     order = case.order.value if case.order is not None else None
     return case.left.output_id, case.right.output_id if case.right else None, order
 
@@ -153,7 +153,7 @@ def known_answers(workspace: Workspace, judge: Judge) -> dict[str, str]:
     return _known(workspace, judge).done
 
 
-def skeleton(case: Case, parents: dict[str, Output]) -> Exhibit:
+def placeholder_exhibit(case: Case, parents: dict[str, Output]) -> Exhibit:
     """The exhibit with a hash in the place of each picture: enough to count words and pictures by."""
     first, second = (case.right, case.left) if case.order is Order.RIGHT_FIRST else (case.left, case.right)
     item, turn = case.item, case.left.turn
@@ -181,7 +181,7 @@ def unfit_reason(judge: Judge, case: Case, parents: dict[str, Output]) -> str:
         return f"{judge.name} needs evidence of the kind {' or '.join(traits.evidence)} and there is none"
     try:
         for prompt in traits.prompts.values():
-            prompt.check(skeleton(case, parents))
+            prompt.check(placeholder_exhibit(case, parents))
     except UserError as error:
         return str(error).splitlines()[0]
     return ""

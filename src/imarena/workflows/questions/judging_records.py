@@ -5,10 +5,10 @@ from typing import Any
 
 from imarena.core import Judge, UserError, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
-from imarena.judges import ORDERS_PARAM, mirrored_reasons, mirrored_scores, to_recorded_sides
+from imarena.judges import ORDERS_PARAM, mirror_reasons, mirror_scores, to_recorded_sides
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.questions.judging_plan import CaseWork, place_of
+from imarena.workflows.questions.judging_plan import CaseWork, case_key
 
 
 def records_of(
@@ -23,7 +23,7 @@ def records_of(
         if reply is not None:
             yield reply
         for case in (work.case, *work.twins):
-            left, right, _ = place_of(case)
+            left, right, _ = case_key(case)
             yield Judgment(
                 work_id=work.work_id,
                 attempt=work.attempt,
@@ -51,7 +51,7 @@ class NotCompared(UserError):
     """A judge that scores single outputs was asked to compare two."""
 
 
-def comparing(judge: Judge, said: Verdict) -> Verdict:
+def check_comparison(judge: Judge, said: Verdict) -> Verdict:
     """A verdict on two outputs prefers one or calls a tie. Raises `NotCompared` at a score in its place.
 
     Such a judge has not failed, and asking again changes nothing: nothing of it is stored.
@@ -114,11 +114,11 @@ def copies_of(workspace: Workspace, copies: list[tuple[Case, str]], run_id: str)
         old = workspace.store.get(Judgment, identity)
         if old is None:
             continue
-        left, right, _ = place_of(case)
+        left, right, _ = case_key(case)
         preference, scores, reasons = old.preference, old.scores, old.reasons
         if old.order is not case.order:
             preference = preference.mirrored() if preference is not None else None
-            scores, reasons = mirrored_scores(scores), mirrored_reasons(reasons)
+            scores, reasons = mirror_scores(scores), mirror_reasons(reasons)
         update = {
             "item_id": case.item.item_id, "turn": case.left.turn, "left_id": left, "right_id": right,
             "order": case.order, "preference": preference, "scores": scores, "reasons": reasons,

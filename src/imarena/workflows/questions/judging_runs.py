@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from imarena.clients import Budget, need_listener
+from imarena.clients import Budget, check_reachable
 from imarena.core import UserError, counted
 from imarena.core.records import Ranking
 from imarena.judges import Estimate, OrderPolicy
@@ -21,15 +21,15 @@ from imarena.workflows.questions.executor_choice import judge_terms
 from imarena.workflows.questions.judging import Asking, judge_cases
 from imarena.workflows.questions.judging_plan import plan_cases
 from imarena.workflows.questions.report import JudgeReport, Watch
-from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled
-from imarena.workflows.wiring import EndpointArguments, Wired, alone, need_shape, wire_judge
+from imarena.workflows.questions.sampling import Sampler, battles_by_pair, cases_of, next_round, sampled_pairs
+from imarena.workflows.wiring import EndpointArguments, WiredJudge, check_judge_shape, exclusive_run, wire_judge
 
 
 @dataclass
-class Job:
+class JudgingJob:
     """One judge and everything that it is to be asked."""
 
-    wired: Wired
+    wired: WiredJudge
     board: ShowableOutputs
     cases: list[Case]
     estimate: Estimate
@@ -51,11 +51,11 @@ def plan_scores(
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     repeats: int = 1,
-) -> list[Job]:
+) -> list[JudgingJob]:
     """Every output to every judge."""
     wired = [wire_judge(workspace.settings, name, words, budget) for name in judges]
     for one in wired:
-        need_shape(one, "pointwise", "judge")
+        check_judge_shape(one, "pointwise", "judge")
     board = _board(workspace, datasets, editors, tasks)
     cases = list(pointwise_cases(board, repeats=repeats))
     return [_job(workspace, one, board, cases, words, "judge", repeats=repeats) for one in wired]
@@ -73,14 +73,14 @@ def plan_battles(
     editors: Sequence[str] | None = None,
     tasks: Sequence[str] | None = None,
     repeats: int = 1,
-) -> list[Job]:
+) -> list[JudgingJob]:
     """The sampler's battles to every judge, in the orders of the policy."""
     chosen = sampler or Sampler()
     wired = [wire_judge(workspace.settings, name, words, budget) for name in judges]
     for one in wired:
-        need_shape(one, "pairwise", "battle")
+        check_judge_shape(one, "pairwise", "battle")
     board = _board(workspace, datasets, editors, tasks, voted=chosen.kind in ("full", "voted"))
-    battles = sampled(board, chosen)
+    battles = sampled_pairs(board, chosen)
     if not battles:
         _refuse(board, chosen)
     cases = list(cases_of(board, battles, orders, repeats=repeats, seed=chosen.seed))
@@ -123,7 +123,7 @@ def _board(
 
 def _job(
     workspace: Workspace,
-    wired: Wired,
+    wired: WiredJudge,
     board: ShowableOutputs,
     cases: list[Case],
     words: EndpointArguments | None,
@@ -132,7 +132,7 @@ def _job(
     sampler: Sampler | None = None,
     policy: OrderPolicy = "both",
     repeats: int = 1,
-) -> Job:
+) -> JudgingJob:
     said = words or EndpointArguments()
     chosen = sampler or Sampler()
     cases = with_context(workspace, wired.judge, cases, board.parents)
@@ -145,22 +145,22 @@ def _job(
         orders="" if command == "judge" or policy == "both" else policy,
         terms=judge_terms(workspace.settings, wired, executor=said.executor, concurrency=said.concurrency),
     )
-    return Job(wired, board, cases, found, asking, chosen, policy, repeats)
+    return JudgingJob(wired, board, cases, found, asking, chosen, policy, repeats)
 
 
-def ask_jobs(workspace: Workspace, jobs: Sequence[Job], *, watch: Watch | None = None) -> list[JudgeReport]:
+def ask_jobs(workspace: Workspace, jobs: Sequence[JudgingJob], *, watch: Watch | None = None) -> list[JudgeReport]:
     """Run the jobs one after the other. A stop (Ctrl-C, the cost limit) ends them all; the others count as missing."""
     for job in jobs:
         if job.wired.endpoint is not None and not job.wired.runs_here and job.estimate.new:
-            need_listener(job.wired.endpoint)
+            check_reachable(job.wired.endpoint)
     with ExitStack() as held:
         for job in jobs:
             if job.wired.endpoint is not None:
-                held.enter_context(alone(workspace, job.asking.command, job.wired.judge.name))
+                held.enter_context(exclusive_run(workspace, job.asking.command, job.wired.judge.name))
         return _ask_in_turn(workspace, jobs, watch)
 
 
-def _ask_in_turn(workspace: Workspace, jobs: Sequence[Job], watch: Watch | None) -> list[JudgeReport]:
+def _ask_in_turn(workspace: Workspace, jobs: Sequence[JudgingJob], watch: Watch | None) -> list[JudgeReport]:
     reports: list[JudgeReport] = []
     for job in jobs:
         stopped = next((report.stopped for report in reports if report.stopped), "")
@@ -175,7 +175,7 @@ def _ask_in_turn(workspace: Workspace, jobs: Sequence[Job], watch: Watch | None)
     return reports
 
 
-def _adaptive(workspace: Workspace, job: Job, asking: Asking) -> JudgeReport:
+def _adaptive(workspace: Workspace, job: JudgingJob, asking: Asking) -> JudgeReport:
     """Battles in rounds, until every interval is narrow enough or there are no battles left."""
     by_pair = battles_by_pair(job.board, job.sampler)
     fought: Counter[tuple[str, str]] = Counter()
@@ -197,7 +197,7 @@ def _adaptive(workspace: Workspace, job: Job, asking: Asking) -> JudgeReport:
         fought.update(battle.pair for battle in at.battles)
 
 
-def _quick_ranking(workspace: Workspace, job: Job) -> Ranking | None:
+def _quick_ranking(workspace: Workspace, job: JudgingJob) -> Ranking | None:
     """The present ratings with their covariance, by the sandwich: no resampling."""
     query = BoardQuery(
         source="judge", judge=job.wired.judge.name, dimension=job.wired.dimension, kind="compared",
@@ -209,4 +209,4 @@ def _quick_ranking(workspace: Workspace, job: Job) -> Ranking | None:
         return None
 
 
-__all__ = ["Job", "ask_jobs", "plan_battles", "plan_scores"]
+__all__ = ["JudgingJob", "ask_jobs", "plan_battles", "plan_scores"]

@@ -13,7 +13,7 @@ from imarena.judges import ReplyReaders, to_recorded_sides
 from imarena.storage import Workspace
 from imarena.workflows.questions.judging_records import verdict_fields
 from imarena.workflows.views import stored_answers, unanswered
-from imarena.workflows.wiring import noted
+from imarena.workflows.wiring import record_run
 
 READABLE = (Status.OK.value, Status.UNPARSABLE.value)
 """Other statuses say that the endpoint gave no answer, or that the model declined: the next run asks again."""
@@ -21,7 +21,7 @@ PAGE = 500
 
 
 @dataclass
-class RereadReport:
+class ReparseReport:
     """What a second reading found."""
 
     read: int = 0
@@ -39,21 +39,21 @@ class RereadReport:
         return {**self.__dict__, "changed": dict(self.changed), "skipped": dict(self.skipped)}
 
 
-def reread(
+def reparse_replies(
     workspace: Workspace,
     judges: Sequence[str] | None = None,
     *,
     options: Mapping[str, JsonValue] | None = None,
     progress: Progress | None = None,
-) -> RereadReport:
+) -> ReparseReport:
     """Read every stored reply of the judges (by the names that `status` shows; all without names) again.
 
     `options` are for judges that need more than their judgments say, such as a checklist's file of questions.
     """
-    report = RereadReport()
+    report = ReparseReport()
     where: dict[str, Any] = {"judge": list(judges)} if judges else {}
     noting: JsonDict = {"judges": list(judges or [])}
-    with noted(workspace, "reparse", noting) as ongoing:
+    with record_run(workspace, "reparse", noting) as ongoing:
         done = _Done(workspace, where)
         batch: list[Record] = []
         readers = ReplyReaders(workspace.settings, dict(options or {}))
@@ -95,7 +95,7 @@ def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Itera
             yield judgment
 
 
-def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, report: RereadReport) -> Judgment | None:
+def _again(workspace: Workspace, old: Judgment, readers: ReplyReaders, report: ReparseReport) -> Judgment | None:
     reader, why = readers.of(old)
     if reader is None:
         report.skipped[f"{old.judge}: {why}"] += 1

@@ -15,7 +15,7 @@ from typing import Literal
 from imarena.core import UnknownName, UserError, content_id, suggestion
 from imarena.core.records import Order, Output, Ranking
 from imarena.judges import OrderPolicy, orders_for
-from imarena.workflows.questions.cases import Case, ShowableOutputs, Slot, sides
+from imarena.workflows.questions.cases import Case, ShowableOutputs, Slot, assign_sides
 
 Pair = tuple[str, str]
 """Two editors, in the order of their names."""
@@ -102,7 +102,7 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list
                 continue
             if sampler.kind == "new-model" and sampler.model not in (one.editor, other.editor):
                 continue
-            battle = OutputPair(slot, *sides(one, other))
+            battle = OutputPair(slot, *assign_sides(one, other))
             found[battle.pair].append((place, battle))
     order = sorted(found, key=lambda pair: content_id("start", sampler.seed, pair))
     starts = {pair: k * len(ring) // len(order) for k, pair in enumerate(order)}
@@ -122,7 +122,7 @@ def _known(model: str, board: ShowableOutputs) -> None:
         raise UnknownName(f"There is no editor called '{model}'.", hint=hint)
 
 
-def sampled(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
+def sampled_pairs(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     """The battles of a sampler that knows its size before it starts; for `adaptive` all that it may fight."""
     if sampler.kind == "voted":
         return voted_battles(board, sampler)
@@ -138,7 +138,7 @@ def sampled(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
 def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     """The pairs that people voted on and that can be shown, whatever their editors are called, in shuffled order."""
     found = [
-        OutputPair(slot, *sides(one, other))
+        OutputPair(slot, *assign_sides(one, other))
         for slot, outputs in board.slots.items()
         for one, other in combinations(outputs, 2)
         if (min(one.output_id, other.output_id), max(one.output_id, other.output_id)) in board.voted
@@ -167,7 +167,7 @@ def cases_of(
 
 
 @dataclass(frozen=True)
-class Progressed:
+class AdaptiveProgress:
     """Where an adaptive run stands: how wide the intervals are, and what is fought next."""
 
     widest: float
@@ -179,7 +179,7 @@ class Progressed:
 
 def next_round(
     by_pair: dict[Pair, list[OutputPair]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
-) -> Progressed:
+) -> AdaptiveProgress:
     """The next battles: some more for each pair whose interval is too wide and that has battles left.
 
     An interval is of the difference of two ratings (`until` pairs) or of a rating (`until` models), at 95 %, by the
@@ -201,7 +201,7 @@ def next_round(
         for pair, waiting in by_pair.items():
             if touching & set(pair):
                 battles += waiting[fought[pair] : fought[pair] + sampler.per_pair]
-    return Progressed(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
+    return AdaptiveProgress(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
 
 
 def pair_widths(by_pair: dict[Pair, list[OutputPair]], ranking: Ranking | None) -> dict[Pair, float]:

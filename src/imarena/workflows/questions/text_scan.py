@@ -14,11 +14,11 @@ from typing import Any
 from imarena.core import ImarenaError, Progress, UserError
 from imarena.core.records import Evidence, Item, JsonDict, Output, Status
 from imarena.engine import WorkerDied, WorkerTask
-from imarena.storage import Workspace, withdrawn
+from imarena.storage import Workspace, withdrawn_images
 from imarena.workflows.questions.executor_choice import executor_for
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.past_attempts import PastAttempts
-from imarena.workflows.wiring import noted
+from imarena.workflows.wiring import record_run
 
 TEXT = "text"
 FLAG = "injected_text"
@@ -56,11 +56,11 @@ def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
             found[row["image_sha256"]] = None
     for item in workspace.store.records(Item):
         found |= dict.fromkeys(image.sha256 for image in item.sources)
-    gone = withdrawn(workspace)
+    gone = withdrawn_images(workspace)
     return {sha256: None for sha256 in found if sha256 not in gone}
 
 
-def scan(workspace: Workspace, *, executor: str = "", progress: Progress | None = None) -> ScanReport:
+def scan_images(workspace: Workspace, *, executor: str = "", progress: Progress | None = None) -> ScanReport:
     """Read every picture that was not read yet, then flag. Ctrl-C stops cleanly; what was read is kept."""
     report = ScanReport()
     past = _earlier(workspace)
@@ -71,12 +71,12 @@ def scan(workspace: Workspace, *, executor: str = "", progress: Progress | None 
     work = [sha256 for sha256 in wanted if sha256 not in past.done]
     report.planned, report.done_before = len(work), len(wanted) - len(work)
     noting: JsonDict = {"reader": READER, "version": _reader_version()}
-    with noted(workspace, "scan", noting) as ongoing:
+    with record_run(workspace, "scan", noting) as ongoing:
         ongoing.plan(report.planned)
         try:
             tally = asyncio.run(ask(_questions(workspace, work, past, report), terms))
             report.stopped, report.seconds = tally.stopped, tally.seconds
-            report.flagged = flag(workspace)
+            report.flagged = flag_texts(workspace)
         finally:
             ongoing.counts = {**report.read, "flagged": report.flagged}
             ongoing.partial = report.missing > 0
@@ -159,7 +159,7 @@ def _unread(_: object, error: Exception) -> Read:
 # ---------------------------------------------------------------- flags
 
 
-def flag(workspace: Workspace) -> int:
+def flag_texts(workspace: Workspace) -> int:
     """Flag stored words that speak to a judge; returns how many pictures hold some."""
     from imarena.vision import TextLine, find_injections, injection_words_version
 

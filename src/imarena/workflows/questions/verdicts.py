@@ -13,7 +13,7 @@ from imarena.engine import WorkerTask
 from imarena.storage import Workspace
 from imarena.workflows.questions.loop import Questions, Terms, ask
 from imarena.workflows.questions.report import JudgeReport, Watch
-from imarena.workflows.wiring import noted
+from imarena.workflows.wiring import record_run
 
 W = TypeVar("W")
 
@@ -90,7 +90,7 @@ def ask_judge(
 ) -> JudgeReport:
     """Ask all of it, and note the run: what it was to do, what came of it, what it cost."""
     report.planned = len(run.work)
-    with noted(workspace, run.command, run.settings) as ongoing:
+    with record_run(workspace, run.command, run.settings) as ongoing:
         ongoing.plan(report.planned if run.to_write is None else run.to_write)
         copies = run.copies(ongoing.run_id)
         workspace.store.add(copies)

@@ -21,7 +21,7 @@ from imarena.routing import (
     plan_of,
     unit_assignments,
 )
-from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn, writing
+from imarena.storage import Workspace, access, from_row, leases, reading, withdrawn_images, writing
 from imarena.storage.schema import assignments as assignments_table
 from imarena.storage.schema import campaigns as campaigns_table
 from imarena.storage.schema import events as events_table
@@ -29,7 +29,7 @@ from imarena.storage.schema import leases as leases_table
 from imarena.storage.schema import outputs as outputs_table
 from imarena.storage.schema import participants
 from imarena.storage.schema import votes as votes_table
-from imarena.workflows.rating.sheets import checks_of
+from imarena.workflows.rating.sheets import count_check_tasks
 from imarena.workflows.rating.task_counts import WITHDRAWN
 
 _CHUNK = 2_000
@@ -90,7 +90,7 @@ def create_campaign(workspace: Workspace, plan: CampaignPlan) -> Campaign:
         part = offered[start : start + _CHUNK]
         workspace.store.add([assignment for assignment, _ in part])
         with writing(workspace.store.engine) as connection:
-            leases.offer(connection, part)
+            leases.offer_tasks(connection, part)
     opened = campaign.model_copy(update={"open": True})
     workspace.store.put(opened)
     return opened
@@ -120,7 +120,7 @@ def offer_missing(workspace: Workspace) -> int:
         rows = connection.execute(waiting).mappings().all()
         found = [from_row(Assignment, row) for row in rows]
         offered = [one for one in found if isinstance(one, Assignment)]
-        leases.offer(connection, ((one, place) for place, one in enumerate(offered)))
+        leases.offer_tasks(connection, ((one, place) for place, one in enumerate(offered)))
     return len(offered)
 
 
@@ -137,7 +137,7 @@ def _candidate_items(workspace: Workspace) -> Iterator[CandidateItem]:
 
 def _candidate_outputs(workspace: Workspace) -> Iterator[CandidateOutput]:
     """First samples of named editors. Only what has pixels can be shown."""
-    gone = withdrawn(workspace)
+    gone = withdrawn_images(workspace)
     for row in workspace.store.rows(Output, status=Status.OK.value):
         image = row["image_sha256"]
         if row["editor"] is not None and row["sample"] == 0 and image and image not in gone:
@@ -226,7 +226,7 @@ def campaign_progress(workspace: Workspace, campaign: Campaign) -> CampaignProgr
         held, until = connection.execute(select(func.count(), func.max(table.c.until)).where(*in_hand)).one()
         skipped = connection.execute(skips).scalar_one()
         people = connection.execute(_people(campaign.campaign_id)).scalar_one()
-    checks, checked = checks_of(workspace, campaign)
+    checks, checked = count_check_tasks(workspace, campaign)
     return CampaignProgress(
         campaign, total, int(slots), int(votes), held, skipped, people, complete, checks, checked, until
     )
@@ -261,7 +261,7 @@ def _named_work(campaign_id: str) -> Select[tuple[str, str]]:
 
 def need_named(workspace: Workspace, campaign: Campaign, rater_id: str) -> None:
     """Raise where nothing was made for this rater in a campaign, or where somebody else came under this id."""
-    if access.made_here(rater_id) or rater_id == "administrator":
+    if access.is_walk_in_rater(rater_id) or rater_id == "administrator":
         raise UserError(
             f"'{rater_id}' belongs to somebody who signed in here already.",
             hint="A link can be bound to a rater that 'imarena route assign --raters' names.",

@@ -39,7 +39,7 @@ def outlook(
     if where.stage not in WITH_WORK:
         return Outlook(0)
     held = held_work([lease.purpose for lease in holds])
-    if access.is_bound(connection, rater_id):
+    if access.has_personal_invitation(connection, rater_id):
         return _least(held + leases.named_tasks(connection, campaign.campaign_id, rater_id))
     free = _free(connection, campaign.campaign_id, rater_id)
     if not (plan.gold and plan.gold_rate) and not plan.repeat_rate:

@@ -14,16 +14,16 @@ from imarena.routing import (
     RaterFacts,
     RaterStanding,
     due_purposes,
+    is_correct_answer,
     known_assignments,
     quota_start,
     rater_standing,
     repeat_gap,
     repeat_of,
-    right,
 )
 from imarena.storage import access, leases
 from imarena.storage.schema import leases as leases_table
-from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.rating.record_cache import RecordCache
 
 _REPEATS_TRIED = 50
 
@@ -34,7 +34,7 @@ def week_ago() -> str:
 
 
 def standing(
-    connection: Connection, shelves: Shelves, campaign_id: str, rater_id: str, found: leases.Stand
+    connection: Connection, shelves: RecordCache, campaign_id: str, rater_id: str, found: leases.RaterState
 ) -> RaterStanding:
     """Where a rater stands now. Facts that few decisions need are read only where one does."""
     plan, facts = shelves.plan(campaign_id), _facts(found)
@@ -44,7 +44,7 @@ def standing(
     return decided
 
 
-def _facts(found: leases.Stand) -> RaterFacts:
+def _facts(found: leases.RaterState) -> RaterFacts:
     place, counts = found.place, found.tally
     return RaterFacts(
         is_open=found.is_open,
@@ -58,7 +58,7 @@ def _facts(found: leases.Stand) -> RaterFacts:
     )
 
 
-def _count(connection: Connection, shelves: Shelves, campaign_id: str, rater_id: str, fact: RaterFact) -> int:
+def _count(connection: Connection, shelves: RecordCache, campaign_id: str, rater_id: str, fact: RaterFact) -> int:
     if fact is RaterFact.QUALIFICATION_RIGHT:
         return _right_answers(connection, shelves, campaign_id, rater_id)
     purpose = "practice" if fact is RaterFact.PRACTICE_SKIPPED else "qualification"
@@ -68,7 +68,7 @@ def _count(connection: Connection, shelves: Shelves, campaign_id: str, rater_id:
     return int(connection.execute(query).scalar_one())
 
 
-def _right_answers(connection: Connection, shelves: Shelves, campaign_id: str, rater_id: str) -> int:
+def _right_answers(connection: Connection, shelves: RecordCache, campaign_id: str, rater_id: str) -> int:
     table = leases_table
     query = select(table.c.assignment_id, table.c.vote_id).where(
         table.c.campaign_id == campaign_id,
@@ -79,12 +79,12 @@ def _right_answers(connection: Connection, shelves: Shelves, campaign_id: str, r
     verdicts = []
     for assignment_id, vote_id in connection.execute(query):
         vote: Vote | None = shelves.vote_within(connection, vote_id) if vote_id else None
-        verdicts.append(vote is not None and right(shelves.assignment(assignment_id), vote) is not False)
+        verdicts.append(vote is not None and is_correct_answer(shelves.assignment(assignment_id), vote) is not False)
     return sum(verdicts)
 
 
 def next_personal(
-    connection: Connection, shelves: Shelves, campaign_id: str, where: RaterStanding, rater_id: str
+    connection: Connection, shelves: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
 ) -> Assignment | None:
     """A task made for this rater alone, where it is time for one: practice, qualification, gold or a repeat."""
     plan = shelves.plan(campaign_id)
@@ -97,7 +97,7 @@ def next_personal(
 
 def _candidates(
     connection: Connection,
-    shelves: Shelves,
+    shelves: RecordCache,
     plan: CampaignPlan,
     campaign_id: str,
     purpose: PersonalPurpose,
@@ -116,13 +116,13 @@ def _candidates(
 
 
 def made_for(
-    connection: Connection, shelves: Shelves, campaign_id: str, where: RaterStanding, rater_id: str
+    connection: Connection, shelves: RecordCache, campaign_id: str, where: RaterStanding, rater_id: str
 ) -> tuple[Assignment | None, bool]:
     """A task for this rater alone that is on record now; and, without one, whether tasks for anybody are theirs too.
 
     Who was invited under an id of their own gets exactly what was made for that id: its gold and repeats are among it.
     """
-    if where.stage == "open" and access.is_bound(connection, rater_id):
+    if where.stage == "open" and access.has_personal_invitation(connection, rater_id):
         named = leases.named_task(connection, campaign_id, rater_id)
         return None if named is None else shelves.assignment(named, connection), False
     assignment = next_personal(connection, shelves, campaign_id, where, rater_id)

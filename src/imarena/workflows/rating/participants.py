@@ -24,7 +24,7 @@ def campaigns_of_rater(
     store = workspace.store
     if not leads:
         with reading(store.engine) as connection:
-            return JoinedCampaigns(*leases.places_of(connection, rater_id, after, limit))
+            return JoinedCampaigns(*leases.memberships(connection, rater_id, after, limit))
     kinds = list(RATERS_PER_UNIT)
     rows = store.rows(Campaign, after=after, limit=limit, open=1, kind=kinds)
     found = [(int(row["seq"]), str(row["id"])) for row in rows]
@@ -34,7 +34,7 @@ def campaigns_of_rater(
 def pause_rater(workspace: Workspace, campaign: Campaign, rater_id: str, *, active: bool) -> RaterWork:
     """Pause a rater in a campaign, or let them go on (`active`); returns the rater's work."""
     with writing(workspace.store.engine) as connection:
-        found = leases.change_place(connection, campaign.campaign_id, rater_id, active=int(active))
+        found = leases.change_membership(connection, campaign.campaign_id, rater_id, active=int(active))
     if not found:
         raise Refusal("not_found", "This rater does not take part in the campaign.")
     return next(work for work in rater_work(workspace, campaign) if work.rater_id == rater_id)

@@ -22,12 +22,12 @@ from imarena.workflows.rating.voting import HeldTask, Refusal, Voting
 AHEAD_S = 120
 
 
-def ahead(voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
+def prefetch_task(voting: Voting, campaign_id: str, rater_id: str) -> HeldTask | None:
     """The task that comes after the one in hand, or None where there is none to keep ready."""
-    return ahead_soon(voting, campaign_id, rater_id).result()
+    return submit_prefetch(voting, campaign_id, rater_id).result()
 
 
-def ahead_soon(voting: Voting, campaign_id: str, rater_id: str) -> "Future[HeldTask | None]":
+def submit_prefetch(voting: Voting, campaign_id: str, rater_id: str) -> "Future[HeldTask | None]":
     """`ahead` without waiting for it here."""
     return voting.turns.submit(rater_id, lambda connection: _ahead(connection, voting, campaign_id, rater_id))
 
@@ -80,7 +80,7 @@ def _free(
     return voting.shelves.keep(assignment)
 
 
-def give_back(voting: Voting, address: str, rater_id: str) -> None:
+def release_task(voting: Voting, address: str, rater_id: str) -> None:
     """Let others have a task that waits. One that is in hand, answered or gone stays as it is."""
     voting.turns.submit(rater_id, lambda connection: _give_back(connection, voting, address, rater_id)).result()
 

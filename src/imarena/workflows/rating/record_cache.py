@@ -20,7 +20,7 @@ T = TypeVar("T")
 _ASSIGNMENT = PreparedStatement(select(assignments).where(assignments.c.id == bindparam("assignment")))
 
 
-class Shelves:
+class RecordCache:
     """What was read stays at hand; records are immutable, so that it can never be stale."""
 
     def __init__(self, workspace: Workspace) -> None:

@@ -5,15 +5,13 @@ from collections.abc import Iterator
 from sqlalchemy import func, select
 
 from imarena.core.records import Assignment, Campaign, Outcome, Vote
-from imarena.routing import KnownTask, right
+from imarena.routing import KnownTask, is_correct_answer
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, leases, participants, votes
 from imarena.workflows.views import votes_in_force, without_excluded_raters
 
 
-def answered_elsewhere(
-    workspace: Workspace, campaign: Campaign, *, excluded: bool
-) -> Iterator[tuple[Assignment, Vote]]:
+def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> Iterator[tuple[Assignment, Vote]]:
     """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out.
 
     `excluded`: also of raters who are excluded.
@@ -48,19 +46,19 @@ def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
         return dict(connection.execute(query).tuples().all())
 
 
-def knew(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
+def is_known_answer_right(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
     """Was a task with a known answer answered rightly? One that was sent out does not carry its answer.
 
     `known`: the campaign's known answers by unit. None where nothing is known.
     """
     told = known.get(assignment.unit)
     if isinstance(assignment.params.get("expected"), dict) or told is None or told.preference is None:
-        return right(assignment, vote)
+        return is_correct_answer(assignment, vote)
     expected = Outcome(told.preference)
     return vote.preference is (expected if assignment.left_id == told.left_id else expected.mirrored())
 
 
-def checks_of(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
+def count_check_tasks(workspace: Workspace, campaign: Campaign) -> tuple[int, int]:
     """Tasks of a campaign that tell something of raters, not of models (repeats, known answers): all, and answered."""
     mine = (assignments.c.campaign_id == campaign.campaign_id, assignments.c.purpose != "vote")
     cast = select(func.count()).select_from(votes.join(assignments, assignments.c.id == votes.c.assignment_id))

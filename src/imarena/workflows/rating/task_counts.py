@@ -82,5 +82,5 @@ def _make(workspace: Workspace, campaign: Campaign, wanted: list[tuple[str, int,
         made = [another_assignment(found[identity], slot, plan_of(campaign).seed) for identity, slot, _ in part]
         workspace.store.add(made)
         with writing(engine) as connection:
-            leases.offer(connection, ((one, position + number) for number, one in enumerate(made, 1)))
+            leases.offer_tasks(connection, ((one, position + number) for number, one in enumerate(made, 1)))
         position += len(made)

@@ -28,10 +28,10 @@ from imarena.routing import (
     read_ballot,
     standing_of_lead,
 )
-from imarena.storage import Turns, Workspace, leases, reading, writing
+from imarena.storage import Workspace, WriteQueue, leases, reading, writing
 from imarena.workflows.rating.forecast import Outlook, outlook
 from imarena.workflows.rating.offers import made_for, standing, week_ago
-from imarena.workflows.rating.record_cache import Shelves
+from imarena.workflows.rating.record_cache import RecordCache
 
 _TRIES = 5
 
@@ -56,7 +56,7 @@ class HeldTask:
 
 
 @dataclass(frozen=True)
-class Counted:
+class AcceptedVote:
     """A vote that is stored, and how much the rater has done with it."""
 
     late: bool
@@ -71,8 +71,8 @@ class Voting:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.engine = workspace.store.engine
-        self.shelves = Shelves(workspace)
-        self.turns = Turns(self.engine)
+        self.shelves = RecordCache(workspace)
+        self.turns = WriteQueue(self.engine)
 
     # ------------------------------------------------------------------ taking part
 
@@ -85,7 +85,7 @@ class Voting:
         self, connection: Connection, campaign_id: str, rater_id: str
     ) -> tuple[Campaign, RaterStanding, tuple[leases.Lease, ...]]:
         """A campaign as it is now, where a rater stands in it, and what they hold: one query."""
-        found = leases.stands(connection, campaign_id, rater_id, week_ago())
+        found = leases.rater_state(connection, campaign_id, rater_id, week_ago())
         if found is None:
             raise _no_campaign()
         campaign = self._as_it_is(campaign_id, found.is_open)
@@ -101,7 +101,7 @@ class Voting:
         """Take part without an invitation: for leads and for the person at the machine."""
         self.campaign(campaign_id)
         with writing(self.engine) as connection:
-            leases.join(connection, campaign_id, rater_id, moment_text(now()))
+            leases.join_campaign(connection, campaign_id, rater_id, moment_text(now()))
 
     def standing(self, campaign_id: str, rater_id: str) -> RaterStanding:
         """Where a rater stands in a campaign."""
@@ -123,7 +123,7 @@ class Voting:
         """Note that a rater agreed to take part."""
         self.campaign(campaign_id)
         with writing(self.engine) as connection:
-            if not leases.change_place(connection, campaign_id, rater_id, consented_at=moment_text(now())):
+            if not leases.change_membership(connection, campaign_id, rater_id, consented_at=moment_text(now())):
                 raise Refusal("not_invited", "You do not take part in this campaign.")
 
     # ------------------------------------------------------------------ tasks
@@ -170,7 +170,7 @@ class Voting:
             if not leases.change_lease(connection, held, state="held", until=until):
                 return "again"
             if held.state == leases.WAITING:
-                leases.see(connection, held.campaign_id, rater_id, held.unit)
+                leases.mark_seen(connection, held.campaign_id, rater_id, held.unit)
             return HeldTask(self.shelves.assignment(held.assignment_id, connection), held.address, until, where)
         address = secrets.token_urlsafe(18)
         assignment, shared = made_for(connection, self.shelves, campaign.campaign_id, where, rater_id)
@@ -185,7 +185,7 @@ class Voting:
         if free.rater_id is not None:
             gone = f"gone_{secrets.token_hex(12)}"
             self._happened(connection, gone, free.assignment_id, EventKind.EXPIRED, free.rater_id)
-        if not leases.take(connection, free, rater_id, until=until, address=address, now=moment):
+        if not leases.take_task(connection, free, rater_id, until=until, address=address, now=moment):
             return "again"
         self._happened(connection, address, free.assignment_id, EventKind.LEASED, rater_id)
         return HeldTask(self.shelves.keep(assignment), address, until, where)
@@ -209,25 +209,25 @@ class Voting:
 
     # ------------------------------------------------------------------ answering
 
-    def vote(self, address: str, rater_id: str, key: str, answer: Answer) -> Counted:
+    def vote(self, address: str, rater_id: str, key: str, answer: Answer) -> AcceptedVote:
         """Store an answer. The same key again stores nothing and says the same."""
         return raise_refusal(self.vote_soon(address, rater_id, key, answer).result())
 
-    def vote_soon(self, address: str, rater_id: str, key: str, answer: Answer) -> "Future[Counted | Refusal]":
+    def vote_soon(self, address: str, rater_id: str, key: str, answer: Answer) -> "Future[AcceptedVote | Refusal]":
         """`vote` without waiting for it here; a refusal comes back as a value, since what it said is stored too."""
         moment = moment_text(now())
 
-        def work(connection: Connection) -> Counted | Refusal:
+        def work(connection: Connection) -> AcceptedVote | Refusal:
             return self._vote(connection, address, rater_id, key, answer, moment)
 
         return self.turns.submit(rater_id, work, durable=True)
 
     def _vote(
         self, connection: Connection, address: str, rater_id: str, key: str, answer: Answer, moment: str
-    ) -> Counted | Refusal:
+    ) -> AcceptedVote | Refusal:
         """The vote counts, or why it does not; either way it is on record."""
         voted = content_id("voted", rater_id, key)
-        found = leases.cast_on(connection, address, rater_id, voted=voted, since=week_ago())
+        found = leases.vote_address(connection, address, rater_id, voted=voted, since=week_ago())
         if found is None:
             raise _no_task()
         lease, before = found.lease, found.before
@@ -242,7 +242,7 @@ class Voting:
         one = int(before is None and lease.purpose not in TRAINING)  # this vote itself, which was not there yet
         left = quota_left(self.shelves.plan(lease.campaign_id), found.recent + one)
         feedback = feedback_on(assignment, answer) if assignment.purpose == "practice" else None
-        return Counted(late, found.done + one, left, feedback)
+        return AcceptedVote(late, found.done + one, left, feedback)
 
     def _count(
         self,
@@ -315,7 +315,7 @@ class Voting:
             if lease is None or lease.address is None:
                 raise Refusal("nothing", "There is no vote to take back.")
             previous, retraction = self._retract(connection, lease)
-            leases.park(connection, campaign_id, rater_id)
+            leases.park_task(connection, campaign_id, rater_id)
             if not leases.change_lease(connection, lease, state="held", until=until, vote_id=retraction, done_at=None):
                 raise Refusal("busy", "The task changed hands just now.", hint="Try again.")
             identity = f"undo_{secrets.token_hex(12)}"
@@ -366,7 +366,7 @@ def _used(before: str, lease: leases.Lease, rater_id: str) -> Refusal | None:
     )
 
 
-def raise_refusal(counted: Counted | Refusal) -> Counted:
+def raise_refusal(counted: AcceptedVote | Refusal) -> AcceptedVote:
     """Raise what was refused."""
     if isinstance(counted, Refusal):
         raise counted

@@ -11,7 +11,7 @@ from sqlalchemy import JSON, cast, func, select, type_coerce
 from imarena.core.records import Judgment, Output, Run
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import judgments, runs
-from imarena.workflows.views import View, overlap, read_cached, worth_storing, write_cached
+from imarena.workflows.views import View, read_cached, uncommitted_window, worth_storing, write_cached
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ class Costs:
             late = bool(view.lag(self._latest.judgments, self._latest.recent))  # something was committed behind it
             if seq <= self._latest.judgments and not late:
                 return self._latest.costs
-            final = seq - overlap(view)
+            final = seq - uncommitted_window(view)
             if final > self._settled.judgments and (late or seq - self._settled.judgments > _SETTLED):
                 # on SQLite every sum is final
-                known = self._settled if overlap(view) else self._latest
+                known = self._settled if uncommitted_window(view) else self._latest
                 self._settled = self._added(known, final, 0)
             known = self._settled if late or self._settled.judgments > self._latest.judgments else self._latest
             self._latest = self._added(known, seq, view.recent)

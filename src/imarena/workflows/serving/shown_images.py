@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from imarena.core.records import ImageRef, Item, Output
 from imarena.routing import Answer, check_marks
 from imarena.workflows.rating import Voting
-from imarena.workflows.serving.explorer import NotThere, may_see, step_image
-from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.explorer import RecordNotFound, may_see, step_image
+from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.previews import Previews
 
 
@@ -15,7 +15,7 @@ def image_of_task(voting: Voting, address: str, rater_id: str, slot: str) -> Ima
     return _there(voting.shelves.picture(voting.shown(address, rater_id), slot))
 
 
-def image_of_item(looking: Looking, item_id: str, slot: str, *, leads: bool) -> ImageRef:
+def image_of_item(looking: Leaderboards, item_id: str, slot: str, *, leads: bool) -> ImageRef:
     """A picture that an item came with: source-N or reference-N."""
     item = looking.workspace.store.get(Item, item_id)
     if item is None:
@@ -27,18 +27,18 @@ def image_of_item(looking: Looking, item_id: str, slot: str, *, leads: bool) -> 
     return _there(images[int(number)] if int(number) < len(images) else None)
 
 
-def image_of_output(looking: Looking, output_id: str, *, leads: bool) -> ImageRef:
+def image_of_output(looking: Leaderboards, output_id: str, *, leads: bool) -> ImageRef:
     """What an editor made."""
     return _there(_visible(looking, output_id, leads=leads).image)
 
 
-def image_of_step(looking: Looking, output_id: str, number: int, *, leads: bool) -> ImageRef:
+def image_of_step(looking: Leaderboards, output_id: str, number: int, *, leads: bool) -> ImageRef:
     """The picture that an agent had after a step."""
     _visible(looking, output_id, leads=leads)
     return _there(step_image(looking, output_id, number))
 
 
-def count_outputs(looking: Looking, item_ids: Sequence[str] | None = None) -> Mapping[str, int]:
+def count_outputs(looking: Leaderboards, item_ids: Sequence[str] | None = None) -> Mapping[str, int]:
     """How many outputs these items have, or all; an item without any is not named."""
     store = looking.workspace.store
     if item_ids is None:
@@ -56,15 +56,15 @@ def check_marked_places(voting: Voting, pictures: Previews, address: str, rater_
         check_marks(answer, shape.width, shape.height, lambda: len(pictures.regions(image)))
 
 
-def _visible(looking: Looking, output_id: str, *, leads: bool) -> Output:
+def _visible(looking: Leaderboards, output_id: str, *, leads: bool) -> Output:
     output = looking.workspace.store.get(Output, output_id)
     if output is None:
-        raise NotThere("There is no such picture.")
+        raise RecordNotFound("There is no such picture.")
     may_see(looking, output.item_id, leads=leads)
     return output
 
 
 def _there(image: ImageRef | None) -> ImageRef:
     if image is None:
-        raise NotThere("There is no such picture.")
+        raise RecordNotFound("There is no such picture.")
     return image

@@ -43,7 +43,7 @@ class SessionCache:
 
     def visitor(self, secret: str, *, machine: bool) -> Visitor | None:
         """Whose session or token this is."""
-        key = access.hashed(secret)
+        key = access.hash_secret(secret)
         if not machine:
             self._here.add(key)  # who comes while another is looked up is looked up with all others in line
         with self._looking_up:
@@ -54,7 +54,7 @@ class SessionCache:
             if len(self._known) > _MOST_KEPT:
                 self._known.clear()
             if machine:
-                found = {key: access.machine(self._engine, secret)}
+                found = {key: access.token_visitor(self._engine, secret)}
             else:
                 here = {key, *islice(self._here.copy(), _AT_ONCE)}
                 self._here.clear()
@@ -65,7 +65,7 @@ class SessionCache:
 
     def remembered(self, secret: str) -> tuple[float, Visitor | None] | None:
         """What was found a moment ago."""
-        key = access.hashed(secret)
+        key = access.hash_secret(secret)
         known = self._known.get(key)
         if known is None or time.monotonic() - known[0] >= _REMEMBERED_S:
             return None
@@ -81,9 +81,9 @@ class SessionCache:
 def sign_in_invited(workspace: Workspace, token: str, params: Mapping[str, str], days: float) -> str:
     """Open an invitation link; returns the secret of a new session."""
     engine = workspace.store.engine
-    secret = access.accept(engine, token, dict(params), days)
+    secret = access.accept_invitation(engine, token, dict(params), days)
     if secret is None:
-        message, hint = _NOT_TAKEN[access.why_not(engine, token, dict(params))]
+        message, hint = _NOT_TAKEN[access.invitation_refusal(engine, token, dict(params))]
         raise Refusal("invitation", message, hint=hint)
     return secret
 

@@ -12,13 +12,13 @@ from sqlalchemy import Connection, Engine, select
 
 from imarena.storage import POOL, Workspace, leases, reading
 from imarena.storage.schema import leases as leases_table
-from imarena.workflows.rating import Shelves
+from imarena.workflows.rating import RecordCache
 
 _HELD = 500
 _NOBODY = "nobody"
 
 
-def ready(workspace: Workspace, shelves: Shelves) -> None:
+def warm_up(workspace: Workspace, shelves: RecordCache) -> None:
     """Have at hand what raters come back to, the connections open and the queries planned. Nothing is written."""
     engine = workspace.store.engine
     held = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))
@@ -42,6 +42,6 @@ def _open_connections(engine: Engine) -> None:
 
 def _rehearse(connection: Connection) -> None:
     """The queries of `next` and `vote`, about nobody in no campaign."""
-    leases.stands(connection, _NOBODY, _NOBODY, "")
+    leases.rater_state(connection, _NOBODY, _NOBODY, "")
     leases.free_task(connection, _NOBODY, _NOBODY, "")
-    leases.cast_on(connection, _NOBODY, _NOBODY, voted=_NOBODY, since="")
+    leases.vote_address(connection, _NOBODY, _NOBODY, voted=_NOBODY, since="")

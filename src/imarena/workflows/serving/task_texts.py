@@ -3,11 +3,11 @@
 from imarena.core.records import Assignment, Item
 from imarena.storage import Workspace
 from imarena.workflows.questions import expected_objects
-from imarena.workflows.rating import Shelves
+from imarena.workflows.rating import RecordCache
 from imarena.workflows.views import instruction_of
 
 
-def instruction_of_task(shelves: Shelves, assignment: Assignment) -> str:
+def instruction_of_task(shelves: RecordCache, assignment: Assignment) -> str:
     """What the editor was asked to do; where no output is shown, the instruction of the turn itself."""
     item = shelves.item(assignment.item_id)
     if assignment.left_id is None:
@@ -16,7 +16,7 @@ def instruction_of_task(shelves: Shelves, assignment: Assignment) -> str:
     return instruction_of(item, output.turn, output.mode)
 
 
-def objects_of_task(workspace: Workspace, shelves: Shelves, assignment: Assignment) -> list[str]:
+def objects_of_task(workspace: Workspace, shelves: RecordCache, assignment: Assignment) -> list[str]:
     """Objects that a result should show: the item's own list, a model's, or what the instruction names."""
     item = shelves.item(assignment.item_id)
     if assignment.left_id is None:

@@ -15,8 +15,8 @@ from imarena.agreement import (
     VerdictColumns,
     align,
     align_verdicts,
+    filter_rows,
     is_battle_file,
-    only,
     ratings_from_file,
     scores_from_file,
     verdicts_from_file,
@@ -25,7 +25,12 @@ from imarena.core import UserError, counted
 from imarena.core.notices import Notice, sentences
 from imarena.storage import Workspace
 from imarena.workflows.studies.columns import check_judges, ratings_from_store, scores_from_store
-from imarena.workflows.studies.pair_columns import verdicts_from_store, votes_from_ratings, votes_from_store, without
+from imarena.workflows.studies.pair_columns import (
+    exclude_judges,
+    verdicts_from_store,
+    votes_from_ratings,
+    votes_from_store,
+)
 from imarena.workflows.views import WHOLE
 
 _MEET = "Scores meet ratings and votes (`imarena judge`), battles meet votes (`imarena battle`)."
@@ -40,7 +45,7 @@ def align_workspace(
     without_verdict = _missing(missing)
     chosen = check_judges(workspace, judges)
     conditions = options.pop("only", ())
-    ratings = only(ratings_from_store(workspace), conditions)
+    ratings = filter_rows(ratings_from_store(workspace), conditions)
     scores = scores_from_store(workspace, chosen, sorted(set(ratings.labels["criterion"])))
     votes = votes_from_store(workspace)
     only_rated = not len(votes) and WHOLE in ratings.labels["criterion"]
@@ -49,7 +54,7 @@ def align_workspace(
     by = tuple(options.get("by", ()))
     verdicts, by_scores = verdicts_from_store(workspace, chosen, votes, by=by)
     if only_rated:  # a judge that scores meets the ratings themselves
-        verdicts = without(verdicts, by_scores)
+        verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
     document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": [], "notices": []}
     if len(ratings) and len(scores):
@@ -95,7 +100,7 @@ def align_files(
         )
     if not battles:
         settings = {name: value for name, value in options.items() if name != "only"}
-        ratings = only(ratings_from_file(against), options.get("only", ()))
+        ratings = filter_rows(ratings_from_file(against), options.get("only", ()))
         return align(scores_from_file(from_file), ratings, AlignOptions(**settings))
     verdicts = verdicts_from_file(from_file, words=JUDGE_WORDS)
     votes = verdicts_from_file(against, words=HUMAN_WORDS)

@@ -13,13 +13,13 @@ from imarena.judges import OrderPolicy
 from imarena.stats import ComparisonVerdict, compare_points
 from imarena.storage import Workspace
 from imarena.workflows.exchange import ImportReport, import_records
-from imarena.workflows.questions import Job, JudgeReport, Watch, ask_jobs, plan_battles, plan_scores
-from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, judge_battles, named
+from imarena.workflows.questions import JudgeReport, JudgingJob, Watch, ask_jobs, plan_battles, plan_scores
+from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, battles_between_named, judge_battles
 from imarena.workflows.wiring import EndpointArguments, wire_judge
 
 
 @dataclass(frozen=True)
-class Sides:
+class ComparedFolders:
     """The two folders and what their editors are called in the workspace."""
 
     old: Path
@@ -28,7 +28,7 @@ class Sides:
     new_name: str
 
 
-def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> Sides:
+def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> ComparedFolders:
     """Names from the folders; where those are the same, with the folder above."""
     for folder in (old, new):
         if not folder.is_dir():
@@ -38,12 +38,14 @@ def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> 
         one, other = f"{old.resolve().parent.name}/{one}", f"{new.resolve().parent.name}/{other}"
     if one == other:
         raise UserError("OLD and NEW are the same folder.", hint="Give two folders.")
-    return Sides(old, new, one, other)
+    return ComparedFolders(old, new, one, other)
 
 
-def bring_in(workspace: Workspace, items: Path, sides: Sides, *, progress: Progress | None = None) -> ImportReport:
+def import_folders(
+    workspace: Workspace, items: Path, sides: ComparedFolders, *, progress: Progress | None = None
+) -> ImportReport:
     """Items and both folders into a workspace; what cannot be used is in the report's skips."""
-    from imarena.datasets import Shelf, items_from_csv, outputs_from_folder
+    from imarena.datasets import DatasetIndex, items_from_csv, outputs_from_folder
 
     if not items.is_file():
         raise UserError(
@@ -51,7 +53,7 @@ def bring_in(workspace: Workspace, items: Path, sides: Sides, *, progress: Progr
         )
 
     def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
-        shelf = Shelf(intake, _dataset(items))
+        shelf = DatasetIndex(intake, _dataset(items))
         yield from items_from_csv(path, intake, shelf)
         for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
             yield from outputs_from_folder(folder, name, intake, shelf)
@@ -81,7 +83,7 @@ def _dataset(items: Path) -> str:
 
 def plan_comparison(
     workspace: Workspace,
-    sides: Sides,
+    sides: ComparedFolders,
     items: Path,
     judge: str,
     words: EndpointArguments,
@@ -89,7 +91,7 @@ def plan_comparison(
     *,
     orders: OrderPolicy = "both",
     repeats: int = 1,
-) -> Job:
+) -> JudgingJob:
     """What the judge has to be asked: pairs, or single outputs where it scores only."""
     editors, datasets = [sides.old_name, sides.new_name], [_dataset(items)]
     shape = wire_judge(workspace.settings, judge, words, budget).shape
@@ -100,7 +102,7 @@ def plan_comparison(
         (job,) = plan_battles(
             workspace, [judge], words, budget, orders=orders, datasets=datasets, editors=editors, repeats=repeats
         )
-    found: Job = job
+    found: JudgingJob = job
     return found
 
 
@@ -123,7 +125,7 @@ class ItemResult:
 class ModelComparison:
     """Everything that `compare` found."""
 
-    sides: Sides
+    sides: ComparedFolders
     judge: str
     verdict: ComparisonVerdict
     items: list[ItemResult]
@@ -156,7 +158,7 @@ class ModelComparison:
             "old": self.sides.old_name, "new": self.sides.new_name, "judge": self.judge,
             "verdict": self.verdict.__dict__,
             "by_task": {task: verdict.__dict__ for task, verdict in self.by_task.items()},
-            "differ_most": [_item_json(result) for result in differ_most(self.items, top)],
+            "differ_most": [_item_json(result) for result in largest_differences(self.items, top)],
             "coverage": self.coverage, "judgments": self.judgments, "left_out": self.left_out,
             "skips": [str(skip) for skip in self.skips], **notice_fields(self.notices),
         }  # fmt: skip
@@ -167,14 +169,14 @@ def _item_json(result: ItemResult) -> dict[str, Any]:
     return {"key": result.item.key, "instruction": turn.instruction, "points": result.points, "gap": result.gap}
 
 
-def differ_most(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
+def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
     """The clearest differences first; where the judge gives no scores, those that both orders agree on."""
     ranked = sorted(results, key=lambda r: (-abs(r.points - 0.5), -abs(r.gap or 0.0), r.item.key))
     return [result for result in ranked if result.points != 0.5][:top]
 
 
 def compare(
-    workspace: Workspace, sides: Sides, job: Job, imported: ImportReport, *, watch: Watch | None = None
+    workspace: Workspace, sides: ComparedFolders, job: JudgingJob, imported: ImportReport, *, watch: Watch | None = None
 ) -> tuple[ModelComparison, JudgeReport]:
     """Ask the judge what is missing and say how NEW stands against OLD."""
     (report,) = ask_jobs(workspace, [job], watch=watch)
@@ -198,7 +200,7 @@ def compare(
     return comparison, report
 
 
-def _verdict(results: Sequence[ItemResult], sides: Sides) -> ComparisonVerdict:
+def _verdict(results: Sequence[ItemResult], sides: ComparedFolders) -> ComparisonVerdict:
     return compare_points([result.points for result in results], sides.old_name, sides.new_name)
 
 
@@ -210,7 +212,7 @@ def _about(verdict: ComparisonVerdict, dimension: str) -> ComparisonVerdict:
     return replace(verdict, words=f"By {dimension}: {verdict.words} {about}")
 
 
-def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemResult], dict[str, int]]:
+def _results(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> tuple[list[ItemResult], dict[str, int]]:
     """One result for each item: the mean over its battles (repeats)."""
     names = {sides.old_name, sides.new_name}
     outputs: dict[str, dict[str, Output]] = defaultdict(dict)
@@ -220,7 +222,7 @@ def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemRes
     view = View(workspace)
     kind: Kind = "scored" if job.asking.command == "judge" else "compared"
     forms = view.forms.counting([job.wired.judge.name], job.wired.dimension)
-    table = named(judge_battles(view, forms, kinds=(kind,)), view.entries)
+    table = battles_between_named(judge_battles(view, forms, kinds=(kind,)), view.entries)
     points: dict[str, list[float]] = defaultdict(list)
     editors, items = view.entries.editor, view.entries.item_id
     for left, right, winner in zip(table.left.tolist(), table.right.tolist(), table.winner.tolist(), strict=True):
@@ -241,7 +243,7 @@ def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemRes
 
 
 def _gaps(
-    workspace: Workspace, sides: Sides, job: Job, outputs: Mapping[str, Mapping[str, Output]]
+    workspace: Workspace, sides: ComparedFolders, job: JudgingJob, outputs: Mapping[str, Mapping[str, Output]]
 ) -> dict[str, float]:
     """By how much NEW is ahead on the judge's own scale, where it has one."""
     editors = {output.output_id: name for shown in outputs.values() for name, output in shown.items()}
@@ -269,7 +271,7 @@ def _gaps(
     return {item: sum(values) / len(values) for item, values in sums.items()}
 
 
-def _coverage(workspace: Workspace, sides: Sides, job: Job) -> dict[str, dict[str, Any]]:
+def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> dict[str, dict[str, Any]]:
     total = len(job.board.items)
     found: dict[str, dict[str, Any]] = {}
     keys = {item.item_id: item.key for item in job.board.items.values()}

@@ -8,7 +8,7 @@ from imarena.core.records import ImageRef
 from imarena.images import preview
 from imarena.reports import ComparedItem, ComparisonFigures, build_comparison_page, write_html
 from imarena.storage import Workspace
-from imarena.workflows.studies.comparing import ModelComparison, differ_most
+from imarena.workflows.studies.comparing import ModelComparison, largest_differences
 
 SHOWN = 12
 SIDE_PX = 512
@@ -22,7 +22,7 @@ def write_comparison(workspace: Workspace, found: ModelComparison, folder: Path)
     )
     ranked = [
         ComparedItem(one.item, one.old, one.new, one.points > 0.5, one.gap)
-        for one in differ_most(found.items, len(found.items))
+        for one in largest_differences(found.items, len(found.items))
     ]
     shown = [one for new in (True, False) for one in [r for r in ranked if r.new_ahead == new][:SHOWN]]
     return write_html(build_comparison_page(figures, shown, partial(_file, workspace, folder)), folder)

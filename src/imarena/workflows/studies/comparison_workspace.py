@@ -9,7 +9,7 @@ from imarena.core import UserError
 from imarena.core.records import Output
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.exchange import ImportReport
-from imarena.workflows.studies.comparing import Sides
+from imarena.workflows.studies.comparing import ComparedFolders
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def comparison_workspace(given: Path) -> Iterator[Workspace]:
         yield workspace
 
 
-def need_both_sides(workspace: Workspace, sides: Sides, imported: ImportReport) -> None:
+def need_both_sides(workspace: Workspace, sides: ComparedFolders, imported: ImportReport) -> None:
     """Raise where a folder has no output of any item: say what was left out and why."""
     names = [sides.old_name, sides.new_name]
     counts = {name: workspace.store.count(Output, editor=name).get((), 0) for name in names}

@@ -30,7 +30,7 @@ TURNED = "Does a text on one side that addresses the judge turn the battle to th
 
 
 @dataclass(frozen=True)
-class Probed:
+class ProbeAnswer:
     """One answer: about which output or pair (`unit`), with which text on which side, shown in which order."""
 
     judge: str
@@ -56,7 +56,9 @@ def probe_form(judge: Judge) -> str:
     return content_id("form", judge.version, judge.prompt_id, judge.prompt_version, judge.params)
 
 
-def probe_evidence(probed: Probed, image_sha256: str, against: str | None, value: JsonDict, error: str) -> Evidence:
+def probe_evidence(
+    probed: ProbeAnswer, image_sha256: str, against: str | None, value: JsonDict, error: str
+) -> Evidence:
     """An answer as it is stored."""
     params: JsonDict = {
         "form": probed.form, "unit": probed.unit, "text": probed.text, "work": probed.work, "attempt": probed.attempt,
@@ -71,7 +73,7 @@ def probe_evidence(probed: Probed, image_sha256: str, against: str | None, value
     )  # fmt: skip
 
 
-def read_probes(workspace: Workspace, judge: str | None = None) -> Iterator[Probed]:
+def read_probes(workspace: Workspace, judge: str | None = None) -> Iterator[ProbeAnswer]:
     """Stored answers, oldest first."""
     where = {"tool": judge} if judge is not None else {}
     for evidence in workspace.store.records(Evidence, kind=KIND, **where):
@@ -84,7 +86,7 @@ def read_probes(workspace: Workspace, judge: str | None = None) -> Iterator[Prob
             value.get("preference"),
         )
         attempt = params.get("attempt")
-        yield Probed(
+        yield ProbeAnswer(
             evidence.tool, str(params.get("form")), str(params.get("unit")), str(params.get("text", PLAIN)),
             Outcome(side) if isinstance(side, str) else None, Order(order) if isinstance(order, str) else None,
             str(params.get("work")), attempt if isinstance(attempt, int) else 0, evidence.status,
@@ -93,9 +95,9 @@ def read_probes(workspace: Workspace, judge: str | None = None) -> Iterator[Prob
         )  # fmt: skip
 
 
-def stored_probes(workspace: Workspace) -> dict[str, list[Probed]]:
+def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
     """Judge to all that it was asked in probes."""
-    found: dict[str, list[Probed]] = defaultdict(list)
+    found: dict[str, list[ProbeAnswer]] = defaultdict(list)
     for probed in read_probes(workspace):
         found[probed.judge].append(probed)
     return dict(found)
@@ -104,7 +106,7 @@ def stored_probes(workspace: Workspace) -> dict[str, list[Probed]]:
 # ---------------------------------------------------------------- figures
 
 
-def add_probes(one: JudgeHealth, probes: Sequence[Probed]) -> None:
+def add_probes(one: JudgeHealth, probes: Sequence[ProbeAnswer]) -> None:
     """Figures of one form of a judge, from what there is, and how much is missing."""
     known = _last(probes)
     scores = [probe for probe in known if probe.side is None]
@@ -116,7 +118,7 @@ def add_probes(one: JudgeHealth, probes: Sequence[Probed]) -> None:
         _tell(one, TURNED, found, "pairs", len({probe.unit for probe in battles}))
 
 
-def only_probed(judge: str, probes: Sequence[Probed]) -> JudgeHealth:
+def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> JudgeHealth:
     """A judge that was probed and has no judgments: its newest form."""
     one = JudgeHealth(judge)
     add_probes(one, [probe for probe in probes if probe.form == probes[-1].form])
@@ -135,10 +137,10 @@ def judge_probes(workspace: Workspace, judge: Judge) -> JudgeHealth:
     return one
 
 
-def _last(probes: Sequence[Probed]) -> list[Probed]:
+def _last(probes: Sequence[ProbeAnswer]) -> list[ProbeAnswer]:
     """One answer a question: an ok one, else the last failure. Texts that are not in the list any more do not count."""
     texts = {PLAIN, *(injection.id for injection in injections())}
-    found: dict[str, Probed] = {}
+    found: dict[str, ProbeAnswer] = {}
     for probe in probes:
         if probe.text in texts and (probe.work not in found or found[probe.work].status is not Status.OK):
             found[probe.work] = probe
@@ -155,7 +157,7 @@ def _tell(one: JudgeHealth, question: str, found: dict[str, Susceptibility], wha
         one.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
 
 
-def score_pairs(probes: Sequence[Probed]) -> list[ScorePair]:
+def score_pairs(probes: Sequence[ProbeAnswer]) -> list[ScorePair]:
     """Every text on every output that was probed; what was not asked yet is a pair without a verdict."""
     by = {(probe.unit, probe.text): probe.verdict() for probe in probes}
     absent = Verdict(Status.MISSING_OUTPUT, error="not asked yet")
@@ -166,7 +168,7 @@ def score_pairs(probes: Sequence[Probed]) -> list[ScorePair]:
     ]
 
 
-def battle_pairs(probes: Sequence[Probed]) -> list[BattlePair]:
+def battle_pairs(probes: Sequence[ProbeAnswer]) -> list[BattlePair]:
     """Every text on every pair that was probed. Both orders make an outcome; where one is missing there is none."""
     by = {(probe.unit, probe.text, probe.order): probe.verdict() for probe in probes}
     sides = {probe.unit: probe.side for probe in probes if probe.side is not None}

@@ -9,7 +9,7 @@ from itertools import combinations, islice
 
 from imarena.core import Exhibit, Judge, UserError, Verdict, content_id
 from imarena.core.records import ImageRef, JsonDict, Judgment, Order, Outcome, Record, Status
-from imarena.judges import Estimate, InjectedText, injections, shown, to_recorded_sides, with_text
+from imarena.judges import Estimate, InjectedText, injections, reorder_exhibit, to_recorded_sides, with_text
 from imarena.storage import Workspace
 from imarena.workflows.questions import (
     Case,
@@ -23,19 +23,19 @@ from imarena.workflows.questions import (
     Terms,
     Watch,
     ask_judge,
+    assign_sides,
     estimate,
     judge_terms,
     known_answers,
     past_attempts,
     reply_of,
-    sides,
     unfit_reason,
-    with_held,
+    with_earlier_answers,
     work_id,
 )
-from imarena.workflows.studies.probe import PLAIN, Probed, probe_evidence, probe_form, read_probes
+from imarena.workflows.studies.probe import PLAIN, ProbeAnswer, probe_evidence, probe_form, read_probes
 from imarena.workflows.views import exhibit_of
-from imarena.workflows.wiring import Wired, alone
+from imarena.workflows.wiring import WiredJudge, exclusive_run
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ProbeQuestion:
 class ProbeJob:
     """One judge and everything that it is to be asked."""
 
-    wired: Wired
+    wired: WiredJudge
     board: ShowableOutputs
     asks: list[ProbeQuestion]
     known: list[tuple[ProbeQuestion, str]]
@@ -73,7 +73,7 @@ class ProbeJob:
 
 def plan_probe(
     workspace: Workspace,
-    wired: Wired,
+    wired: WiredJudge,
     board: ShowableOutputs,
     count: int,
     *,
@@ -98,7 +98,7 @@ def plan_probe(
             known.append((ask, stored[ask.work]))
         else:
             asks.append(replace(ask, attempt=past.attempts.get(ask.work, 0)))
-    work = with_held(workspace, judge, [ask.put for ask in asks])
+    work = with_earlier_answers(workspace, judge, [ask.put for ask in asks])
     asks = [replace(ask, held=one.held) for ask, one in zip(asks, work, strict=True)]
     planned = PlannedWork(work, done_before=before + len(known), unfit=unfit)
     took = estimate(workspace, wired, planned, board, concurrency=concurrency or wired.concurrency)
@@ -109,7 +109,7 @@ def plan_probe(
 def _cases(board: ShowableOutputs, judge: Judge, unfit: Counter[str], *, battles: bool) -> Iterator[Case]:
     """Outputs or pairs in an order by hash, so that two judges are probed on the same ones."""
     if battles:
-        pairs = (sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
+        pairs = (assign_sides(*pair) for shown_ in board.slots.values() for pair in combinations(shown_, 2))
         cases = [Case(board.items[left.item_id], left, right, Order.LEFT_FIRST) for left, right in pairs]
     else:
         cases = [Case(board.items[one.item_id], one) for shown_ in board.slots.values() for one in shown_]
@@ -157,7 +157,7 @@ def run_probe(workspace: Workspace, job: ProbeJob, *, watch: Watch | None = None
         "probe", {"judge": judge.name, "params": judge.params}, judge, job.asks, show, partial(_records, judge),
         group=lambda ask: ask.unit,
     )  # fmt: skip
-    paid = alone(workspace, "probe", judge.name) if job.wired.endpoint is not None else nullcontext()
+    paid = exclusive_run(workspace, "probe", judge.name) if job.wired.endpoint is not None else nullcontext()
     with paid:
         _copy_known(workspace, job)
         return ask_judge(workspace, run, report, job.terms, watch)
@@ -178,7 +178,7 @@ def _drawn(exhibit: Exhibit, *, text: str, side: Outcome | None, order: Order | 
     """What the judge gets to see: the text on its side, then the sides in their order."""
     if text:
         exhibit = with_text(exhibit, text, side or Outcome.LEFT)
-    return shown(exhibit, order) if order is not None else exhibit
+    return reorder_exhibit(exhibit, order) if order is not None else exhibit
 
 
 def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_id: str) -> Iterator[Record]:
@@ -196,7 +196,7 @@ def _records(judge: Judge, batch: Sequence[tuple[ProbeQuestion, Verdict]], run_i
 
 def _record(judge: Judge, ask: ProbeQuestion, seen: Verdict, value: JsonDict) -> Record:
     """`seen`: from the recorded sides."""
-    probed = Probed(
+    probed = ProbeAnswer(
         judge.name, probe_form(judge), ask.unit, ask.text.id if ask.text else PLAIN, ask.side, ask.case.order, ask.work,
         ask.attempt, seen.status, seen.score, seen.preference,
     )  # fmt: skip

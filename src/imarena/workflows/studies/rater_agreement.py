@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from imarena.agreement import Agreement, RatingColumns, agree, only_fitting
+from imarena.agreement import Agreement, RatingColumns, filter_ratings, measure_agreement
 from imarena.core import UserError
 from imarena.storage import is_workspace, open_workspace
 from imarena.workflows.studies.columns import ratings_from_store
@@ -28,10 +28,10 @@ def agree_on_each(
 ) -> list[Agreement]:
     """Agreement on the first columns and on those beside them, whose groups and order need not fit."""
     if only:
-        read = only_fitting(list(read), list(only))
-    first = agree(read[0], by=tuple(by), order=tuple(order), **options)
+        read = filter_ratings(list(read), list(only))
+    first = measure_agreement(read[0], by=tuple(by), order=tuple(order), **options)
     beside = [
-        agree(columns, by=tuple(name for name in by if name in columns.labels), order=(), **options)
+        measure_agreement(columns, by=tuple(name for name in by if name in columns.labels), order=(), **options)
         for columns in read[1:]
     ]
     return [first, *beside]

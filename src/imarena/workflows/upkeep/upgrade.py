@@ -24,7 +24,7 @@ def upgrade_workspace(root: Path, backup_to: Path | None = None, progress: Progr
     """Back a workspace up and bring it to the newest schema."""
     with open_workspace(root, check_schema=False) as workspace:
         engine = workspace.store.engine
-        before = migrate.current(engine)
+        before = migrate.current_version(engine)
         if before is None or not migrate.is_known_version(before):
             migrate.check_schema(engine)
         if before == migrate.newest_version():
@@ -32,7 +32,7 @@ def upgrade_workspace(root: Path, backup_to: Path | None = None, progress: Progr
         target = backup_to or root.resolve().with_name(f"{root.resolve().name}-backup")
         made = backup(workspace, target)
         migrate.upgrade(engine, progress=progress)
-        after = migrate.current(engine)
+        after = migrate.current_version(engine)
         if before is None or after is None:
             raise UserError("The database has no schema.", hint="Run 'imarena init'.")
         return SchemaUpgrade(before, after, str(made.path))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
+from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, Planner, RulePlanner, Stages
 from imarena.clients import Budget
 from imarena.core import Editor, Settings, UnknownName, UserError, suggestion
 from imarena.editors import (
@@ -20,11 +20,11 @@ from imarena.editors import (
     Ports,
     card_of,
     card_of_endpoint,
-    habit_told,
+    describe_habit,
     model_cards,
 )
 from imarena.storage import Workspace
-from imarena.workflows.wiring.judges import Door, Wired, need_shape, wire_judge
+from imarena.workflows.wiring.judges import JudgeChat, WiredJudge, check_judge_shape, wire_judge
 
 _STAGED: dict[str, Stages] = {
     "agent": "full", "agent-plan": "plan", "agent-understand": "understand", "agent-none": "none",
@@ -168,24 +168,24 @@ class EditorWiring:
             raise UserError(f"The agent '{name}': {where}: {problem['msg']}.", hint=f"Known: {known}.") from error
         return Agent(name, editor, wired.judge, mind, settings, wired.door, mind_door)
 
-    def _judge(self, name: str) -> Wired:
+    def _judge(self, name: str) -> WiredJudge:
         wired = wire_judge(self._settings, name, None, self.ports.budget)
-        need_shape(wired, "pointwise", "judge")
+        check_judge_shape(wired, "pointwise", "judge")
         return wired
 
-    def _mind(self, name: str, endpoint: str) -> tuple[Mind, Door | None]:
+    def _mind(self, name: str, endpoint: str) -> tuple[Planner, JudgeChat | None]:
         """`builtin`, or the name of an endpoint of the settings whose model understands and plans."""
         chosen = endpoint or name
         if chosen in ("", "builtin"):
-            return RuleMind(), None
+            return RulePlanner(), None
         if chosen not in self._settings.endpoints:
             known = ", ".join(["builtin", *self._settings.endpoints])
             raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
         from imarena.clients import read_endpoint
 
         found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
-        door = Door(found, self.ports.budget)
-        return ChatMind(door, found.model), door
+        door = JudgeChat(found, self.ports.budget)
+        return ChatPlanner(door, found.model), door
 
 
 def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -229,7 +229,7 @@ def wire_editors(
 def editor_names(settings: Settings) -> dict[str, str]:
     """Names that `--editor` takes, with a word about each."""
     named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
-    named |= {f"studio-{habit}": f"bundled items only: {habit_told(habit)}" for habit in RECIPES}
+    named |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in RECIPES}
     named["classical"] = KINDS["classical"].about
     named |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
     named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}

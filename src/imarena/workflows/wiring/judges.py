@@ -17,13 +17,13 @@ from imarena.core.records import JsonDict
 from imarena.judges import (
     CARDS,
     JUDGES,
-    Card,
+    JudgeCard,
     MakeJudge,
     Shape,
     adapt_judge_maker,
-    chat_over,
+    chat_with_client,
+    endpoint_options,
     model_folder,
-    options_at,
     weights_sha256,
 )
 
@@ -48,7 +48,7 @@ class EndpointArguments:
     executor: str = ""
 
 
-class Door:
+class JudgeChat:
     """The chat of a judge: its client is open while a run lasts, and money in flight is waited for before it gives up.
 
     A request sets aside the most that it may cost. Where that does not fit while others are under way, it waits for
@@ -74,11 +74,11 @@ class Door:
         """Open the client for as long as the judge is asked."""
         self._settled = asyncio.Condition()
         if self._local is not None:
-            self._chat = chat_over(_load_local(self._local), self.endpoint.preparation)
+            self._chat = chat_with_client(_load_local(self._local), self.endpoint.preparation)
             yield
             return
         async with ChatClient(self.endpoint, budget=self.budget) as client:
-            self._chat = chat_over(client, self.endpoint.preparation)
+            self._chat = chat_with_client(client, self.endpoint.preparation)
             try:
                 yield
             finally:
@@ -126,14 +126,14 @@ def _load_local(table: Mapping[str, JsonValue]) -> Client:
 
 
 @dataclass(frozen=True)
-class Wired:
+class WiredJudge:
     """A judge ready to be asked."""
 
     judge: Judge
     kind: str
     shape: Shape
     dimension: str = "overall"
-    door: Door | None = None
+    door: JudgeChat | None = None
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -153,7 +153,7 @@ class Wired:
 
 def wire_judge(
     settings: Settings, name: str, words: EndpointArguments | None = None, budget: Budget | None = None
-) -> Wired:
+) -> WiredJudge:
     """The judge called `name`: a table ``[judges.NAME]`` of the settings, a name of the catalog, or `function:M:F`."""
     said = words or EndpointArguments()
     table = dict(settings.judges.get(name, {}))
@@ -165,16 +165,16 @@ def wire_judge(
     kind = str(table.pop("kind", name))
     at = str(table.pop("endpoint", ""))
     make = _own_judge(name.removeprefix(FUNCTION)) if own else JUDGES.get(kind)
-    card = CARDS.get(kind, Card("", "both", "nothing", None, ""))
+    card = CARDS.get(kind, JudgeCard("", "both", "nothing", None, ""))
     options: JsonDict = {**table, **said.options}
     door = None
     if card.needs == "chat" or (kind not in CARDS and (at or said.endpoint or said.base_url)):
         door = _door(settings, at, said, kind, budget)
-        options |= options_at(door.endpoint)
+        options |= endpoint_options(door.endpoint)
     elif card.needs == "vision" and said.model:
         options["model"] = said.model
     judge = make(options, door)
-    return Wired(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
+    return WiredJudge(judge, kind, card.shape, judge.traits.dimension or card.dimension, door)
 
 
 def _own_judge(path: str) -> MakeJudge:
@@ -185,7 +185,7 @@ def _own_judge(path: str) -> MakeJudge:
     return adapt_judge_maker(path.rpartition(":")[2], make)
 
 
-def wire_lister(settings: Settings, words: EndpointArguments | None = None, budget: Budget | None = None) -> Wired:
+def wire_lister(settings: Settings, words: EndpointArguments | None = None, budget: Budget | None = None) -> WiredJudge:
     """Who lists the objects that a result should show: the model that `words` point at, or nobody but the words."""
     from imarena.judges import OfflineLister, make_lister
 
@@ -196,12 +196,14 @@ def wire_lister(settings: Settings, words: EndpointArguments | None = None, budg
                 "A model or an option needs an endpoint.",
                 hint="Add --endpoint NAME of imarena.toml, or --base-url URL; without them the built-in reader lists.",
             )
-        return Wired(OfflineLister(), "builtin", "pointwise")
+        return WiredJudge(OfflineLister(), "builtin", "pointwise")
     door = _door(settings, "", said, "expected objects", budget)
-    return Wired(make_lister({**said.options, **options_at(door.endpoint)}, door), "objects", "pointwise", door=door)
+    return WiredJudge(
+        make_lister({**said.options, **endpoint_options(door.endpoint)}, door), "objects", "pointwise", door=door
+    )
 
 
-def _door(settings: Settings, at: str, said: EndpointArguments, kind: str, budget: Budget | None) -> Door:
+def _door(settings: Settings, at: str, said: EndpointArguments, kind: str, budget: Budget | None) -> JudgeChat:
     if said.base_url:
         if not said.model:
             raise UserError("An address needs a model.", hint="Add --model NAME, as the server lists it.")
@@ -235,16 +237,16 @@ def _door(settings: Settings, at: str, said: EndpointArguments, kind: str, budge
     if said.concurrency:
         table["max_concurrency"] = said.concurrency
     local = {key: table.pop(key) for key in (LOCAL, "device", "dtype", "revision") if key in table}
-    return _local_door(local, table, where) if LOCAL in local else Door(read_endpoint(table, where), budget)
+    return _local_door(local, table, where) if LOCAL in local else JudgeChat(read_endpoint(table, where), budget)
 
 
-def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> Door:
+def _local_door(local: dict[str, JsonValue], table: dict[str, JsonValue], where: str) -> JudgeChat:
     """A model that runs here; its endpoint says only how pictures are made ready."""
     there = {"base_url": "http://localhost", "model": str(local[LOCAL]), **table}
-    return Door(read_endpoint(there, where), None, local)
+    return JudgeChat(read_endpoint(there, where), None, local)
 
 
-def read_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:
+def parse_option_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:
     """Options from the command line: JSON where it is JSON (numbers, true, lists), else text."""
     values: dict[str, JsonValue] = {}
     for key, text in pairs.items():
@@ -255,7 +257,7 @@ def read_values(pairs: Mapping[str, str]) -> dict[str, JsonValue]:
     return values
 
 
-def need_shape(wired: Wired, shape: Shape, command: str) -> None:
+def check_judge_shape(wired: WiredJudge, shape: Shape, command: str) -> None:
     """Raise where a judge that scores is asked to compare, or the other way round."""
     if wired.shape not in (shape, "both"):
         fitting = [name for name, card in CARDS.items() if card.shape in (shape, "both")]

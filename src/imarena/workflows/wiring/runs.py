@@ -11,7 +11,7 @@ from imarena.storage import Workspace
 
 
 @dataclass
-class Ongoing:
+class OngoingRun:
     """A run under way: fill in what it did."""
 
     run_id: str
@@ -23,9 +23,9 @@ class Ongoing:
 
 
 @contextmanager
-def noted(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[Ongoing]:
+def record_run(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[OngoingRun]:
     """Note a run before it starts and after it ended. A killed run stays 'running' until the same is run again."""
-    ongoing = Ongoing(f"run_{secrets.token_hex(16)}")
+    ongoing = OngoingRun(f"run_{secrets.token_hex(16)}")
     for old in list(workspace.store.records(Run, command=command, state="running")):
         if old.settings == settings:
             workspace.store.put(old.model_copy(update={"state": "interrupted"}))
@@ -50,7 +50,7 @@ def noted(workspace: Workspace, command: str, settings: JsonDict) -> Iterator[On
 
 
 @contextmanager
-def alone(workspace: Workspace, command: str, asked: str) -> Iterator[None]:
+def exclusive_run(workspace: Workspace, command: str, asked: str) -> Iterator[None]:
     """No other run on this machine asks this judge or editor meanwhile: two would pay for the same work twice.
 
     The lock is the process's: whatever ends it, a kill too, gives it back.

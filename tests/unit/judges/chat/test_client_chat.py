@@ -8,14 +8,14 @@ from typing import Literal
 import pytest
 
 from imarena.clients import ChatClient, Endpoint
-from imarena.clients.fake_answers import Query
+from imarena.clients.fake_answers import ChatQuery
 from imarena.clients.fake_faults import Fault, Faults
 from imarena.clients.fake_server import FakeServer
 from imarena.core.ids import sha256_hex
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Outcome, Status
 from imarena.judges import JUDGES, BattleVerdict, ask_both_orders
-from imarena.judges.chat.client_chat import chat_over, options_at
+from imarena.judges.chat.client_chat import chat_with_client, endpoint_options
 from tests.unit.judges.chats import picture
 
 COLOURS = ["red", "green", "blue", "black", "white", "orange", "purple", "grey"]
@@ -30,7 +30,7 @@ PAIRS = [
 ]
 
 
-def better_by_hash(query: Query) -> str:
+def better_by_hash(query: ChatQuery) -> str:
     first = query.first_is_better
     return json.dumps({"reasons": {}, "score": 5 if first else 2, "winner": "A" if first else "B", "confidence": 0.5})
 
@@ -39,7 +39,7 @@ async def battles(server: FakeServer, pairs: list[Exhibit], name: str = "genaren
     endpoint = Endpoint(base_url=(server.base_url,), model="fake-vlm", timeout_s=0.5, max_timeouts=1, max_attempts=1,
                         backoff_s=0.01, breaker_pause_s=0.05, breaker_failures=50, max_throttled=2)  # fmt: skip
     async with ChatClient(endpoint) as client:
-        judge = JUDGES.get(name)(options_at(endpoint), chat_over(client, endpoint.preparation))
+        judge = JUDGES.get(name)(endpoint_options(endpoint), chat_with_client(client, endpoint.preparation))
         assert judge.params["images"] == endpoint.preparation.label
         return list(await asyncio.gather(*(ask_both_orders(judge, pair) for pair in pairs)))
 
@@ -115,7 +115,7 @@ def test_pointwise_judges_read_structured_replies(name: str) -> None:
         async with FakeServer() as server:
             endpoint = Endpoint(base_url=(server.base_url,), model="fake-vlm")
             async with ChatClient(endpoint) as client:
-                judge = JUDGES.get(name)(options_at(endpoint), chat_over(client, endpoint.preparation))
+                judge = JUDGES.get(name)(endpoint_options(endpoint), chat_with_client(client, endpoint.preparation))
                 verdict = await judge.judge(replace(PAIRS[0], right=None))
                 assert verdict.status is Status.OK, verdict.error
                 assert verdict.score is not None

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.clients import ChatClient, Endpoint
-from imarena.clients.fake_answers import Query
+from imarena.clients.fake_answers import ChatQuery
 from imarena.clients.fake_server import FakeServer
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatPrompt
 from imarena.core.records import Status
 from imarena.judges import JUDGES
 from imarena.judges.chat import visionreward
-from imarena.judges.chat.client_chat import chat_over, options_at
+from imarena.judges.chat.client_chat import chat_with_client, endpoint_options
 from tests.unit.judges.chats import ScriptedChat, always, exhibit
 
 N = 30
@@ -156,7 +156,7 @@ def test_identity_is_the_files_content(tmp_path: Path) -> None:
 def test_over_the_wire(tmp_path: Path) -> None:
     yes = [place % 3 != 1 for place in range(N)]
 
-    def answer(query: Query) -> str:
+    def answer(query: ChatQuery) -> str:
         if "number" not in query.text:
             return "yes"
         return "yes" if yes[int(query.text.split("number ")[1].split()[0])] else "no"
@@ -167,8 +167,8 @@ def test_over_the_wire(tmp_path: Path) -> None:
         async with FakeServer(answer=answer) as server:
             endpoint = Endpoint(base_url=(server.base_url,), model="fake-vlm")
             async with ChatClient(endpoint) as client:
-                chat = chat_over(client, endpoint.preparation)
-                judge = JUDGES.get("visionreward")({**options, **options_at(endpoint)}, chat)
+                chat = chat_with_client(client, endpoint.preparation)
+                judge = JUDGES.get("visionreward")({**options, **endpoint_options(endpoint)}, chat)
                 verdict = await judge.judge(exhibit())
                 assert server.counts.requests == 31
                 assert judge.name == "visionreward/fake-vlm"
@@ -190,7 +190,7 @@ def test_on_a_tiny_local_model(tmp_path: Path) -> None:
     model = load_vlm(make(tmp_path / "model"), device="cpu", dtype="float32")
     options = published(tmp_path, 2)
     Path(options["weights"]).write_text("[1, 2]")
-    judge = visionreward.make(options, chat_over(model, Preparation(28)))
+    judge = visionreward.make(options, chat_with_client(model, Preparation(28)))
     verdict = asyncio.run(judge.judge(exhibit()))
     assert verdict.status is Status.UNPARSABLE
     assert verdict.usage.output_tokens is not None
