@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from benchmarks.active_elo import JUDGES, recorded_world
 from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.ranking.likelihood.corrected import correct
-from imarena.routing import Belief, Pool, at_most, chain, draw, ranking_information
+from imarena.ranking.likelihood.corrected import fit_corrected
+from imarena.routing import Belief, Pool, combine_strategies, limit_votes, ranking_information, sample_battles
 from imarena.workflows.active_elo.simulation.boards import SimulatedBoards, board_figures
 from imarena.workflows.active_elo.simulation.campaigns import (
     Campaigns,
     Votes,
-    ballot,
     default_gates,
     make_campaigns,
     run_campaigns,
+    vote_batch,
 )
 from imarena.workflows.active_elo.simulation.worlds import World
 
@@ -64,11 +64,13 @@ def spend(fleet: Campaigns, weights: Weights, budget: int) -> Votes:
     none = np.zeros((fleet.size, 0), np.int64)
     votes = Votes(none, none, none.astype(np.float64))
     while votes.item.shape[1] < budget:
-        found = correct(ballot(fleet, votes))
+        found = fit_corrected(vote_batch(fleet, votes))
         columns = []
         for n, (pool, rng) in enumerate(zip(pools, rngs, strict=True)):
             belief = Belief(found.theta[n], found.covariance[n], float(found.slopes[n, 0]), float(found.dispersion[n]))
-            batch = draw(chain([at_most(1), weights], pool, belief), BATCH, pool, rng, by_task=False)
+            batch = sample_battles(
+                combine_strategies([limit_votes(1), weights], pool, belief), BATCH, pool, rng, by_task=False
+            )
             pool.asked[batch.item, batch.pair] += 1
             columns.append((batch.item, batch.pair, world.ask(batch.item, batch.pair, rng)))
         votes = votes.and_then(Votes(*(np.stack(column) for column in zip(*columns, strict=True))))
@@ -105,7 +107,7 @@ def bound_table(folder: Path, task: str, seeds: int) -> Iterator[str]:
         for name, votes in selections(fleet, budgets):
             told[name] = float((votes.points != 0.5).mean())
             for budget in budgets:
-                theta = correct(ballot(fleet, votes.first(budget))).theta
+                theta = fit_corrected(vote_batch(fleet, votes.first(budget))).theta
                 found.setdefault(name, []).append(board_figures(fleet, SimulatedBoards(theta, theta[:, None])).accuracy)
         for name, by in found.items():
             cells = [f"{values.mean():.4f}" for values in by]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.likelihood.corrected import PRIORS, VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
-from imarena.ranking.pairs import ends
+from imarena.ranking.likelihood.corrected import PRIORS, VoteBatch, fit_corrected
+from imarena.ranking.likelihood.corrected_draws import draw_boards
+from imarena.ranking.pairs import percentile_ends
 
 Floats = NDArray[np.float64]
 M = 8
@@ -88,7 +88,7 @@ def routing_table(worlds: int = 60, votes: int = 1500) -> Iterator[str]:
                     weight = 1 / asked.chance
                     ballot = VoteBatch(ballot.left, ballot.right, ballot.points, ballot.within, ballot.means,
                                     weight / weight.mean(axis=1, keepdims=True))  # fmt: skip
-                scale, order = _recovered(asked.truth, correct(ballot).theta)
+                scale, order = _recovered(asked.truth, fit_corrected(ballot).theta)
                 error = scale.std(ddof=1) / np.sqrt(worlds)
                 cells += [f"{scale.mean():.3f}", *([f"{error:.3f}"] if bend == 1.0 else []), f"{order.mean():.3f}"]
             yield f"| {how}{', weighed by 1 / probability' if weighed else ''} | " + " | ".join(cells) + " |"
@@ -120,11 +120,11 @@ def believed(worlds: int, votes: int, *, bias: float | None = None, models: int 
     lead = truth[rows, left] - truth[rows, right] + within[:, None] * own
     points = (rng.random(lead.shape) < 1 / (1 + np.exp(-lead))).astype(np.float64)
     ballot = VoteBatch(left, right, points, own, means)
-    found, one, other = correct(ballot), *np.triu_indices(models, 1)
+    found, one, other = fit_corrected(ballot), *np.triu_indices(models, 1)
     inside, wide = [], []
     for at in range(worlds):
-        drawn = boards(ballot, found, 1000, at=at)
-        low, high = ends(drawn[:, one] - drawn[:, other], 0.95)
+        drawn = draw_boards(ballot, found, 1000, at=at)
+        low, high = percentile_ends(drawn[:, one] - drawn[:, other], 0.95)
         true = truth[at, one] - truth[at, other]
         inside.append((low <= true) & (true <= high))
         wide.append(np.median(high - low))

@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.routing import (
     Belief,
     Pool,
-    Standard,
-    at_most,
-    chain,
-    draw,
+    StandardScores,
+    combine_strategies,
     forecast,
-    only_with,
+    limit_votes,
     ranking_information,
+    restrict_to_models,
+    sample_battles,
     standardise,
     top_order_confidence,
 )
@@ -57,16 +57,18 @@ class Campaign:
         pairs = MODELS * (MODELS - 1) // 2
         task, asked = np.zeros(ITEMS, np.int64), np.zeros((ITEMS, pairs), np.int16)
         self.pool = Pool(scores, np.ones((ITEMS, MODELS), bool), task, asked)
-        self.standard: Standard = standardise(scores)
+        self.standard: StandardScores = standardise(scores)
 
     def ask(self, votes: int, policy: str = "random", place: int | None = None, top: int = 0) -> None:
         """Draw battles and hear people."""
-        rules = [at_most(4)]
+        rules = [limit_votes(4)]
         if place is not None:
-            rules.append(only_with([place]))
+            rules.append(restrict_to_models([place]))
         if policy == "information":
             rules.append(ranking_information(self.standard, top=top))
-        batch = draw(chain(rules, self.pool, self.belief(claims=False)), votes, self.pool, self.rng, by_task=False)
+        batch = sample_battles(
+            combine_strategies(rules, self.pool, self.belief(claims=False)), votes, self.pool, self.rng, by_task=False
+        )
         left, right = self.pool.left[batch.pair], self.pool.right[batch.pair]
         lead = self.quality[batch.item, left] - self.quality[batch.item, right] + self.rng.logistic(size=left.size)
         self.pool.asked[batch.item, batch.pair] += 1
@@ -80,11 +82,11 @@ class Campaign:
         filled, means = self.standard.filled, self.standard.means
         within = filled[item, left] - filled[item, right] - (means[left] - means[right])
         ballot = VoteBatch(left[None], right[None], np.array(self.points)[None], within[None], means[None])
-        return ballot, correct(ballot)
+        return ballot, fit_corrected(ballot)
 
     def belief(self, *, claims: bool = True) -> Belief:
         ballot, found = self.found()
-        drawn = boards(ballot, found, 2000) if claims else None
+        drawn = draw_boards(ballot, found, 2000) if claims else None
         slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
         return Belief(found.theta[0], found.covariance[0], slope, dispersion, boards=drawn)
 

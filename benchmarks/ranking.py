@@ -160,7 +160,7 @@ def show(title: str, medians: dict[str, float]) -> None:
 def online(n: int, m: int, runs: int) -> None:
     """Elo after encoding: the loop alone."""
     from imarena.ranking import Options, encode_battles
-    from imarena.ranking.active_elo import active_elo_ratings, evidence
+    from imarena.ranking.active_elo import active_elo_ratings, update_terms
     from imarena.ranking.elo import elo_ratings
     from imarena.tables.plain import as_table
 
@@ -176,7 +176,7 @@ def online(n: int, m: int, runs: int) -> None:
         {
             "imarena online Elo": lambda _: elo_ratings(battles, options, start),
             "imarena reliability-weighted Elo": lambda _: active_elo_ratings(
-                battles, evidence(battles, options), start
+                battles, update_terms(battles, options), start
             ),
         },
         pa.table({}),

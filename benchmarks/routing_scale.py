@@ -22,7 +22,7 @@ from imarena.core.records import ImageRef, Item, Judgment, Outcome, Output, Rate
 from imarena.ranking import Options
 from imarena.storage import Workspace, init_workspace
 from imarena.workflows.active_elo.assigning import Request, assign, draw_batch
-from imarena.workflows.active_elo.planning import believe
+from imarena.workflows.active_elo.planning import current_belief
 from imarena.workflows.boards.weighted.arena import read_arena
 from imarena.workflows.boards.weighted.boards import rerank
 
@@ -103,7 +103,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, init_workspace(Path(folder) / "arena") as workspace:
         timed("fill", lambda: fill(workspace, given.items, given.models, given.votes), told)
         arena = timed("read the workspace", lambda: read_arena(workspace, "robot"), told)
-        belief = timed("belief from votes and scores", lambda: believe(arena, claims=True), told)
+        belief = timed("belief from votes and scores", lambda: current_belief(arena, claims=True), told)
         rng = np.random.default_rng(0)
         gated, told_most = Request(given.batch, "two-gate"), Request(given.batch)
         timed("draw a batch by two gates", lambda: draw_batch(workspace, arena, belief, gated, rng), told)
@@ -112,7 +112,7 @@ def main() -> None:
         board = Options(matrices=False)
         timed("rank again, corrected, whole", lambda: rerank(workspace, "robot", options=board), told)
         arena = read_arena(workspace, "robot")
-        timed("rank again, corrected, without reading", lambda: believe(arena, claims=True), told)
+        timed("rank again, corrected, without reading", lambda: current_belief(arena, claims=True), told)
     print(json.dumps({**told, "peak_mb": round(memory_mb())}))
 
 

@@ -23,7 +23,7 @@ from PIL import Image, ImageDraw, ImageFont
 from imarena.core.protocols import EditRequest
 from imarena.editors.studio.editors import StudioEditor, studio_editors
 from imarena.studio import SHOWN, BenchmarkEntry, detail_agreement, entries, photos, render_picture, render_scene
-from imarena.studio.canvases import Pixels, decoded
+from imarena.studio.canvases import Pixels, decode_pixels
 from imarena.studio.photos import photo_bytes
 
 Shown = tuple[str, Pixels]
@@ -38,13 +38,13 @@ def small(pixels: Pixels) -> Pixels:
 
 def worn(name: str, data: bytes) -> Iterator[Shown]:
     """A picture as it is and as others may hand it on."""
-    pixels = decoded(data)
+    pixels = decode_pixels(data)
     sink = BytesIO()
     Image.fromarray(pixels).save(sink, "JPEG", quality=25)
     third = cv2.resize(pixels, None, fx=0.33, fy=0.33, interpolation=cv2.INTER_AREA)
     noise = np.random.default_rng(0).normal(0, 30, pixels.shape)
     yield name, small(pixels)
-    yield f"{name}, jpeg", small(decoded(sink.getvalue()))
+    yield f"{name}, jpeg", small(decode_pixels(sink.getvalue()))
     yield f"{name}, a third", small(np.asarray(third, np.uint8))
     yield f"{name}, noise", small(np.asarray(np.clip(pixels + noise, 0, 255), np.uint8))
 
@@ -120,7 +120,7 @@ def others(museum: Path | None) -> Iterator[Shown]:
     for seed in range(60):
         yield f"smooth {seed}", small(smooth(seed))
     for photo in photos():
-        pixels = decoded(photo_bytes(photo.name))
+        pixels = decode_pixels(photo_bytes(photo.name))
         high, wide = (side // 4 for side in pixels.shape[:2])
         turned = {"mirrored": pixels[:, ::-1], "upside down": pixels[::-1], "turned": np.rot90(pixels)}
         cut = {"its corner": pixels[: 2 * high, : 2 * wide], "its middle": pixels[high:-high, wide:-wide]}
@@ -129,7 +129,7 @@ def others(museum: Path | None) -> Iterator[Shown]:
     guide = Path(__file__).parents[1] / "docs/guide/images"
     found = [*sorted(guide.glob("*.png")), *(sorted(museum.rglob("*.jpg")) if museum else ())]
     for path in found:
-        yield path.name, small(decoded(path.read_bytes()))
+        yield path.name, small(decode_pixels(path.read_bytes()))
 
 
 def told(title: str, rows: list[tuple[float, str]], *, lowest: bool) -> None:

@@ -71,10 +71,10 @@ def prepare(root: Path, url: str, raters: int, items: int, key: str) -> tuple[st
             _, secret = access.invite(
                 engine, campaign_id=campaign, role="rater", name="", days=1, max_people=1, person_param=""
             )
-            session = access.accept(engine, secret, {}, 1.0)
+            session = access.accept_invitation(engine, secret, {}, 1.0)
             if session is None:
                 raise RuntimeError("the invitation was not accepted")
-            found = access.visitor(engine, session)
+            found = access.session_visitor(engine, session)
             people.append((keys.seal(session), keys.csrf(found.key if found else "")))
     return campaign, people
 

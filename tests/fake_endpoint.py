@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from imarena.clients.fake_answers import Query, answer_by_hash
+from imarena.clients.fake_answers import ChatQuery, answer_by_hash
 
 ROOT = Path(__file__).resolve().parents[1]
 SETTINGS = """
@@ -30,7 +30,7 @@ output_usd_per_million = 8.0
 """
 
 
-def answer(query: Query) -> str:
+def answer(query: ChatQuery) -> str:
     """Two pictures: the one with the larger hash is better, in either order. One: scores by its hash."""
     if "Candidate B" in query.text:
         first = query.first_is_better

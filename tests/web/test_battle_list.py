@@ -15,7 +15,7 @@ from imarena.storage import Workspace, init_workspace, open_workspace
 from imarena.web.app import create_app
 from imarena.workflows.rating.record_cache import Shelves
 from imarena.workflows.serving.explorer import list_battles, load_battle
-from imarena.workflows.serving.leaderboards import BattleFilters, Looking
+from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
 from imarena.workflows.views.forms import EARLIER
 from tests.web.looked_at import EDITORS, fill, looked_at
 from tests.web.people import Person, administrator, settings_of
@@ -170,7 +170,7 @@ def test_what_comes_later_is_seen_and_found(tmp_path: Path) -> None:
     """A view grows: new judgments, votes and outputs are added to what was read."""
     looked_at(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
-        looking = Looking(workspace, Shelves(workspace))
+        looking = Leaderboards(workspace, Shelves(workspace))
         before = list_battles(looking)
         first = looking.sight()
         assert looking.sight() is first, "nothing was added"
@@ -202,7 +202,7 @@ def test_numbers_of_ids_are_their_beginnings() -> None:
 
 def test_dates_are_days_both_included(root: Path) -> None:
     with open_workspace(root) as workspace:
-        looking = Looking(workspace, Shelves(workspace))
+        looking = Leaderboards(workspace, Shelves(workspace))
         day = LATER.date()
         for since, until, number in ((0, 0, 1), (1, None, 0), (None, -1, 0), (-1, 1, 1)):
             chosen = BattleFilters(

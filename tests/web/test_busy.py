@@ -15,7 +15,7 @@ from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.gate import COSTLY_AT_ONCE
 from imarena.web.keys import COOKIE
-from imarena.workflows.serving.background_server import serving_beside
+from imarena.workflows.serving.background_server import run_background_server
 from imarena.workflows.serving.server import need_port
 from tests.web.people import Person, administrator, campaign, fill, rater, served, settings_of
 
@@ -86,7 +86,7 @@ def test_a_server_beside_other_work_says_its_address_and_ends_with_it(tmp_path: 
         said.append(line)
         spoke.set()
 
-    with serving_beside(tmp_path / "arena", port=port, say=say) as server:
+    with run_background_server(tmp_path / "arena", port=port, say=say) as server:
         assert isinstance(server, subprocess.Popen)
         assert spoke.wait(120)
     assert f"http://127.0.0.1:{port}/launch#" in said[0]

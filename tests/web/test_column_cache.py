@@ -35,7 +35,7 @@ from imarena.workflows.serving.battle_index import BattleIndex, read_battle_inde
 from imarena.workflows.serving.explorer import index_of, list_battles
 from imarena.workflows.serving.judge_behaviour import Behaviour, read_behaviour
 from imarena.workflows.serving.judge_monitor import behaviour_of, judge_health
-from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.views import View, cached, view
 from imarena.workflows.views.judgments import JudgmentColumns
 from tests import samples
@@ -167,7 +167,7 @@ def told(behaviour: Behaviour) -> list[Any]:
     return [(asdict(one.health), decided(one), one.forms, one.swapping) for one in behaviour.judges]
 
 
-def is_as_read_anew(looking: Looking, nowhere: Path) -> None:
+def is_as_read_anew(looking: Leaderboards, nowhere: Path) -> None:
     """What a server holds against what a view without any cache and any past gives."""
     sight = looking.sight()
     fresh = View(looking.workspace, cache=ColumnCache(nowhere, 0))
@@ -184,8 +184,8 @@ def is_as_read_anew(looking: Looking, nowhere: Path) -> None:
     assert not nowhere.exists()
 
 
-def server(workspace: Workspace) -> Looking:
-    return Looking(workspace, Shelves(workspace))
+def server(workspace: Workspace) -> Leaderboards:
+    return Leaderboards(workspace, Shelves(workspace))
 
 
 @pytest.mark.parametrize("seed", [1, 2])

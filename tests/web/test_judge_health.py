@@ -9,7 +9,7 @@ from imarena.storage import Workspace
 from imarena.workflows.rating.record_cache import Shelves
 from imarena.workflows.serving.judge_behaviour import JudgeBehaviour
 from imarena.workflows.serving.judge_monitor import judge_health
-from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.leaderboards import Leaderboards
 from tests import samples
 
 ORDERS = (Order.LEFT_FIRST, Order.RIGHT_FIRST)
@@ -56,7 +56,7 @@ def _fill(workspace: Workspace) -> None:
 
 def test_a_judge_is_counted_by_order_tie_and_agreement(any_workspace: Workspace) -> None:
     _fill(any_workspace)
-    (found,) = judge_health(Looking(any_workspace, Shelves(any_workspace)))
+    (found,) = judge_health(Leaderboards(any_workspace, Shelves(any_workspace)))
     assert found == JudgeBehaviour(
         judge="oak", dimension="overall", ok=11, failed=found.failed, both_orders=5, same=4, sided=7, first=4,
         ties=4, preferences=11, people_pairs=4, with_people=3, cost_usd=13 * 0.25,
@@ -66,7 +66,7 @@ def test_a_judge_is_counted_by_order_tie_and_agreement(any_workspace: Workspace)
 
 def test_what_comes_later_is_added_to_the_cost(any_workspace: Workspace) -> None:
     _fill(any_workspace)
-    looking = Looking(any_workspace, Shelves(any_workspace))
+    looking = Leaderboards(any_workspace, Shelves(any_workspace))
     before = judge_health(looking)[0].cost_usd
     old = next(iter(any_workspace.store.records(Judgment, judge="oak")))
     again = old.model_copy(update={"supersedes": old.judgment_id, "parser_version": "2"})

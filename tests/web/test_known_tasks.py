@@ -9,7 +9,7 @@ from imarena.core.records import Campaign, Item, Output, Rater, Vote
 from imarena.routing.campaign_plan import CampaignPlan
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.rating.campaigns import create_campaign, plan_units
-from imarena.workflows.rating.known_tasks import from_table, from_votes
+from imarena.workflows.rating.known_tasks import known_tasks_from_table, known_tasks_from_votes
 from tests.command import Imarena
 from tests.web.people import EDITORS, Person, administrator, campaign, fill, rater, served
 
@@ -36,17 +36,17 @@ def test_votes_that_agree_are_known_whatever_side_was_shown(workspace: Workspace
     vote(workspace, items[2], EDITORS[1], EDITORS[2], ["tie", "tie"])
     vote(workspace, items[0], EDITORS[1], EDITORS[2], ["left"])
     vote(workspace, items[1], EDITORS[1], EDITORS[2], ["right", "right", "right", "left"])
-    strict = from_votes(workspace, "preference").tasks
+    strict = known_tasks_from_votes(workspace, "preference").tasks
     assert [(one.item, one.votes) for one in strict] == [("entry-0", 3), ("entry-2", 2)]
     first = strict[0]
     winner = first.left if first.known.preference == "left" else first.right
     assert (winner, first.known.preference in ("left", "right")) == (EDITORS[0], True)
     assert strict[1].known.preference == "tie"
-    loose = from_votes(workspace, "preference", (), 4, 0.75).tasks
+    loose = known_tasks_from_votes(workspace, "preference", (), 4, 0.75).tasks
     assert [one.item for one in loose] == ["entry-1"]
     assert (loose[0].left if loose[0].known.preference == "left" else loose[0].right) == EDITORS[2]
-    assert from_votes(workspace, "preference", ("other",)).tasks == []
-    assert from_votes(workspace, "yes_no").tasks == []
+    assert known_tasks_from_votes(workspace, "preference", ("other",)).tasks == []
+    assert known_tasks_from_votes(workspace, "yes_no").tasks == []
     made = create_campaign(workspace, CampaignPlan(name="c", gold=tuple(one.known for one in strict), gold_rate=0.2))
     assert made.open
 
@@ -63,16 +63,18 @@ entry-1,{a},{c},maybe,,
 entry-1,{a},{a},left,,
 entry-1,{a},{c},both_bad,,test
 """
-    found = from_table(workspace, "preference", table)
+    found = known_tasks_from_table(workspace, "preference", table)
     assert [(one.item, one.use) for one in found.tasks] == [("entry-0", "practice"), ("entry-1", "qualification")]
     first = found.tasks[0]
     assert (first.left if first.known.preference == "left" else first.right) == a
     assert first.known.explanation == "Because, it is red"
     assert [notice.values["line"] for notice in found.notices] == [3, 4, 5, 6, 7]
-    assert [notice.code for notice in from_table(workspace, "preference", "").notices] == ["known_tasks_empty"]
-    ratings = from_table(workspace, "rating", f"item,left,artifacts\nentry-0,{a},4\nentry-0,{b},9\n")
+    assert [notice.code for notice in known_tasks_from_table(workspace, "preference", "").notices] == [
+        "known_tasks_empty"
+    ]
+    ratings = known_tasks_from_table(workspace, "rating", f"item,left,artifacts\nentry-0,{a},4\nentry-0,{b},9\n")
     assert [one.known.ratings for one in ratings.tasks] == [{"artifacts": 4}]
-    yes = from_table(workspace, "yes_no", f"item,left,answer\nentry-0,{a},Yes\nentry-0,{b},perhaps\n")
+    yes = known_tasks_from_table(workspace, "yes_no", f"item,left,answer\nentry-0,{a},Yes\nentry-0,{b},perhaps\n")
     assert [one.known.answer for one in yes.tasks] == [True]
     assert [one.notices[0].code for one in (yes, ratings)] == ["known_task_unusable"] * 2
 

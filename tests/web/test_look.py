@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from imarena.core.records import ImageRef, Item, Judgment, Output, Ranking, Run, Status, Turn
-from imarena.reports.rank_tables import made_by
+from imarena.reports.rank_tables import method_line
 from imarena.storage import open_workspace
 from imarena.web.responses import item_line
 from imarena.workflows.boards import BoardQuery, Boards
@@ -222,7 +222,7 @@ def test_a_board_is_the_board_of_rank(tmp_path: Path, chosen: dict[str, str], as
     assert (shown["verdicts"], shown["n_battles"]) == (ranked.settings["verdicts"], ranked.n_battles)
     assert shown["excluded"] == ranked.excluded
     assert bool(shown["beside"]) == bool(ranked.settings.get("beside"))
-    assert shown["resampled"] in made_by(ranked)
+    assert shown["resampled"] in method_line(ranked)
     assert shown["signature"] == ranked.settings["signature"]
     codes = {one.code for one in ranked.notices}
     assert ("judges_pooled" in codes) == (chosen.get("source") == "all")

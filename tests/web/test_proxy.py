@@ -12,7 +12,7 @@ from imarena.core.errors import UserError
 from imarena.storage import init_workspace
 from imarena.web.app import create_app
 from imarena.web.limits import SIGN_IN
-from imarena.workflows.serving.server import host_name, how_to_listen, path_below, proxy_address
+from imarena.workflows.serving.server import host_name, proxy_address, url_prefix, uvicorn_options
 from tests.web.people import PASSWORD, fill, settings_of
 
 PROXY = "10.1.2.3"
@@ -24,7 +24,7 @@ def behind(root: Path, *, came_from: str = PROXY, trusted: tuple[str, ...] = ("1
     with init_workspace(root) as workspace:
         fill(workspace, items=1)
     settings = settings_of(root, trusted_proxies=trusted, allowed_hosts=("arena.example.org",))
-    config = uvicorn.Config(create_app(settings), **how_to_listen(settings))
+    config = uvicorn.Config(create_app(settings), **uvicorn_options(settings))
     config.load()
     app: Any = config.loaded_app
     return TestClient(app, base_url="http://arena.example.org", client=(came_from, 40_000))
@@ -99,10 +99,10 @@ def test_addresses_and_names_are_read_as_people_write_them() -> None:
 
 @pytest.mark.parametrize(("told", "path"), [("", ""), ("/", ""), ("arena", "/arena"), ("/lab/arena/", "/lab/arena")])
 def test_the_path_below_which_the_arena_stands(told: str, path: str) -> None:
-    assert path_below(told) == path
+    assert url_prefix(told) == path
 
 
 @pytest.mark.parametrize("told", ["/a b", "/..", "/a/../b", "/api", "/a//b", '/a"><script>', "https://x.org/a"])
 def test_what_is_no_path_is_refused(told: str) -> None:
     with pytest.raises(UserError, match="is not a path"):
-        path_below(told)
+        url_prefix(told)

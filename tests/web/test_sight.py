@@ -14,7 +14,7 @@ from imarena.workflows.rating.record_cache import Shelves
 from imarena.workflows.serving import battle_index, judge_behaviour
 from imarena.workflows.serving import explorer as exploring
 from imarena.workflows.serving import page_prefetch as warming_view
-from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.views import View, view
 from tests.web.looked_at import looked_at
 from tests.web.people import administrator
@@ -88,10 +88,10 @@ def test_the_warmer_gives_way_and_ends_when_told(tmp_path: Path, monkeypatch: py
 def test_hashing_that_was_ended_early_is_done_when_asked_for(tmp_path: Path) -> None:
     looked_at(tmp_path / "arena")
     with open_workspace(tmp_path / "arena") as workspace:
-        looking = Looking(workspace, Shelves(workspace))
+        looking = Leaderboards(workspace, Shelves(workspace))
         sight = looking.sight()
         looking.battle_ids.read(sight.view, exploring.index_of(sight), lambda: False)
         known = exploring.list_battles(looking)[3]
         assert exploring.load_battle(looking, known.battle_id, leads=True)[0] == known
-        with pytest.raises(exploring.NotThere):
+        with pytest.raises(exploring.RecordNotFound):
             exploring.load_battle(looking, "battle_" + "0" * 32, leads=True)

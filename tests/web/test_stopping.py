@@ -10,7 +10,7 @@ import httpx
 
 from imarena.storage import init_workspace
 from imarena.workflows.serving.server import ServeSettings
-from imarena.workflows.serving.server_address import FILE, announce, served_at
+from imarena.workflows.serving.server_address import FILE, find_server_address, write_server_address
 from tests.web.browser.stage import start
 from tests.web.people import Person, fill, served
 
@@ -28,7 +28,7 @@ def test_a_stream_ends_when_the_server_is_told_to_stop(tmp_path: Path) -> None:
             lines = answer.iter_lines()
             first = next(lines)
             assert json.loads(first.removeprefix("data: "))["totals"]["item"] == 1
-            assert served_at(root) == stage.address, "an invitation link names this server"
+            assert find_server_address(root) == stage.address, "an invitation link names this server"
             process.terminate()
             assert not [line for line in lines if line.startswith("data:")]  # ended, not cut off
     finally:
@@ -50,14 +50,14 @@ def test_a_health_check_needs_no_name_and_no_sign_in(tmp_path: Path) -> None:
 def test_an_address_that_a_killed_server_left_is_not_believed(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        announce(tmp_path, f"{address}/")
-        assert served_at(tmp_path) == address
+        write_server_address(tmp_path, f"{address}/")
+        assert find_server_address(tmp_path) == address
         told = json.loads((tmp_path / FILE).read_text())
         ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
         (tmp_path / FILE).write_text(json.dumps({**told, "pid": int(ended.stdout)}))
-        assert served_at(tmp_path) is None, "its process is gone"
-    announce(tmp_path, address)
-    assert served_at(tmp_path) is None, "nobody listens"
+        assert find_server_address(tmp_path) is None, "its process is gone"
+    write_server_address(tmp_path, address)
+    assert find_server_address(tmp_path) is None, "nobody listens"
     for broken in ("", "[]", '{"address": 3, "pid": 1}', '{"address": "http://x:y", "pid": 1}'):
         (tmp_path / FILE).write_text(broken)
-        assert served_at(tmp_path) is None
+        assert find_server_address(tmp_path) is None

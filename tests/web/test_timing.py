@@ -33,7 +33,7 @@ def first_look(picture: Any) -> list[str]:
 @pytest.fixture(autouse=True)
 def not_starved(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lowest priority would wait for as long as anything else runs on this machine."""
-    monkeypatch.setattr(picturing_beside, "give_way", lambda _: None)
+    monkeypatch.setattr(picturing_beside, "lower_priority", lambda _: None)
 
 
 def test_pictures_of_the_next_tasks_are_made_before_they_are_asked_for(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def waiting_bytes(pipe: Any) -> int:
 def test_a_server_that_ends_does_not_wait_for_the_picture_in_hand(tmp_path: Path) -> None:
     app = served(tmp_path / "arena", items=1)
     campaign(administrator(app))
-    maker = picturing_beside.Maker(tmp_path / "arena")
+    maker = picturing_beside.PreviewProcess(tmp_path / "arena")
     (image, *_) = app.state.arena.warmer.missing()
     assert maker.make(image) == ""
     process = maker._process

@@ -9,8 +9,8 @@ import pytest
 from imarena.core.records import Evidence, Item, Mode, Output, Status, Trace
 from imarena.storage import open_workspace
 from imarena.studio import true_quality
-from imarena.workflows.boards import Boards, every_board
-from imarena.workflows.boards.findings import driven_by, self_judged
+from imarena.workflows.boards import Boards, all_boards
+from imarena.workflows.boards.findings import judge_driven_editors, self_judged
 from imarena.workflows.views import View
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -70,14 +70,14 @@ def test_edited_judged_and_ranked_offline(arena: Path) -> None:
     told = {"code": "self_judged", "values": {"editor": AGENT, "judge": "builtin"}}
     assert told in board["notices"]
     with open_workspace(arena) as workspace:
-        made = every_board(Boards(View(workspace)))
+        made = all_boards(Boards(View(workspace)))
     assert made
     assert all(any(notice.code == "self_judged" for notice in one.ranking.notices) for one in made)
 
 
 def test_the_judge_that_drove_it_is_told(arena: Path) -> None:
     with open_workspace(arena) as workspace:
-        drivers = driven_by(View(workspace))
+        drivers = judge_driven_editors(View(workspace))
     assert drivers == {AGENT: "builtin", "best-of-3:studio-wrong-target": "builtin"}
     assert AGENT in {notice.values["editor"] for notice in self_judged(drivers, ["builtin"])}
     assert self_judged(drivers, ["cv-judge"]) == []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from imarena.agreement.columns import RatingColumns, ratings_from_file
-from imarena.agreement.raters import agree
+from imarena.agreement.raters import measure_agreement
 from imarena.core.errors import UserError
 from imarena.core.records import Outcome, Rater, Vote
 from imarena.storage import Workspace
@@ -37,9 +37,9 @@ def test_order_of_rows_and_names_of_raters_change_nothing(
 ) -> None:
     mixed = dice.sample(rows, len(rows))
     renamed = [(unit, {"x": "q", "y": "a", "z": "m"}[rater], value) for unit, rater, value in mixed]
-    first = agree(columns(rows), rounds=20).groups[0]
+    first = measure_agreement(columns(rows), rounds=20).groups[0]
     for other in (mixed, renamed):
-        second = agree(columns(other), rounds=20).groups[0]
+        second = measure_agreement(columns(other), rounds=20).groups[0]
         assert [figure.value for figure in second.figures().values()] == pytest.approx(
             [figure.value for figure in first.figures().values()], abs=1e-12
         )
@@ -49,10 +49,10 @@ def test_order_of_rows_and_names_of_raters_change_nothing(
 def test_models_and_tasks_tell_units_apart() -> None:
     rows = [("u", "x", 1.0), ("u", "y", 1.0), ("u", "x", 2.0), ("u", "y", 3.0)]
     labels = {"model": ["A", "A", "B", "B"]}
-    pooled = agree(columns(rows, **labels), rounds=0)
+    pooled = measure_agreement(columns(rows, **labels), rounds=0)
     assert pooled.groups[0].n_units == 2
     assert pooled.settings["unit"] == ["unit", "model"]
-    split = agree(columns(rows, **labels), by=["model"], rounds=0)
+    split = measure_agreement(columns(rows, **labels), by=["model"], rounds=0)
     assert [group.group for group in split.groups] == [{"model": "A"}, {"model": "B"}]
     assert split.groups[0].status == "undefined"
     assert split.groups[0].reasons["alpha.nominal"].startswith("no variation")
@@ -60,47 +60,49 @@ def test_models_and_tasks_tell_units_apart() -> None:
 
 def test_a_criterion_column_always_splits() -> None:
     rows = [("u", "x", 1.0), ("u", "y", 1.0), ("u", "x", 2.0), ("u", "y", 3.0)]
-    found = agree(columns(rows, criterion=["SC", "SC", "PQ", "PQ"]), rounds=0)
+    found = measure_agreement(columns(rows, criterion=["SC", "SC", "PQ", "PQ"]), rounds=0)
     assert [group.criterion for group in found.groups] == ["PQ", "SC"]
-    again = agree(columns(rows, criterion=["SC", "SC", "PQ", "PQ"]), by=["criterion"], rounds=0)
+    again = measure_agreement(columns(rows, criterion=["SC", "SC", "PQ", "PQ"]), by=["criterion"], rounds=0)
     assert again.to_json() == found.to_json()
 
 
 def test_words_are_labels_unless_their_order_is_named() -> None:
     words = RatingColumns(["a", "a", "b", "b"], ["x", "y", "x", "y"], ["good", "fair", "bad", "bad"])
-    loose = agree(words, rounds=0).groups[0]
+    loose = measure_agreement(words, rounds=0).groups[0]
     assert loose.alpha["nominal"].value is not None
     assert loose.alpha["ordinal"].reason == "the values are labels without an order"
     assert loose.status == "partial"
-    ordered = agree(words, order=["bad", "fair", "good"], rounds=0).groups[0]
-    assert ordered.alpha["ordinal"].value == pytest.approx(agree(
+    ordered = measure_agreement(words, order=["bad", "fair", "good"], rounds=0).groups[0]
+    assert ordered.alpha["ordinal"].value == pytest.approx(measure_agreement(
         RatingColumns(["a", "a", "b", "b"], ["x", "y", "x", "y"], [2.0, 1.0, 0.0, 0.0]), rounds=0
     ).groups[0].alpha["ordinal"].value)  # fmt: skip
     assert ordered.alpha["interval"].reason == "the values have an order but no distances"
     with pytest.raises(UserError, match="row 1: value 'good' is not in the order"):
-        agree(words, order=["bad", "fair"])
+        measure_agreement(words, order=["bad", "fair"])
 
 
 def test_an_order_may_name_numbers() -> None:
-    found = agree(columns([("a", "x", 1.0), ("a", "y", 2.0), ("b", "x", 2.0), ("b", "y", 2.0)]), order=["1", "2"])
+    found = measure_agreement(
+        columns([("a", "x", 1.0), ("a", "y", 2.0), ("b", "x", 2.0), ("b", "y", 2.0)]), order=["1", "2"]
+    )
     assert found.settings["scale"] == "order"
     assert found.groups[0].alpha["ordinal"].value is not None
 
 
 def test_a_rater_may_not_rate_twice() -> None:
     with pytest.raises(UserError, match="row 3: rater 'x' rated 'a' already in row 1"):
-        agree(columns([("a", "x", 1.0), ("a", "y", 1.0), ("a", "x", 2.0)]))
+        measure_agreement(columns([("a", "x", 1.0), ("a", "y", 1.0), ("a", "x", 2.0)]))
 
 
 def test_unknown_columns_and_empty_tables_are_refused() -> None:
     with pytest.raises(UserError, match="no column 'model' to group by"):
-        agree(columns([("a", "x", 1.0)]), by=["model"])
+        measure_agreement(columns([("a", "x", 1.0)]), by=["model"])
     with pytest.raises(UserError, match="holds no ratings"):
-        agree(RatingColumns([], [], []))
+        measure_agreement(RatingColumns([], [], []))
 
 
 def test_a_lone_rater_gives_no_figure_and_no_crash() -> None:
-    found = agree(columns([("a", "x", 1.0), ("b", "x", 2.0)]), leave_one_out=True, pairs=True).to_json()
+    found = measure_agreement(columns([("a", "x", 1.0), ("b", "x", 2.0)]), leave_one_out=True, pairs=True).to_json()
     (group,) = found["groups"]
     assert group["status"] == "undefined"
     assert group["reason"] == "no unit has two ratings"
@@ -111,7 +113,7 @@ def test_odd_raters_are_named() -> None:
     rows = [(f"u{unit}", f"r{rater}", float(unit % 5 + 1)) for unit in range(30) for rater in range(3)]
     rows += [(f"u{unit}", "backwards", float(5 - unit % 5)) for unit in range(30)]
     rows += [(f"u{unit}", "constant", 3.0) for unit in range(30)]
-    found = agree(columns(rows), rounds=0)
+    found = measure_agreement(columns(rows), rounds=0)
     flags = {report["rater"]: report["flags"] for report in found.raters}
     assert flags == {"r0": [], "r1": [], "r2": [], "backwards": ["backwards"], "constant": ["constant"]}
     named = [(notice.code, notice.values["rater"], notice.values["flag"]) for notice in found.notices]
@@ -168,7 +170,7 @@ def test_votes_on_pairs_are_read_whichever_side_the_models_stood_on(tmp_path: Pa
         rows += [f"i{number},a,b,left,ann", f"i{number},b,a,{'right' if number < 5 else 'tie'},bob"]
     table = tmp_path / "votes.csv"
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    (group,) = agree(votes_as_ratings(table), rounds=0).groups
+    (group,) = measure_agreement(votes_as_ratings(table), rounds=0).groups
     assert (group.n_units, group.n_raters) == (6, 2)
     assert group.pairwise_agreement.value == pytest.approx(5 / 6)
     assert "Krippendorff's alpha" in run("agree", "--from", str(table), "--rounds", "0").out

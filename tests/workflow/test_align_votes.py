@@ -10,7 +10,7 @@ from imarena.core.records import Judgment, Order, Outcome, Output, Rater, Status
 from imarena.judges.orders import score_gap
 from imarena.storage import Workspace
 from imarena.workflows.studies.alignment import align_workspace
-from imarena.workflows.studies.health import health
+from imarena.workflows.studies.health import judge_health_report
 from tests.samples import item, judgment, output, vote
 
 
@@ -32,7 +32,7 @@ def test_a_judge_that_only_scores_meets_votes_by_pairs_of_its_scores(workspace: 
     assert (group["judge"], group["n"], group["n_decisive"]) == ("test-judge", 4, 3)
     assert group["decisive_accuracy"] == 2 / 3
     assert "pairs of scores" in found["warnings"][0]
-    lines = health(workspace)[0][0].lines
+    lines = judge_health_report(workspace)[0][0].lines
     told = next(line for line in lines if "as people do" in line.question)
     assert told.figure.value == group["decisive_accuracy"]
     assert [line.group for line in lines if "score gap" in line.question] == ["0.14 and more"]

@@ -9,7 +9,7 @@ import pytest
 
 from imarena.core.records import Judgment, Reply
 from imarena.storage import open_workspace
-from imarena.workflows.boards import Boards, every_board
+from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.views import View
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
@@ -58,7 +58,7 @@ def verdicts(root: Path) -> dict[str, tuple[Any, ...]]:
 
 def standings(root: Path) -> list[tuple[str, float, float | None, float | None]]:
     with open_workspace(root) as workspace:
-        (board,) = every_board(Boards(View(workspace)))
+        (board,) = all_boards(Boards(View(workspace)))
     return [(row.model, row.rating, row.low, row.high) for row in board.ranking.models]
 
 
@@ -136,7 +136,7 @@ def test_a_failed_order_leaves_its_battle_out_of_the_board(imarena: Imarena, roo
         whole: Counter[tuple[str, str | None]] = Counter()
         for judgment in workspace.store.records(Judgment, status="ok"):
             whole[judgment.left_id, judgment.right_id] += 1
-        (board,) = every_board(Boards(View(workspace)))
+        (board,) = all_boards(Boards(View(workspace)))
     assert board.ranking.n_battles == sum(orders == 2 for orders in whole.values())
     assert board.ranking.excluded["incomplete: refused"] == 12 - board.ranking.n_battles > 0
 

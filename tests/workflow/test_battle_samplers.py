@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from imarena.core.errors import UserError
 from imarena.core.records import ImageRef, Item, Order, Output, Ranking, Standing, Turn
 from imarena.storage import open_workspace
-from imarena.workflows.boards import Boards, every_board
+from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.questions.cases import ShowableOutputs
 from imarena.workflows.questions.sampling import (
     Sampler,
@@ -184,12 +184,12 @@ def test_one_order_is_a_whole_battle_where_that_was_asked_for(imarena: Imarena, 
         report = imarena("-w", "a", "--json", "battle", "--judge", "genarena", "--orders", "paper-compat").json
         assert report["reports"][0]["planned"] == 30
         with open_workspace(tmp_path / "a") as workspace:
-            (one,) = every_board(Boards(View(workspace)))
+            (one,) = all_boards(Boards(View(workspace)))
         assert one.ranking.n_battles == 30
         both = imarena("-w", "a", "--json", "battle", "--judge", "genarena").json["reports"][0]
         assert (both["planned"], both["done_before"]) == (30, 30), "the other order is all that is missing"
     with open_workspace(tmp_path / "a") as workspace:
-        (one,) = every_board(Boards(View(workspace)))
+        (one,) = all_boards(Boards(View(workspace)))
     assert one.ranking.n_battles == 30
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.workflows.studies.comparing import ItemResult, Sides, elo_of, verdict_of, win_interval
+from imarena.workflows.studies.comparing import ComparedFolders, ItemResult, elo_of, verdict_of, win_interval
 from tests import samples
 from tests.command import Imarena
 from tests.small_arena import make_arena, write_folders
@@ -147,7 +147,7 @@ def results_of(points: list[float]) -> list[ItemResult]:
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=40))
 def test_better_is_said_only_where_the_interval_of_the_difference_says_so(points: list[float]) -> None:
-    found = verdict_of(results_of(points), Sides(Path("old"), Path("new"), "old", "new"))
+    found = verdict_of(results_of(points), ComparedFolders(Path("old"), Path("new"), "old", "new"))
     assert found.win_rate_low is not None
     assert found.win_rate_high is not None
     assert ("is better" in found.words) == (found.win_rate_low > 0.5)
@@ -157,7 +157,7 @@ def test_better_is_said_only_where_the_interval_of_the_difference_says_so(points
 
 def test_seven_wins_of_eight_are_no_clear_difference() -> None:
     """The sign test gives 7 %; Wilson's interval alone would begin at 50.5 %."""
-    sides = Sides(Path("old"), Path("new"), "old", "new")
+    sides = ComparedFolders(Path("old"), Path("new"), "old", "new")
     found = verdict_of(results_of([1.0] * 7 + [0.0]), sides)
     assert found.words == "There is no clear difference between new and old yet."
     assert found.win_rate_low == pytest.approx(0.47349, abs=1e-5)  # binomtest(7, 8).proportion_ci()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from imarena.cli.app import app, hoist
+from imarena.cli.app import app, hoist_global_options
 from tests.conftest import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -65,7 +65,7 @@ def shown() -> Iterator[Shown]:
 
 def trouble(call: Shown) -> str:
     """What the parser has against a call; empty where it has nothing."""
-    words = hoist(shlex.split(call.words, comments=True))
+    words = hoist_global_options(shlex.split(call.words, comments=True))
     while words and words[0] in GLOBAL:
         words = words[GLOBAL[words[0]] :]
     words = words[: words.index("...")] if "..." in words else words

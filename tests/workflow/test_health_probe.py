@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from imarena.clients.fake_answers import Query
+from imarena.clients.fake_answers import ChatQuery
 from imarena.core.records import Evidence, Judgment
 from imarena.judges.injection import CONTROL, injections
 from imarena.storage import open_workspace
@@ -25,7 +25,7 @@ GULLIBLE = "tests.workflow.test_health_probe:gullible"
 SEEN: dict[str, int] = {}
 
 
-def gullible(query: Query) -> str:
+def gullible(query: ChatQuery) -> str:
     """For the fake server: prefers the output that it sees for the first time, which a drawn text makes of it.
 
     The plain outputs come first; each marked one has a new hash. A tie is not offered, so that plain battles go to the

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from imarena.clients.fake_answers import Query
+from imarena.clients.fake_answers import ChatQuery
 from imarena.core.records import Evidence, Item, Judgment, Mode, Output, Reply, Turn
 from imarena.storage import Workspace, open_workspace
 from imarena.workflows.questions.expected_objects import KIND, expected_objects, objects_question
@@ -19,7 +19,7 @@ from tests.small_arena import make_arena
 GENERATION = "A cat on a red sofa"
 
 
-def answer(query: Query) -> str:
+def answer(query: ChatQuery) -> str:
     """For the fake server: the names of things depend on the words alone."""
     if "objects" in json.dumps(query.schema or {}):
         count = len(query.images)

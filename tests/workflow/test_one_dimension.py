@@ -8,9 +8,9 @@ import pytest
 from imarena.core.records import Item, Judgment, Output, Rater, Record, Turn, Vote
 from imarena.judges import CARDS
 from imarena.storage import init_workspace, open_workspace
-from imarena.workflows.boards import Boards, every_board
+from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.rating.record_cache import Shelves
-from imarena.workflows.serving.leaderboards import BattleFilters, Looking
+from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
 from imarena.workflows.views import View
 from tests import samples
 from tests.command import Imarena
@@ -74,13 +74,13 @@ def test_a_board_is_about_the_whole_unless_asked_otherwise(imarena: Imarena, are
 
 def test_report_and_web_keep_it_apart(arena: Path) -> None:
     with open_workspace(arena) as workspace:
-        made = every_board(Boards(View(workspace)))
+        made = all_boards(Boards(View(workspace)))
         assert [board.title for board in made] == [
             "cv-judge/vlm, scores", "clip-i/clip, visual_consistency, scores"
         ]  # fmt: skip
         assert made[1].ranking.notices[0].code == "one_dimension"
         assert made[1].ranking.notices[0].values == {"dimension": "visual_consistency"}
-        shown = Looking(workspace, Shelves(workspace)).board(BattleFilters(), "bt")
+        shown = Leaderboards(workspace, Shelves(workspace)).board(BattleFilters(), "bt")
         assert shown.ranking is not None
         assert shown.ranking.models[0].model == "edits"
         assert shown.n_battles == 6

@@ -6,7 +6,7 @@ import pytest
 
 from imarena.core.records import Item, Judgment, Output, Rater, Status
 from imarena.storage import Workspace, init_workspace, open_workspace
-from imarena.workflows.boards import Boards, every_board
+from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.boards.findings import FEW_VOTES
 from imarena.workflows.views import View
 from tests.command import ROOT, Imarena
@@ -57,7 +57,7 @@ def test_an_editor_that_is_not_on_the_board_is_named_with_the_command_that_adds_
     ended = imarena("-w", "w", "rank", "--rounds", 20)
     assert "`imarena -w w judge --judge mood --editors new`" in ended.err
     with open_workspace(arena) as workspace:
-        (made,) = every_board(Boards(View(workspace)))
+        (made,) = all_boards(Boards(View(workspace)))
     (told,) = [notice.values for notice in made.ranking.notices if notice.code == "absent_editors"]
     assert (told["models"], told["people"]) == (["new"], False)
 

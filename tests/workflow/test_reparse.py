@@ -14,7 +14,7 @@ from imarena.judges.chat.prompt import load_prompt
 from imarena.storage import open_workspace
 from imarena.workflows.rating.record_cache import Shelves
 from imarena.workflows.serving.judge_monitor import judge_health
-from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.leaderboards import Leaderboards
 from tests.command import Imarena
 from tests.fake_endpoint import fake_server, point_at
 from tests.small_arena import make_arena
@@ -164,7 +164,7 @@ def test_what_was_read_or_answered_since_is_not_missing(imarena: Imarena, root: 
     assert (told["missing"], told["unfinished"]) == ({}, [])
     assert told["judgments"] == {"cv-judge/fake-vlm": {"ok": 2}}, "an attempt or a reading that was replaced counts"
     with open_workspace(root) as workspace:
-        (health,) = judge_health(Looking(workspace, Shelves(workspace)))
+        (health,) = judge_health(Leaderboards(workspace, Shelves(workspace)))
         assert (health.ok, dict(health.failed)) == (2, {})
 
 

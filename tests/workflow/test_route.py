@@ -25,7 +25,7 @@ from imarena.storage import Workspace, init_workspace, leases, open_workspace
 from imarena.storage.database import writing
 from imarena.storage.upkeep import withdraw_image
 from imarena.workflows.active_elo.assigning import Request, assign
-from imarena.workflows.active_elo.planning import believe
+from imarena.workflows.active_elo.planning import current_belief
 from imarena.workflows.boards.weighted.arena import read_arena
 from tests.command import Imarena
 from tests.samples import kept, picture_of
@@ -117,7 +117,7 @@ def test_a_campaign_from_start_to_board(imarena: Imarena, arena: Path, tmp_path:
         assert board["models"][0]["model"] == "editor-0"
         assert {"rating", "low", "high"} <= board["models"][0].keys()
     with open_workspace(arena) as workspace:
-        theta = believe(read_arena(workspace, "robot"), claims=False).theta
+        theta = current_belief(read_arena(workspace, "robot"), claims=False).theta
     shown = {row["model"]: row["rating"] for row in boards[0]["models"]}
     assert [shown[name] - 1000 for name in EDITORS] == pytest.approx(
         (theta - theta.mean()) * 400 / np.log(10), abs=0.01

@@ -11,8 +11,12 @@ from imarena.ranking import Options
 from imarena.storage import Workspace
 from imarena.workflows.active_elo.planning import calibrate
 from imarena.workflows.boards.weighted.arena import Arena, read_arena
-from imarena.workflows.boards.weighted.boards import placeable, setting_board
-from imarena.workflows.boards.weighted.calibrations import CalibrationOptions, calibration_for, stale
+from imarena.workflows.boards.weighted.boards import keep_placeable, setting_board
+from imarena.workflows.boards.weighted.calibrations import (
+    CalibrationOptions,
+    calibration_for,
+    stale_calibration_notices,
+)
 
 
 def scored(workspace: Workspace, outputs: list[Output], score: float, version: str = "1") -> None:
@@ -89,7 +93,7 @@ def test_a_model_without_scores_is_placed_by_its_votes(workspace: Workspace) -> 
              preference=Outcome.LEFT, idempotency_key=one.output_id)
         for one, other in zip(late, outputs[2::3], strict=True)
     )  # fmt: skip
-    found = placeable(read_arena(workspace, None))
+    found = keep_placeable(read_arena(workspace, None))
     assert found.pool.models == ("a", "b", "d", "z")
     assert found.unplaced == ("c",)
     models = found.pool.models
@@ -132,8 +136,8 @@ def test_a_calibration_of_an_older_version_is_told(workspace: Workspace) -> None
     scored(workspace, outputs[1::3] + outputs[2::3], 500.0, "2")
     calibrate(workspace, None, CalibrationOptions(rounds=0))
     record = calibration_for(workspace, "robot")
-    assert stale(record, {"2": 120}) == ()
-    (notice,) = stale(record, {"3": 1})
+    assert stale_calibration_notices(record, {"2": 120}) == ()
+    (notice,) = stale_calibration_notices(record, {"3": 1})
     named = (notice.code, notice.values["calibrated"], notice.values["scored"])
     assert named == ("calibration_stale", ["2"], ["3"])
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from imarena.core.records import Item, Judgment, Output, Status
 from imarena.storage import Workspace
-from imarena.workflows.boards import BoardQuery, Boards, every_board
+from imarena.workflows.boards import BoardQuery, Boards, all_boards
 from imarena.workflows.views import View
 from tests.samples import item, judgment, kept, output
 
@@ -28,7 +28,7 @@ def test_a_model_that_was_not_asked_on_some_items_is_named(workspace: Workspace)
     made = [output(one, editor) for one in items for editor in ("old", "other")] + [output(items[0], "new")]
     workspace.store.add([*items, *made, *(_score(one, len(one.editor or "")) for one in made)])
     assert _values(workspace, "fewer_items") == [{"new": [1, 3]}]
-    codes = {notice.code for notice in every_board(Boards(View(workspace)))[0].ranking.notices}
+    codes = {notice.code for notice in all_boards(Boards(View(workspace)))[0].ranking.notices}
     assert "fewer_items" in codes
 
 

@@ -22,7 +22,7 @@ def test_an_old_workspace_is_upgraded_after_a_backup(tmp_path: Path, imarena: Im
     assert done["to"] == migrate.newest_version()
     assert Path(done["backup"]).exists()
     with open_workspace(root) as workspace:
-        assert migrate.drift(workspace.store.engine) == []
+        assert migrate.schema_drift(workspace.store.engine) == []
         assert workspace.store.count(Item) == {(): 2}
         (vote,) = workspace.store.records(Vote)
         (assignment,) = workspace.store.records(Assignment)

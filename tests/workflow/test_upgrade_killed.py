@@ -85,7 +85,7 @@ def held(root: Path) -> dict[str, list[dict[str, Any]]]:
 def schema_of(root: Path) -> str | None:
     """The schema that a workspace has now."""
     with open_workspace(root, check_schema=False) as workspace:
-        return migrate.current(workspace.store.engine)
+        return migrate.current_version(workspace.store.engine)
 
 
 def killed(root: Path, step: int, backups: Path) -> tuple[int, dict[str, int]]:

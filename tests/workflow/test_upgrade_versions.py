@@ -56,7 +56,7 @@ def as_before(before: Rows, after: Rows) -> Rows:
 
 def test_every_schema_so_far_has_a_fixture() -> None:
     """The newest gets its own when a newer one is made."""
-    assert set(migrate.versions()[:-1]) <= set(VERSIONS) <= set(migrate.versions())
+    assert set(migrate.schema_versions()[:-1]) <= set(VERSIONS) <= set(migrate.schema_versions())
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_a_workspace_of_each_schema_keeps_its_records(version: str, url: str, tm
     assert (done["from"], done["to"]) == (version, newest)
     assert as_before(before, held(root)) == before
     with open_workspace(root) as workspace:
-        assert migrate.drift(workspace.store.engine) == []
+        assert migrate.schema_drift(workspace.store.engine) == []
         boards = list(workspace.store.records(Ranking))
         assert all(board.warnings for board in boards)
         assert len(boards) == len(before["rankings"])

@@ -3,8 +3,8 @@ from .loop import STAGES as STAGES
 from .loop import Agent as Agent
 from .loop import AgentSettings as AgentSettings
 from .loop import Stages as Stages
-from .rules import RuleMind as RuleMind
+from .rules import RulePlanner as RulePlanner
 from .spec import EditPlan as EditPlan
-from .spec import Mind as Mind
+from .spec import Planner as Planner
 from .spec import Spec as Spec
-from .vlm import ChatMind as ChatMind
+from .vlm import ChatPlanner as ChatPlanner

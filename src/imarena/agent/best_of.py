@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 from imarena.agent.memory import Memory
 from imarena.core import (
-    Aside,
     Editor,
     EditorTraits,
     EditRequest,
     EditResult,
     Exhibit,
+    ExtraQuestions,
     Journal,
     Judge,
     Openable,
-    Wrapped,
+    WrappedEditor,
     sha256_hex,
 )
 from imarena.core.records import JsonDict, Status
@@ -52,11 +52,13 @@ class BestOf:
     def traits(self) -> EditorTraits:
         """N times the editor's price. Its judge has to read the instruction, not the words around it."""
         inside = self.editor.traits
-        asides = (Aside("judge", self.judge_door, self.n, judge=self.judge),) if self.judge_door is not None else ()
+        asides = (
+            (ExtraQuestions("judge", self.judge_door, self.n, judge=self.judge),) if self.judge_door is not None else ()
+        )
         return EditorTraits(
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.n,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
-            wrappable=False, opening=self.opened, resumable=self, wraps=Wrapped(self.editor, self.n, asides),
+            wrappable=False, opening=self.opened, resumable=self, wraps=WrappedEditor(self.editor, self.n, asides),
         )  # fmt: skip
 
     @asynccontextmanager

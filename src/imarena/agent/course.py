@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from imarena.agent.feedback import Feedback
 from imarena.agent.orders import orders_about
-from imarena.agent.spec import EditPlan, Spec, fitted
+from imarena.agent.spec import EditPlan, Spec, limit_steps
 
 WHOLE_TRIES = 2
 """So often is the whole order given while the judge finds no part of it done: an editor that hits by chance may hit
@@ -12,7 +12,7 @@ the next time, and one that does all a little gets further. After that, what is 
 
 
 @dataclass
-class Course:
+class PendingOrders:
     """The orders ahead of one request."""
 
     instruction: str
@@ -29,7 +29,7 @@ class Course:
     """Orders of the plan that were given by themselves."""
 
     @classmethod
-    def of(cls, instruction: str, spec: Spec, plan: EditPlan, *, whole: bool, words_help: bool) -> "Course":
+    def of(cls, instruction: str, spec: Spec, plan: EditPlan, *, whole: bool, words_help: bool) -> "PendingOrders":
         """The plan in order, or the whole first."""
         ahead, other = ([spec.instruction], plan.steps) if whole else (list(plan.steps), ())
         return cls(instruction, spec, ahead, other, words_help)
@@ -54,7 +54,7 @@ class Course:
         orders = orders_about(self.instruction, found.missing)
         if not orders and self.wholes >= WHOLE_TRIES:
             orders = orders_about(self.instruction, found.overlooked)
-        self.waiting = list(fitted(orders, max(left, 1)))
+        self.waiting = list(limit_steps(orders, max(left, 1)))
 
     def turn(self, left: int, *, squeeze: bool = False) -> bool:
         """Take those steps of the plan that were not given by themselves yet; False where there are none.
@@ -64,7 +64,7 @@ class Course:
         ahead = tuple(order for order in self.other if order not in self.alone)
         if len(self.other) < 2 or not ahead or left < (1 if squeeze else len(ahead)):
             return False
-        self.waiting, self.other = list(fitted(ahead, left)), ()
+        self.waiting, self.other = list(limit_steps(ahead, left)), ()
         return True
 
     def part(self, left: int) -> None:
@@ -73,7 +73,7 @@ class Course:
             return
         orders = orders_about(self.instruction, self.feedback.overlooked)
         if orders:
-            self.waiting = list(fitted(orders, max(left, 1)))
+            self.waiting = list(limit_steps(orders, max(left, 1)))
         else:
             self.turn(left, squeeze=True)
 

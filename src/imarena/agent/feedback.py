@@ -57,7 +57,7 @@ def feedback_of(verdict: Verdict, instruction: str = "") -> Feedback:
     return Feedback("; ".join(said)[:LONGEST], done=done, spoilt=spoilt)
 
 
-def advanced(before: Feedback, after: Feedback, order: str) -> frozenset[str]:
+def improved_changes(before: Feedback, after: Feedback, order: str) -> frozenset[str]:
     """The changes that an order asked for, and that went forward with it; none where it asked for all of them.
 
     What an order did to the one change that it is about says more than the score of the whole picture, which a judge

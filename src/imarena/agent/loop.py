@@ -8,25 +8,25 @@ from typing import Literal
 
 from pydantic import Field
 
-from imarena.agent.course import Course
+from imarena.agent.course import PendingOrders
 from imarena.agent.feedback import feedback_of, looks_alike
 from imarena.agent.memory import Memory
-from imarena.agent.rules import RuleMind
-from imarena.agent.spec import EditPlan, Mind, Spec
+from imarena.agent.rules import RulePlanner
+from imarena.agent.spec import EditPlan, Planner, Spec
 from imarena.agent.state import State, StepPicture
 from imarena.core import (
-    Aside,
     Editor,
     EditorTraits,
     EditRequest,
     EditResult,
     Exhibit,
+    ExtraQuestions,
     Journal,
     Judge,
     Noun,
     Openable,
     Verdict,
-    Wrapped,
+    WrappedEditor,
     sha256_hex,
 )
 from imarena.core.records import JsonDict, Status
@@ -65,7 +65,7 @@ class Agent:
     name: str
     editor: Editor
     judge: Judge | None
-    mind: Mind = field(default_factory=RuleMind)
+    mind: Planner = field(default_factory=RulePlanner)
     settings: AgentSettings = AgentSettings()
     judge_door: Openable | None = None
     """The client of its judge, which has to be open while it works; None for a judge that asks no endpoint."""
@@ -91,14 +91,14 @@ class Agent:
         """At most the editor's price for every step; what a judge's or a mind's endpoint charges is an aside."""
         inside, asides = self.editor.traits, []
         if self.judge_door is not None:
-            asides.append(Aside("judge", self.judge_door, self.most_verdicts, judge=self.judge))
+            asides.append(ExtraQuestions("judge", self.judge_door, self.most_verdicts, judge=self.judge))
         if self.mind_door is not None:
-            asides.append(Aside("mind", self.mind_door, self.most_thoughts, texts=self.mind.questions))
+            asides.append(ExtraQuestions("mind", self.mind_door, self.most_thoughts, texts=self.mind.questions))
         return EditorTraits(
             usd_per_image=None if inside.usd_per_image is None else inside.usd_per_image * self.most_edits,
             price_as_of=inside.price_as_of, price_from=inside.price_from, notice=inside.notice,
             wrappable=False, opening=self.opened, resumable=self,
-            wraps=Wrapped(self.editor, self.most_edits, tuple(asides)),
+            wraps=WrappedEditor(self.editor, self.most_edits, tuple(asides)),
         )  # fmt: skip
 
     @property
@@ -182,7 +182,7 @@ class Agent:
     async def _closed_loop(self, state: State, spec: Spec, plan: EditPlan) -> None:
         whole = plan.tentative if self.settings.whole_first is None else self.settings.whole_first
         words_help = self.editor.traits.wrappable
-        course = Course.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
+        course = PendingOrders.of(state.request.instruction, spec, plan, whole=whole, words_help=words_help)
         budget, complete, repeated = max(plan.budget, len(plan.steps)), False, 0
         seen: dict[str, Verdict] = {}
         for number in range(budget):
@@ -207,7 +207,9 @@ class Agent:
             if "stopped" in told:
                 return
 
-    async def _onward(self, state: State, course: Course, look: StepPicture, repeated: int, left: int) -> JsonDict:
+    async def _onward(
+        self, state: State, course: PendingOrders, look: StepPicture, repeated: int, left: int
+    ) -> JsonDict:
         """Where to go from a picture that is not good enough: what the trace says of it, with `stopped` at the end."""
         fixed = self._fixed
         if repeated and not course.more:  # once may be chance; twice, and the editor has no other answer

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from imarena.agent.feedback import ask_judge
-from imarena.agent.spec import EditPlan, Spec, Thought
+from imarena.agent.spec import EditPlan, Spec, StageResult
 from imarena.core import (
     Editor,
     EditRequest,
@@ -18,8 +18,8 @@ from imarena.core import (
     Exhibit,
     InvalidImage,
     Journal,
+    JournalEntry,
     Judge,
-    Noted,
     Verdict,
     content_id,
     sha256_hex,
@@ -50,7 +50,7 @@ class Memory:
         result = await editor.edit(request)
         ok = result.status is Status.OK and result.image is not None
         told = _results().dump_python(replace(result, image=None), mode="json")
-        noted = Noted(_timed(started, told), result.image if ok else None, result.cost_usd or 0.0, ok)
+        noted = JournalEntry(_timed(started, told), result.image if ok else None, result.cost_usd or 0.0, ok)
         try:
             await self._note(call, noted)
         except InvalidImage as error:
@@ -67,23 +67,23 @@ class Memory:
         verdict = await ask_judge(judge, shown)
         told = _verdicts().dump_python(verdict, mode="json")
         cost, ok = verdict.usage.cost_usd or 0.0, verdict.status is Status.OK
-        await self._note(call, Noted(_timed(started, told), shown.left, cost, ok))
+        await self._note(call, JournalEntry(_timed(started, told), shown.left, cost, ok))
         return verdict
 
-    async def spec(self, ask: Callable[[], Awaitable[tuple[Spec, Thought]]]) -> tuple[Spec, Thought]:
+    async def spec(self, ask: Callable[[], Awaitable[tuple[Spec, StageResult]]]) -> tuple[Spec, StageResult]:
         """What the mind understood."""
         return await self._thought("understand", _specs(), ask)
 
-    async def plan(self, ask: Callable[[], Awaitable[tuple[EditPlan, Thought]]]) -> tuple[EditPlan, Thought]:
+    async def plan(self, ask: Callable[[], Awaitable[tuple[EditPlan, StageResult]]]) -> tuple[EditPlan, StageResult]:
         """What the mind planned."""
         return await self._thought("plan", _plans(), ask)
 
     async def _thought(
         self,
         stage: str,
-        form: TypeAdapter[tuple[Made, Thought]],
-        ask: Callable[[], Awaitable[tuple[Made, Thought]]],
-    ) -> tuple[Made, Thought]:
+        form: TypeAdapter[tuple[Made, StageResult]],
+        ask: Callable[[], Awaitable[tuple[Made, StageResult]]],
+    ) -> tuple[Made, StageResult]:
         """A thought that went wrong, and says so, is asked for again by the next attempt."""
         held = await self._held(_call(stage))
         if held is not None:
@@ -91,10 +91,10 @@ class Memory:
         started = time.perf_counter()
         made, thought = await ask()
         told = form.dump_python((made, thought), mode="json")
-        await self._note(_call(stage), Noted(_timed(started, told), None, thought.cost_usd, not thought.note))
+        await self._note(_call(stage), JournalEntry(_timed(started, told), None, thought.cost_usd, not thought.note))
         return made, thought
 
-    async def _held(self, call: str) -> Noted | None:
+    async def _held(self, call: str) -> JournalEntry | None:
         if self.journal is None:
             return None
         held = await asyncio.to_thread(self.journal.find, call)
@@ -102,7 +102,7 @@ class Memory:
         self.earlier_s += seconds if isinstance(seconds, float | int) else 0.0
         return held
 
-    async def _note(self, call: str, noted: Noted) -> None:
+    async def _note(self, call: str, noted: JournalEntry) -> None:
         if self.journal is not None:  # in a thread that ends its write even where this run is being stopped
             await asyncio.to_thread(self.journal.note, call, noted)
 
@@ -114,11 +114,11 @@ class _Under:
     journal: Journal
     above: str
 
-    def find(self, call: str) -> Noted | None:
+    def find(self, call: str) -> JournalEntry | None:
         """As the journal does."""
         return self.journal.find(_call(self.above, call))
 
-    def note(self, call: str, noted: Noted) -> None:
+    def note(self, call: str, noted: JournalEntry) -> None:
         """As the journal does."""
         self.journal.note(_call(self.above, call), noted)
 
@@ -146,10 +146,10 @@ def _verdicts() -> TypeAdapter[Verdict]:
 
 
 @cache
-def _specs() -> TypeAdapter[tuple[Spec, Thought]]:
-    return TypeAdapter(tuple[Spec, Thought])
+def _specs() -> TypeAdapter[tuple[Spec, StageResult]]:
+    return TypeAdapter(tuple[Spec, StageResult])
 
 
 @cache
-def _plans() -> TypeAdapter[tuple[EditPlan, Thought]]:
-    return TypeAdapter(tuple[EditPlan, Thought])
+def _plans() -> TypeAdapter[tuple[EditPlan, StageResult]]:
+    return TypeAdapter(tuple[EditPlan, StageResult])

@@ -1,12 +1,12 @@
 """The `builtin` mind: understanding and planning by rules, where no vision-language model is at hand."""
 
 from imarena.agent.orders import orders_in
-from imarena.agent.spec import EditPlan, Spec, Thought, fitted
+from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps
 from imarena.core import EditRequest
 from imarena.language import Edit, read_instruction
 
 
-class RuleMind:
+class RulePlanner:
     """Reads the instruction with `language`; keeps its words, since rules cannot tell what a better word would be."""
 
     name = "builtin"
@@ -15,7 +15,7 @@ class RuleMind:
         """Rules ask nobody."""
         return ()
 
-    async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
+    async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
         """The instruction with what must not change said beside it."""
         reading = read_instruction(request.instruction)
         local = bool(reading.edits) and not reading.whole_image
@@ -29,14 +29,14 @@ class RuleMind:
         added = f" {constraints[-1][:1].upper()}{constraints[-1][1:]}." if request.sources and not reading.keep else ""
         changes = tuple(_told(edit) for edit in reading.edits)
         note = f"not understood: {'; '.join(reading.unread)}" if reading.unread else ""
-        return Spec(closed + added, changes, tuple(constraints)), Thought(note=note)
+        return Spec(closed + added, changes, tuple(constraints)), StageResult(note=note)
 
-    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, Thought]:
+    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
         """One step for each thing that is asked for; one step in all where there is only one."""
         steps = orders_in(request.instruction)
         if len(steps) < 2:
-            return EditPlan((spec.instruction,), most), Thought()
-        return EditPlan(fitted(steps, most), most, tentative=True), Thought()
+            return EditPlan((spec.instruction,), most), StageResult()
+        return EditPlan(limit_steps(steps, most), most, tentative=True), StageResult()
 
 
 def _told(edit: Edit) -> str:

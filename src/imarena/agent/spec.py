@@ -36,14 +36,14 @@ class EditPlan:
 
 
 @dataclass(frozen=True)
-class Thought:
+class StageResult:
     """What a mind gave for one stage, what it cost, and what went wrong on the way if something did."""
 
     cost_usd: float = 0.0
     note: str = ""
 
 
-class Mind(Protocol):
+class Planner(Protocol):
     """Understands and plans: rules, or a vision-language model."""
 
     @property
@@ -53,16 +53,16 @@ class Mind(Protocol):
         """The texts of all questions that it asks a model about an instruction, to estimate by; none for rules."""
         ...
 
-    async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
+    async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
         """Stage 1."""
         ...
 
-    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, Thought]:
+    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
         """Stage 2, with at most `most` steps."""
         ...
 
 
-def fitted(steps: tuple[str, ...], most: int) -> tuple[str, ...]:
+def limit_steps(steps: tuple[str, ...], most: int) -> tuple[str, ...]:
     """No more than `most` steps: the last ones become one, so that nothing that was asked for is lost."""
     if len(steps) <= most:
         return steps

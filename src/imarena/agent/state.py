@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from imarena.agent.feedback import Feedback, advanced, feedback_of
+from imarena.agent.feedback import Feedback, feedback_of, improved_changes
 from imarena.agent.memory import Memory
 from imarena.core import EditRequest, EditResult, Verdict, sha256_hex
 from imarena.core.records import JsonDict, Status
@@ -59,7 +59,7 @@ class State:
         """What the judge says of a picture that was made with this order from the current one."""
         found = feedback_of(verdict, self.request.instruction)
         before = self.seen or StepPicture(b"", verdict, Feedback())
-        return StepPicture(image, verdict, found, before.carried | advanced(before.found, found, order))
+        return StepPicture(image, verdict, found, before.carried | improved_changes(before.found, found, order))
 
     def go_on(self, image: bytes, seen: StepPicture | None) -> None:
         """The next step starts from this picture."""

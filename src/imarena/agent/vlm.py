@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
-from imarena.agent.rules import RuleMind
-from imarena.agent.spec import EditPlan, Spec, Thought, fitted
+from imarena.agent.rules import RulePlanner
+from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps
 from imarena.core import Chat, ChatAnswer, ChatPrompt, EditRequest
 from imarena.core.records import JsonDict, Status
 
@@ -35,12 +35,12 @@ def _prompt(name: str) -> dict[str, str]:
     return found
 
 
-class ChatMind:
+class ChatPlanner:
     """Asks a model; what it cannot answer, the rules do."""
 
     def __init__(self, chat: Chat, model: str) -> None:
         self.chat = chat
-        self._rules = RuleMind()
+        self._rules = RulePlanner()
         self.name = model
         self.prompts = tuple(f"{_prompt(n)['prompt_id']} {_prompt(n)['version']}" for n in ("understand", "plan"))
 
@@ -49,33 +49,33 @@ class ChatMind:
         told = _understanding(instruction), _planning(Spec(instruction), 1)
         return _prompt("understand")["system"] + told[0], _prompt("plan")["system"] + told[1]
 
-    async def understand(self, request: EditRequest) -> tuple[Spec, Thought]:
+    async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
         """Stage 1."""
         answer = await self._ask("understand", _understanding(request.instruction), request, UNDERSTAND)
         found, note = _read(answer)
         instruction = _text(found.get("instruction"))
         if not instruction:
             spec, _ = await self._rules.understand(request)
-            return spec, Thought(
+            return spec, StageResult(
                 answer.usage.cost_usd or 0.0, note or "the reply holds no instruction; rules were used"
             )
         spec = Spec(instruction, _texts(found.get("changes")), _texts(found.get("constraints")))
-        return spec, Thought(answer.usage.cost_usd or 0.0, note)
+        return spec, StageResult(answer.usage.cost_usd or 0.0, note)
 
-    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, Thought]:
+    async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
         """Stage 2."""
         answer = await self._ask("plan", _planning(spec, most), request, PLAN)
         found, note = _read(answer)
         steps = _texts(found.get("steps"))
         cost = answer.usage.cost_usd or 0.0
         if not steps:
-            return EditPlan((spec.instruction,), most), Thought(
+            return EditPlan((spec.instruction,), most), StageResult(
                 cost, note or "the reply holds no steps; one step it is"
             )
         said = found.get("budget")
         budget = said if isinstance(said, int) and not isinstance(said, bool) else most
-        chosen = fitted(steps, most)
-        return EditPlan(chosen, max(len(chosen), min(budget, most))), Thought(cost, note)
+        chosen = limit_steps(steps, most)
+        return EditPlan(chosen, max(len(chosen), min(budget, most))), StageResult(cost, note)
 
     async def _ask(self, name: str, words: str, request: EditRequest, schema: JsonDict) -> ChatAnswer:
         pictures: list[str | bytes] = []

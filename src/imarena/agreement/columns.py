@@ -167,7 +167,7 @@ def check_groups(labels: Mapping[str, Sequence[str]], by: Sequence[str], source:
 Columns = TypeVar("Columns", RatingColumns, ScoreColumns)
 
 
-def only(columns: Columns, conditions: Sequence[str]) -> Columns:
+def filter_rows(columns: Columns, conditions: Sequence[str]) -> Columns:
     """The rows that fit `COLUMN=VALUE` conditions. Several values of one column are alternatives."""
     wanted: dict[str, set[str]] = {}
     for condition in conditions:
@@ -190,7 +190,7 @@ def only(columns: Columns, conditions: Sequence[str]) -> Columns:
     return replace(columns, **kept, labels=labels)
 
 
-def only_fitting(read: Sequence[RatingColumns], conditions: Sequence[str]) -> list[RatingColumns]:
+def filter_ratings(read: Sequence[RatingColumns], conditions: Sequence[str]) -> list[RatingColumns]:
     """Of ratings and the votes beside them what fits; those without such a column or value are left out.
 
     Raises where nothing has it.
@@ -198,7 +198,7 @@ def only_fitting(read: Sequence[RatingColumns], conditions: Sequence[str]) -> li
     found, errors = [], []
     for columns in read:
         try:
-            found.append(only(columns, conditions))
+            found.append(filter_rows(columns, conditions))
         except UserError as error:
             errors.append(error)
     if not found:
@@ -206,7 +206,7 @@ def only_fitting(read: Sequence[RatingColumns], conditions: Sequence[str]) -> li
     return found
 
 
-def grouped(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:
+def group_rows(keys: Sequence[Sequence[str]], n: int) -> Iterable[tuple[tuple[str, ...], list[int]]]:
     """Row numbers by the values of the key columns, in sorted order; everything is one group where there are none."""
     rows: dict[tuple[str, ...], list[int]] = {}
     for row in range(n):

@@ -27,7 +27,7 @@ from imarena.stats import (
     pearson,
     percentile_interval,
     resampled_correlations,
-    rounded,
+    round_values,
     spearman,
 )
 
@@ -194,7 +194,7 @@ def _matches(
             met = True
             criterion = theirs if theirs is not None else (own[row] if own else None)
             group = tuple(column[row] for column in by)
-            human = float(rounded(np.mean(sorted(value for _, value in given))))
+            human = float(round_values(np.mean(sorted(value for _, value in given))))
             score = _signed(scores.score[row], judge, options)
             matches.append(Match(judge, criterion, group, scores.unit[row], key, score, human, tuple(given)))
         unrated += not met
@@ -228,8 +228,8 @@ def _by_group(matches: Iterable[Match]) -> dict[tuple[Any, ...], list[Match]]:
 def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limits: Range) -> dict[str, Any]:
     judge, criterion, group = key
     given = [row for row in rows if row.score is not None]
-    score = rounded(np.array([row.score for row in given], dtype=np.float64))
-    human = rounded([row.human for row in given])
+    score = round_values(np.array([row.score for row in given], dtype=np.float64))
+    human = round_values([row.human for row in given])
     rho, r, tau = spearman(score, human), pearson(score, human), kendall(score, human)
     ranges = (_score_range(judge, options), options.rating_range or options.rating_scales.get(criterion or ""))
     bias, scale, bias_reason = _bias(score, human, judge, options, ranges, limits)

@@ -1,7 +1,7 @@
 """Agreement among raters: columns in, one frozen `Agreement` out.
 
-`agree` knows nothing of files or stores: `columns.ratings_from_file` feeds it from a plain table, and any other source
-can do the same by filling `RatingColumns`.
+`measure_agreement` does not depend on files or stores: `columns.ratings_from_file` fills `RatingColumns` from a plain
+table, and any other source can do the same.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from imarena.agreement.columns import RatingColumns, check_groups, grouped
+from imarena.agreement.columns import RatingColumns, check_groups, group_rows
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.core.notices import Notice, notice_fields
 from imarena.stats import (
@@ -123,7 +123,7 @@ class Agreement:
         }
 
 
-def agree(
+def measure_agreement(
     columns: RatingColumns,
     *,
     by: Sequence[str] = (),
@@ -153,7 +153,7 @@ def agree(
     units = list(zip(columns.unit, *(columns.labels[name] for name in identity), strict=True))
     _refuse_repeats(columns, units)
     groups, reports = [], []
-    for key, rows in grouped([columns.labels[name] for name in keys], len(columns)):
+    for key, rows in group_rows([columns.labels[name] for name in keys], len(columns)):
         ratings, _, raters = from_columns(
             [units[row] for row in rows], [columns.rater[row] for row in rows], values[rows], scale=scale
         )

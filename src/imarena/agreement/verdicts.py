@@ -15,7 +15,7 @@ from imarena.agreement.columns import VerdictColumns, check_groups
 from imarena.agreement.majority import RULE, majority_of
 from imarena.agreement.paired_tests import compare_verdicts
 from imarena.core import UserError
-from imarena.stats import EQUAL, MIRROR, OUTCOMES, Missing, ScorePairs, calibrate_ties, matches, verdict_figures
+from imarena.stats import EQUAL, MIRROR, OUTCOMES, Missing, ScorePairs, calibrate_ties, verdict_figures, verdict_matches
 
 HUMAN_WORDS = OUTCOMES
 JUDGE_WORDS = (*OUTCOMES, EQUAL)
@@ -106,7 +106,7 @@ def align_verdicts(
         rest = [name for name in by if name != RATER]
         lines = _documents(whole, judges, keys, rest, missing)
         majority = {"rule": RULE, "n_battles": len(whole), "by": rest, "groups": lines}
-    compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), matches) if compare else []
+    compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), verdict_matches) if compare else []
     excluded = {"votes_without_winner": len(votes) - len(cast)}
     given = sum(winner is not None for winner in verdicts.winner)
     return VerdictAlignment(settings, given, len(votes), excluded, tuple(groups), majority, tuple(compared))

@@ -100,7 +100,7 @@ def root(
     context.obj = Session(workspace=workspace, json=as_json)
 
 
-def hoist(arguments: list[str]) -> list[str]:
+def hoist_global_options(arguments: list[str]) -> list[str]:
     """Let ``--json`` and ``--workspace DIR`` stand anywhere: move them before the command."""
     front: list[str] = []
     rest: list[str] = []
@@ -123,7 +123,7 @@ def main() -> None:
     """The entry point: exit 0 done, 1 failed, 2 the user must fix something, 3 done in part."""
     _share_heaps()
     try:
-        app(args=hoist(sys.argv[1:]), prog_name="imarena")
+        app(args=hoist_global_options(sys.argv[1:]), prog_name="imarena")
     except UserError as error:
         message, _, hint = str(error).partition("\n")
         _end(message, hint, Exit.USER)

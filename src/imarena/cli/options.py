@@ -30,7 +30,7 @@ def refuse_with_table(options: Mapping[str, bool]) -> None:
             )
 
 
-def pairs(values: list[str] | None) -> dict[str, str]:
+def parse_pairs(values: list[str] | None) -> dict[str, str]:
     """``["a=1", "b=2"]`` as a dictionary."""
     found: dict[str, str] = {}
     for value in values or []:

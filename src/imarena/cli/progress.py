@@ -26,7 +26,7 @@ def progress_bars(title: str) -> Iterator[protocols.Progress]:
         transient=False,
     )
     tasks: dict[str, object] = {}
-    line = lines()
+    line = progress_lines()
     with bars:
 
         def tell(stage: str, done: int, total: int | None) -> None:
@@ -41,7 +41,7 @@ def progress_bars(title: str) -> Iterator[protocols.Progress]:
                 bars.update(task.id, completed=task.total)
 
 
-def lines() -> Callable[[str], None]:
+def progress_lines() -> Callable[[str], None]:
     """Say what is told at most every ten seconds, from the tenth on; on a terminal, where bars are drawn, nothing."""
     console = stderr()
     last = time.monotonic()

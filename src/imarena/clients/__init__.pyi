@@ -6,8 +6,8 @@ from .chat import ChatReply as ChatReply
 from .chat import Totals as Totals
 from .endpoint import Endpoint as Endpoint
 from .endpoint import read_endpoint as read_endpoint
-from .fetch import Fetched as Fetched
-from .fetch import FetchRefused as FetchRefused
+from .fetch import Download as Download
+from .fetch import DownloadRefused as DownloadRefused
 from .fetch import download as download
 from .image_api import ImageAnswer as ImageAnswer
 from .image_api import ImageCall as ImageCall

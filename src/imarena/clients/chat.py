@@ -14,7 +14,7 @@ from yarl import URL
 
 from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
-from imarena.clients.endpoint_client import CostBound, EndpointClient, Tries
+from imarena.clients.endpoint_client import CostBound, EndpointClient, RequestAttempts
 from imarena.clients.messages import ChatRequest, body_pieces
 from imarena.clients.replies import EndpointAnswer, Failure, FailureKind
 from imarena.clients.routes import Route
@@ -119,13 +119,13 @@ class ChatClient:
         """
         loop = asyncio.get_running_loop()
         started = loop.time()
-        tries = Tries()
+        tries = RequestAttempts()
         reply = await self._attempt_all(request, tries)
         reply = replace(reply, attempts=tries.sent, latency_s=loop.time() - started)
         self.totals.add(reply)
         return reply
 
-    async def _attempt_all(self, request: ChatRequest, tries: Tries) -> ChatReply:
+    async def _attempt_all(self, request: ChatRequest, tries: RequestAttempts) -> ChatReply:
         structured = self._structured and request.schema is not None
         pieces = body_pieces(request, self.endpoint, structured=structured)
 

@@ -27,7 +27,7 @@ Once = Callable[[Route | None], Awaitable[tuple[Route | None, R | Failure]]]
 
 
 @dataclass
-class Tries:
+class RequestAttempts:
     """The tries of one request, and its failures by kind."""
 
     sent: int = 0
@@ -85,7 +85,7 @@ class EndpointClient:
         return self._session
 
     async def exchange(
-        self, once: Once[R], tries: Tries, adapt: Callable[[Failure], bool] | None = None
+        self, once: Once[R], tries: RequestAttempts, adapt: Callable[[Failure], bool] | None = None
     ) -> R | Failure:
         """Try within the endpoint's bounds. `adapt` may change the request after a failure: then it goes out at once.
 
@@ -164,7 +164,7 @@ class EndpointClient:
         else:
             route.failed(now, result.error)
 
-    def _try_again(self, failure: Failure, tries: Tries, route: Route | None) -> bool:
+    def _try_again(self, failure: Failure, tries: RequestAttempts, route: Route | None) -> bool:
         if failure.kind is FailureKind.REJECTED:
             return False
         if failure.kind is FailureKind.SHUT:

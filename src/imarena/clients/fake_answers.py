@@ -17,7 +17,7 @@ _SECOND = frozenset({"right", "second", "b", "image b", "2", "image 2", "output 
 
 
 @dataclass(frozen=True)
-class Query:
+class ChatQuery:
     """A chat request as the fake model sees it. Pictures are the SHA-256 of their bytes, in order."""
 
     model: str
@@ -38,10 +38,10 @@ class Query:
         return int.from_bytes(digest[:6], "big") / 2**48
 
 
-AnswerFunction: TypeAlias = Callable[[Query], str]
+AnswerFunction: TypeAlias = Callable[[ChatQuery], str]
 
 
-def answer_by_hash(query: Query) -> str:
+def answer_by_hash(query: ChatQuery) -> str:
     """JSON that fits the asked schema; without a schema, a winner, a score and a reason."""
     if query.schema is not None:
         return json.dumps(_fill(query.schema, query, "answer"))
@@ -49,13 +49,13 @@ def answer_by_hash(query: Query) -> str:
     return json.dumps({"winner": winner, "score": _sided(query, 1, 6), "reason": "by hash"})
 
 
-def scripted(replies: Iterable[str], last: str = "") -> AnswerFunction:
+def scripted_answers(replies: Iterable[str], last: str = "") -> AnswerFunction:
     """The given replies one after the other, then `last` for ever."""
     waiting = iter(replies)
     return lambda _query: next(waiting, last)
 
 
-def read_query(document: dict[str, Any]) -> Query:
+def read_query(document: dict[str, Any]) -> ChatQuery:
     """The parts of a request body; raises `ValueError` in the words of a real endpoint where it is malformed."""
     messages = document.get("messages")
     if not isinstance(document.get("model"), str):
@@ -75,7 +75,7 @@ def read_query(document: dict[str, Any]) -> Query:
                 pictures.append(_picture(part.get("image_url")))
             else:
                 raise ValueError(f"unknown content part {part.get('type')!r}")
-    return Query(document["model"], "\n".join(system), "\n".join(words), tuple(pictures), _schema(document))
+    return ChatQuery(document["model"], "\n".join(system), "\n".join(words), tuple(pictures), _schema(document))
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def _schema(document: dict[str, Any]) -> dict[str, Any] | None:
     return schema if isinstance(schema, dict) else None
 
 
-def _fill(schema: dict[str, Any], query: Query, path: str) -> Any:
+def _fill(schema: dict[str, Any], query: ChatQuery, path: str) -> Any:
     """A value that a (simple) JSON Schema allows: objects, arrays, enums, numbers, strings, booleans."""
     if "const" in schema:
         return schema["const"]
@@ -129,7 +129,7 @@ def _fill(schema: dict[str, Any], query: Query, path: str) -> Any:
     return None if kind == "null" else "by hash"
 
 
-def _fill_object(properties: dict[str, Any], query: Query, path: str) -> dict[str, Any]:
+def _fill_object(properties: dict[str, Any], query: ChatQuery, path: str) -> dict[str, Any]:
     """Each property by itself; a whole-numbered score beside a winner agrees with it."""
     found = {name: _fill(inner, query, f"{path}.{name}") for name, inner in properties.items()}
     if str(found.get("winner")).lower() in _FIRST | _SECOND and len(query.images) >= 2 and "score" in found:
@@ -140,7 +140,7 @@ def _fill_object(properties: dict[str, Any], query: Query, path: str) -> dict[st
     return found
 
 
-def _sided(query: Query, low: int, high: int) -> int:
+def _sided(query: ChatQuery, low: int, high: int) -> int:
     """A score above the middle of its scale where the first picture is the better one, else below it."""
     half = (high - low + 1) // 2
     words = json.dumps([sorted(query.images[-2:]), query.text]).encode()
@@ -148,7 +148,7 @@ def _sided(query: Query, low: int, high: int) -> int:
     return high - step if query.first_is_better else low + step
 
 
-def _choose(options: list[Any], query: Query, path: str) -> Any:
+def _choose(options: list[Any], query: ChatQuery, path: str) -> Any:
     wanted = _FIRST if query.first_is_better else _SECOND
     sided = [option for option in options if str(option).lower() in wanted]
     if sided and len(query.images) >= 2:

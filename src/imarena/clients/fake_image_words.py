@@ -29,7 +29,7 @@ class ImageRequest:
 
 
 @dataclass(frozen=True)
-class Speak:
+class ImageProtocol:
     """How one protocol says things."""
 
     pictures: Callable[[ImageRequest, list[bytes], ImageFault | None], web.StreamResponse]

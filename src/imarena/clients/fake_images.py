@@ -15,9 +15,9 @@ from typing import Any
 from aiohttp import web
 
 from imarena.clients.fake_faults import parse_rates
-from imarena.clients.fake_image_words import ImageRequest, Speak, data_url_bytes, gemini_error, openai_error
-from imarena.clients.fake_listen import Listening, serve_until_interrupted
-from imarena.clients.fake_pictures import ImageFault, ImageFaults, drawn, in_base64
+from imarena.clients.fake_image_words import ImageProtocol, ImageRequest, data_url_bytes, gemini_error, openai_error
+from imarena.clients.fake_listen import ListeningServer, serve_until_interrupted
+from imarena.clients.fake_pictures import ImageFault, ImageFaults, draw_reply_images, encode_base64
 
 _HTML = "<!doctype html><html><body><h1>404 Not Found</h1></body></html>"
 _WORDS = "I can describe this picture, but I did not make a new one."
@@ -37,7 +37,7 @@ class ImageCounts:
 
 
 @dataclass
-class FakeImages(Listening):
+class FakeImages(ListeningServer):
     """Settings of the server; as an async context manager it listens on a free port of the loopback interface."""
 
     faults: ImageFaults = field(default_factory=ImageFaults)
@@ -80,7 +80,7 @@ class FakeImages(Listening):
     # ------------------------------------------------------------------ what all protocols share
 
     async def _answer(
-        self, request: web.Request, asked: ImageRequest, protocol: str, speak: Speak
+        self, request: web.Request, asked: ImageRequest, protocol: str, speak: ImageProtocol
     ) -> web.StreamResponse:
         self.counts.requests += 1
         self.counts.by_protocol[protocol] += 1
@@ -98,7 +98,7 @@ class FakeImages(Listening):
         if fault in (ImageFault.REFUSAL, ImageFault.BLOCKED):
             return speak.refusal(fault)
         try:
-            pictures = [] if fault is ImageFault.TEXT else drawn(asked.prompt, asked.pictures, fault)
+            pictures = [] if fault is ImageFault.TEXT else draw_reply_images(asked.prompt, asked.pictures, fault)
         except ValueError as error:
             return speak.error(400, str(error), "invalid_image")
         if pictures:
@@ -107,7 +107,9 @@ class FakeImages(Listening):
             self._answered.add(asked.digest)
         return speak.pictures(asked, pictures, fault)
 
-    async def _early(self, request: web.Request, fault: ImageFault | None, speak: Speak) -> web.StreamResponse | None:
+    async def _early(
+        self, request: web.Request, fault: ImageFault | None, speak: ImageProtocol
+    ) -> web.StreamResponse | None:
         if fault is ImageFault.RATE_LIMITED:
             return speak.error(429, "Rate limit reached.", "rate_limit_exceeded", self.faults.retry_after)
         if fault is ImageFault.SERVER_ERROR:
@@ -149,7 +151,9 @@ class FakeImages(Listening):
             asked = ImageRequest(str(form["model"]), str(form["prompt"]), pictures, (str(form.get("seed")),))
 
         def pictures_of(asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
-            rows = [{"url": self.stored(d, fault)} if self.urls else {"b64_json": in_base64(d, fault)} for d in made]
+            rows = [
+                {"url": self.stored(d, fault)} if self.urls else {"b64_json": encode_base64(d, fault)} for d in made
+            ]
             usage = {"input_tokens": 50 + len(asked.prompt) // 4, "output_tokens": 1056 * len(made)}
             usage["total_tokens"] = usage["input_tokens"] + usage["output_tokens"]
             return web.json_response({"created": 1_700_000_000, "data": rows, "usage": usage})
@@ -162,7 +166,7 @@ class FakeImages(Listening):
                 kind="image_generation_user_error",
             )
 
-        return await self._answer(request, asked, "openai", Speak(pictures_of, refusal, openai_error))
+        return await self._answer(request, asked, "openai", ImageProtocol(pictures_of, refusal, openai_error))
 
     # ------------------------------------------------------------------ OpenRouter
 
@@ -180,7 +184,7 @@ class FakeImages(Listening):
 
         def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             images = [
-                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{in_base64(data, fault)}"}}
+                {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{encode_base64(data, fault)}"}}
                 for data in made
             ]
             return message({"content": _WORDS if not made else "", "images": images}, "stop", len(made))
@@ -192,7 +196,7 @@ class FakeImages(Listening):
             error = {"code": 403, "message": "Your input was flagged.", "metadata": flagged}
             return web.json_response({"error": error}, status=403)
 
-        return await self._answer(request, asked, "chat", Speak(pictures_of, refusal, openai_error))
+        return await self._answer(request, asked, "chat", ImageProtocol(pictures_of, refusal, openai_error))
 
     # ------------------------------------------------------------------ Gemini
 
@@ -207,7 +211,7 @@ class FakeImages(Listening):
 
         def pictures_of(_asked: ImageRequest, made: list[bytes], fault: ImageFault | None) -> web.Response:
             said: list[dict[str, Any]] = [{"text": "Here it is." if made else _WORDS}]
-            said += [{"inlineData": {"mimeType": "image/png", "data": in_base64(data, fault)}} for data in made]
+            said += [{"inlineData": {"mimeType": "image/png", "data": encode_base64(data, fault)}} for data in made]
             candidate = {"content": {"role": "model", "parts": said}, "finishReason": "STOP", "index": 0}
             return web.json_response({"candidates": [candidate], "usageMetadata": usage, "modelVersion": asked.model})
 
@@ -217,7 +221,7 @@ class FakeImages(Listening):
             candidate = {"finishReason": "IMAGE_SAFETY", "finishMessage": "Unable to show the image.", "index": 0}
             return web.json_response({"candidates": [candidate], "usageMetadata": usage})
 
-        speak = Speak(pictures_of, refusal, gemini_error, "x-goog-api-key", "")
+        speak = ImageProtocol(pictures_of, refusal, gemini_error, "x-goog-api-key", "")
         return await self._answer(request, asked, "gemini", speak)
 
     # ------------------------------------------------------------------ queues
@@ -261,7 +265,7 @@ class FakeImages(Listening):
                 {"detail": message}, status=status, headers={"Retry-After": after} if after else {}
             )
 
-        return await self._answer(request, asked, "fal", Speak(accepted, refusal, error, key_prefix="Key"))
+        return await self._answer(request, asked, "fal", ImageProtocol(accepted, refusal, error, key_prefix="Key"))
 
     async def _fal_status(self, request: web.Request) -> web.Response:
         job, done = self._polled(request)
@@ -294,7 +298,7 @@ class FakeImages(Listening):
             body = {"title": message, "detail": message, "status": status}
             return web.json_response(body, status=status, headers={"Retry-After": after} if after else {})
 
-        return await self._answer(request, asked, "replicate", Speak(accepted, refusal, error))
+        return await self._answer(request, asked, "replicate", ImageProtocol(accepted, refusal, error))
 
     async def _replicate_job(self, request: web.Request) -> web.Response:
         job, done = self._polled(request)

@@ -12,7 +12,7 @@ from aiohttp import web
 
 
 @dataclass(kw_only=True)
-class Listening(ABC):
+class ListeningServer(ABC):
     """A server; as an async context manager it listens, without a port on a free one."""
 
     host: str = "127.0.0.1"
@@ -43,7 +43,7 @@ class Listening(ABC):
             await self._runner.cleanup()
 
 
-async def serve_until_interrupted(server: Listening, path: str = "") -> None:
+async def serve_until_interrupted(server: ListeningServer, path: str = "") -> None:
     """Serve until interrupted; the first line on stdout is the address."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -52,7 +52,7 @@ class ImageFaults(Rates[ImageFault]):
         return None if fault in PASSING and seen > 0 else fault
 
 
-def drawn(prompt: str, pictures: tuple[bytes, ...], fault: ImageFault | None) -> list[bytes]:
+def draw_reply_images(prompt: str, pictures: tuple[bytes, ...], fault: ImageFault | None) -> list[bytes]:
     """The pictures of a reply: the first one given, tinted by the prompt; a flat one where none was given."""
     digest = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()
     tint = (128 + digest[0] // 2, 128 + digest[1] // 2, 128 + digest[2] // 2)
@@ -73,7 +73,7 @@ def drawn(prompt: str, pictures: tuple[bytes, ...], fault: ImageFault | None) ->
     return [data]
 
 
-def in_base64(data: bytes, fault: ImageFault | None) -> str:
+def encode_base64(data: bytes, fault: ImageFault | None) -> str:
     """Base64 as providers send it, or text that is none."""
     return "!!! not base64 !!!" if fault is ImageFault.NOT_BASE64 else base64.b64encode(data).decode("ascii")
 

@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from imarena.clients.fake_answers import AnswerFunction, Query, answer_by_hash, read_query
+from imarena.clients.fake_answers import AnswerFunction, ChatQuery, answer_by_hash, read_query
 from imarena.clients.fake_faults import Fault, Faults
-from imarena.clients.fake_listen import Listening
+from imarena.clients.fake_listen import ListeningServer
 
 FAULT_HEADER = "x-fake-fault"
 """Names a fault for one request, whatever the rates say; `none` for a good reply."""
@@ -25,7 +25,7 @@ _REFUSAL = "I'm sorry, I can't help with that."
 
 
 @dataclass
-class Counts:
+class RequestCounts:
     """What the server has seen. `GET /fake/counts` shows it."""
 
     requests: int = 0
@@ -37,7 +37,7 @@ class Counts:
 
 
 @dataclass
-class FakeServer(Listening):
+class FakeServer(ListeningServer):
     """Settings of the server; as an async context manager it listens on a free port of the loopback interface."""
 
     answer: AnswerFunction = answer_by_hash
@@ -50,7 +50,7 @@ class FakeServer(Listening):
     """Other names are answered with 404; empty accepts all."""
     parse: bool = True
     """False reads and drops the body and sends one constant answer: the least work, for benchmarks."""
-    counts: Counts = field(default_factory=Counts)
+    counts: RequestCounts = field(default_factory=RequestCounts)
     _seen: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -91,7 +91,7 @@ class FakeServer(Listening):
                 pass
             await asyncio.sleep(self.reply_s)
             self.counts.answered += 1
-            return web.json_response(completion(Query("fake-vlm", "", "", ()), '{"winner": "first"}', "constant"))
+            return web.json_response(completion(ChatQuery("fake-vlm", "", "", ()), '{"winner": "first"}', "constant"))
         body = await request.read()
         if not self._authorized(request):
             key = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -113,7 +113,9 @@ class FakeServer(Listening):
             return _error(404, message, "invalid_request_error", "model_not_found")
         return await self._answer(request, query, digest, fault)
 
-    async def _answer(self, request: web.Request, query: Query, digest: str, fault: Fault | None) -> web.StreamResponse:
+    async def _answer(
+        self, request: web.Request, query: ChatQuery, digest: str, fault: Fault | None
+    ) -> web.StreamResponse:
         await asyncio.sleep(self.reply_s)
         if fault is Fault.REFUSAL:
             return web.json_response(completion(query, None, digest, refusal=_REFUSAL))
@@ -129,7 +131,7 @@ class FakeServer(Listening):
             return await _send_in_parts(request, text.encode(), keep=1.0, pause_s=self.faults.slow_s)
         return web.Response(text=text, content_type="application/json")
 
-    def _read(self, body: bytes) -> Query:
+    def _read(self, body: bytes) -> ChatQuery:
         try:
             document = json.loads(body)
         except ValueError as error:
@@ -156,7 +158,7 @@ class FakeServer(Listening):
         return self.faults.by_rate(digest, seen)
 
 
-def completion(query: Query, text: str | None, digest: str, *, refusal: str | None = None) -> dict[str, Any]:
+def completion(query: ChatQuery, text: str | None, digest: str, *, refusal: str | None = None) -> dict[str, Any]:
     """A chat completion object with all the fields that clients read."""
     prompt = (len(query.system) + len(query.text)) // 4 + 300 * len(query.images)
     written = max(1, len(text or refusal or "") // 4)

@@ -42,12 +42,12 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-class FetchRefused(UserError):
+class DownloadRefused(UserError):
     """The download was not made, or was stopped; the message says why."""
 
 
 @dataclass(frozen=True)
-class Fetched:
+class Download:
     """What was downloaded; `url` is where the last redirect led."""
 
     data: bytes
@@ -62,8 +62,8 @@ async def download(
     timeout_s: float = 60.0,
     type_of: Callable[[bytes], str] = media_type_of,
     allow_loopback: bool = False,
-) -> Fetched:
-    """Download one file over http or https. Raises `FetchRefused` with one reason.
+) -> Download:
+    """Download one file over http or https. Raises `DownloadRefused` with one reason.
 
     `type_of` tells the type from the bytes and raises `InvalidImage` for a wrong one (default: pictures only).
     `allow_loopback` is for tests.
@@ -78,20 +78,20 @@ async def download(
         ) as session:
             data, final = await _follow(session, url, max_bytes, allow_loopback=allow_loopback)
     except TimeoutError as error:
-        raise FetchRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s") from error
+        raise DownloadRefused(f"{_shown(url)} gave no whole reply in {timeout_s:g} s") from error
     except (aiohttp.ClientError, OSError) as error:
-        raise FetchRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}") from error
+        raise DownloadRefused(f"{_shown(url)} cannot be downloaded: {_reason(error)}") from error
     try:
-        return Fetched(data, type_of(data), str(final))
+        return Download(data, type_of(data), str(final))
     except InvalidImage as error:
-        raise FetchRefused(f"{_shown(url)} is of the wrong type: {error}") from error
+        raise DownloadRefused(f"{_shown(url)} is of the wrong type: {error}") from error
 
 
-def refusal_of(address: Address, *, allow_loopback: bool = False) -> str:
+def refusal_reason(address: Address, *, allow_loopback: bool = False) -> str:
     """Why nothing is fetched from this address; "" where it is public."""
     inner = _embedded(address)
     if inner is not None:
-        return refusal_of(inner, allow_loopback=allow_loopback)
+        return refusal_reason(inner, allow_loopback=allow_loopback)
     if address.is_loopback:
         return "" if allow_loopback else "a loopback address"
     if address.is_link_local:
@@ -114,27 +114,27 @@ async def _follow(
                 here = _checked_url(str(_joined(here, target)), allow_loopback=allow_loopback)
                 continue
             if response.status != 200:
-                raise FetchRefused(f"{_shown(url)} answers with HTTP {response.status}")
+                raise DownloadRefused(f"{_shown(url)} answers with HTTP {response.status}")
             return await _read(response, max_bytes, url), here
-    raise FetchRefused(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
+    raise DownloadRefused(f"{_shown(url)} redirects more than {MAX_REDIRECTS} times")
 
 
 def _joined(here: URL, target: str) -> URL:
     try:
         return here.join(URL(target))
     except ValueError as error:
-        raise FetchRefused(f"{_shown(str(here))} redirects to something that is no address") from error
+        raise DownloadRefused(f"{_shown(str(here))} redirects to something that is no address") from error
 
 
 async def _read(response: aiohttp.ClientResponse, max_bytes: int, url: str) -> bytes:
     too_large = f"{_shown(url)} is larger than {max_bytes:,} bytes"
     if (response.content_length or 0) > max_bytes:
-        raise FetchRefused(too_large)
+        raise DownloadRefused(too_large)
     data = bytearray()
     async for chunk in response.content.iter_chunked(65536):
         data += chunk
         if len(data) > max_bytes:
-            raise FetchRefused(too_large)
+            raise DownloadRefused(too_large)
     return bytes(data)
 
 
@@ -145,18 +145,18 @@ def _checked_url(text: str, *, allow_loopback: bool) -> URL:
         host = url.host
         port = url.port
     except ValueError as error:
-        raise FetchRefused(f"{text[:200]!r} is not an address") from error
+        raise DownloadRefused(f"{text[:200]!r} is not an address") from error
     if url.scheme not in {"http", "https"} or not host or not port:
-        raise FetchRefused(f"{_shown(text)} is not an http or https address")
+        raise DownloadRefused(f"{_shown(text)} is not an http or https address")
     if url.user or url.password:
-        raise FetchRefused(f"{_shown(text)} carries a user name or password", hint="Remove it from the address.")
+        raise DownloadRefused(f"{_shown(text)} carries a user name or password", hint="Remove it from the address.")
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         return url
-    reason = refusal_of(address, allow_loopback=allow_loopback)
+    reason = refusal_reason(address, allow_loopback=allow_loopback)
     if reason:
-        raise FetchRefused(f"{_shown(text)} is {reason}: only public addresses are fetched")
+        raise DownloadRefused(f"{_shown(text)} is {reason}: only public addresses are fetched")
     return url
 
 
@@ -181,9 +181,9 @@ class _CheckedResolver(AbstractResolver):
         results: list[ResolveResult] = []
         for kind, _, protocol, _, place in rows:
             text = str(place[0])
-            reason = refusal_of(ipaddress.ip_address(text.partition("%")[0]), allow_loopback=self._allow_loopback)
+            reason = refusal_reason(ipaddress.ip_address(text.partition("%")[0]), allow_loopback=self._allow_loopback)
             if reason:
-                raise FetchRefused(f"{host} is {reason}: only public addresses are fetched")
+                raise DownloadRefused(f"{host} is {reason}: only public addresses are fetched")
             results.append(
                 ResolveResult(
                     hostname=host,

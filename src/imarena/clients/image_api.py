@@ -14,12 +14,12 @@ from yarl import URL
 
 from imarena.clients.budget import Budget
 from imarena.clients.endpoint import Endpoint
-from imarena.clients.endpoint_client import CostBound, EndpointClient, Tries
-from imarena.clients.fetch import FetchRefused, download
+from imarena.clients.endpoint_client import CostBound, EndpointClient, RequestAttempts
+from imarena.clients.fetch import DownloadRefused, download
 from imarena.clients.replies import EndpointAnswer, Failure, FailureKind, read_reply
 from imarena.clients.routes import Route
 from imarena.clients.secret import scrub
-from imarena.clients.transport import address, request
+from imarena.clients.transport import endpoint_url, request
 from imarena.core import UserError
 from imarena.core.records import JsonDict, Status, Usage
 
@@ -116,7 +116,7 @@ class ImageClient:
 
             return await line.attempt(send, avoid, price, lambda result: self._priced(result).cost_usd or 0.0)
 
-        result = await line.exchange(once, Tries(), self._lock_out)
+        result = await line.exchange(once, RequestAttempts(), self._lock_out)
         if isinstance(result, Failure):
             return ImageAnswer(result.status, error=self._locked_out or result.error)
         return replace(result, error=scrub(result.error, line.secrets), usage=self._priced(result))
@@ -136,7 +136,7 @@ class ImageClient:
             found = await download(
                 url, timeout_s=self.endpoint.timeout_s, allow_loopback=near, type_of=lambda _: "unchecked"
             )
-        except FetchRefused as error:
+        except DownloadRefused as error:
             return ImageAnswer(Status.API_ERROR, error=f"the picture could not be fetched: {error}")
         return ImageAnswer(Status.OK, images=(found.data,))
 
@@ -158,7 +158,7 @@ class ImageClient:
         if path.startswith(("http://", "https://")):
             whole = URL(path)
             return whole if whole.origin() == base.origin() else None
-        return address(route.url, path.lstrip("/"))
+        return endpoint_url(route.url, path.lstrip("/"))
 
     def _priced(self, result: ImageAnswer) -> Usage:
         """What the reply says; else its tokens times their price; else the price of a picture, if one came."""

@@ -56,7 +56,7 @@ def fill_template(template: Any, fields: Mapping[str, Any]) -> Any:
     return _FIELD.sub(lambda match: str(fields.get(match[1], "")), template)
 
 
-def pointed(document: Any, pointer: str) -> Iterator[Any]:
+def follow_pointer(document: Any, pointer: str) -> Iterator[Any]:
     """What a dotted path leads to; nothing where it leads nowhere."""
     found = [document]
     for part in pointer.split("."):
@@ -75,7 +75,7 @@ def _step(entry: Any, part: str) -> list[Any]:
 
 
 def _first(document: Any, pointers: tuple[str, ...]) -> str:
-    texts = (value for pointer in pointers for value in pointed(document, pointer))
+    texts = (value for pointer in pointers for value in follow_pointer(document, pointer))
     return next((value for value in texts if isinstance(value, str) and value), "")
 
 
@@ -114,7 +114,7 @@ class Queue:
         pause_s = template.poll_s
         now = sent
         while True:
-            state = next(pointed(now.document, template.state), None)
+            state = next(follow_pointer(now.document, template.state), None)
             if state in template.failed or (state in template.done and _first(now.document, template.error)):
                 return self._failed(now.document)  # fal says COMPLETED of a job that failed, and the error beside it
             if state in template.done:
@@ -133,10 +133,10 @@ class Queue:
         return ImageAnswer(Status.REFUSED if refused else Status.API_ERROR, error=f"the job failed: {said[:400]}")
 
     def _pictures(self, document: JsonDict, sent: ImageAnswer) -> ImageAnswer:
-        if any(value is True for pointer in self.template.refused for value in pointed(document, pointer)):
+        if any(value is True for pointer in self.template.refused for value in follow_pointer(document, pointer)):
             return ImageAnswer(Status.REFUSED, error="the provider blacked the picture out as unsafe")
         for pointer in self.template.images:
-            urls = tuple(value for value in pointed(document, pointer) if isinstance(value, str) and value)
+            urls = tuple(value for value in follow_pointer(document, pointer) if isinstance(value, str) and value)
             if urls:
                 return ImageAnswer(Status.OK, urls=urls, usage=sent.usage)
         return ImageAnswer(

@@ -96,7 +96,7 @@ async def post(
 ) -> EndpointAnswer | Failure:
     """Send one chat request."""
     started = asyncio.get_running_loop().time()
-    url = address(route.url, "chat", "completions")
+    url = endpoint_url(route.url, "chat", "completions")
     result = await request(session, route, url, read_reply, data=Body(pieces, gate))
     if isinstance(result, Failure):
         return result
@@ -106,7 +106,7 @@ async def post(
 
 async def get_models(session: aiohttp.ClientSession, route: Route) -> list[str]:
     """The ids of `/models`; raises `ValueError` where the reply is not a list of them."""
-    async with session.get(address(route.url, "models"), headers=_key(route), allow_redirects=False) as response:
+    async with session.get(endpoint_url(route.url, "models"), headers=_key(route), allow_redirects=False) as response:
         if response.status != 200:
             raise ValueError(f"HTTP {response.status}")
         document: Any = await response.json(content_type=None)
@@ -116,7 +116,7 @@ async def get_models(session: aiohttp.ClientSession, route: Route) -> list[str]:
     return [str(row["id"]) for row in rows if isinstance(row, dict) and "id" in row]
 
 
-def address(base_url: str, *parts: str) -> URL:
+def endpoint_url(base_url: str, *parts: str) -> URL:
     """A path below the base address; its query (Azure's api-version) stays."""
     base = URL(base_url)
     path = "/".join((base.raw_path.rstrip("/"), *parts))

@@ -31,9 +31,9 @@ from .protocols import Exhibit as Exhibit
 from .protocols import Importable as Importable
 from .protocols import Intake as Intake
 from .protocols import Journal as Journal
+from .protocols import JournalEntry as JournalEntry
 from .protocols import Judge as Judge
 from .protocols import JudgeTraits as JudgeTraits
-from .protocols import Noted as Noted
 from .protocols import Progress as Progress
 from .protocols import ReadFormat as ReadFormat
 from .protocols import Skip as Skip
@@ -51,13 +51,13 @@ from .resampling import SEED as SEED
 from .settings import FILE_NAME as FILE_NAME
 from .settings import Settings as Settings
 from .settings import load_settings as load_settings
-from .traits import Aside as Aside
 from .traits import EditorTraits as EditorTraits
+from .traits import ExtraQuestions as ExtraQuestions
 from .traits import Openable as Openable
 from .traits import PartlyAsked as PartlyAsked
 from .traits import PromptPreview as PromptPreview
 from .traits import ReplyReader as ReplyReader
-from .traits import Wrapped as Wrapped
+from .traits import WrappedEditor as WrappedEditor
 from .version import VERSION as VERSION
 from .vision_ports import Detection as Detection
 from .vision_ports import Detector as Detector

@@ -194,7 +194,7 @@ class Editor(Protocol):
 
 
 @dataclass(frozen=True)
-class Noted:
+class JournalEntry:
     """What one part of a longer piece of work answered: words and figures, and the picture that it is about."""
 
     value: JsonDict
@@ -207,11 +207,11 @@ class Noted:
 class Journal(Protocol):
     """Keeps what the parts of one piece of work answered, so that after a kill it goes on from there."""
 
-    def find(self, call: str) -> Noted | None:
+    def find(self, call: str) -> JournalEntry | None:
         """What was answered to this call by an earlier run that did not come to its end."""
         ...
 
-    def note(self, call: str, noted: Noted) -> None:
+    def note(self, call: str, noted: JournalEntry) -> None:
         """Store an answer. Raises `InvalidImage` where its picture is none."""
         ...
 
@@ -338,9 +338,9 @@ __all__ = [
     "Importable",
     "Intake",
     "Journal",
+    "JournalEntry",
     "Judge",
     "JudgeTraits",
-    "Noted",
     "Order",
     "Progress",
     "ReadFormat",

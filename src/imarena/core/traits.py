@@ -116,7 +116,7 @@ class Resumable(Protocol):
 
 
 @dataclass(frozen=True)
-class Aside:
+class ExtraQuestions:
     """Questions that a wrapped editor needs answered for one output beside its edits: by a judge or by a planner."""
 
     who: str
@@ -131,12 +131,12 @@ class Aside:
 
 
 @dataclass(frozen=True)
-class Wrapped:
+class WrappedEditor:
     """The editor inside another one, such as an agent, and what one output of the outer one takes at most."""
 
     editor: "Editor"
     edits: int
-    asides: tuple[Aside, ...] = ()
+    asides: tuple[ExtraQuestions, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class EditorTraits:
     """Opens what it needs while it works, such as a client or a model; None where there is nothing to open."""
     resumable: Resumable | None = None
     """Continues where an earlier run stopped; None for an editor of one step."""
-    wraps: Wrapped | None = None
+    wraps: WrappedEditor | None = None
     """The editor inside it; None for an editor of its own."""
 
     def opened(self) -> AbstractAsyncContextManager[object]:
@@ -170,13 +170,13 @@ class EditorTraits:
 
 
 __all__ = [
-    "Aside",
     "EditorTraits",
+    "ExtraQuestions",
     "JudgeTraits",
     "Openable",
     "PartlyAsked",
     "PromptPreview",
     "ReplyReader",
     "Resumable",
-    "Wrapped",
+    "WrappedEditor",
 ]

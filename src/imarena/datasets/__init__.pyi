@@ -1,4 +1,4 @@
-from .contents import Shelf as Shelf
+from .contents import DatasetIndex as DatasetIndex
 from .formats import DESCRIPTIONS as DESCRIPTIONS
 from .formats import READERS as READERS
 from .formats import WRITERS as WRITERS

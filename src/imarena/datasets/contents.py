@@ -4,7 +4,7 @@ from imarena.core import OTHER_OUTPUT, Intake, Skip
 from imarena.core.records import Item, Output
 
 
-class Shelf:
+class DatasetIndex:
     """Answers "which item is this key?" and "which output is this editor's?" without asking the store row by row."""
 
     def __init__(self, intake: Intake, dataset: str) -> None:

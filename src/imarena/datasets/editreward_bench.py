@@ -21,7 +21,7 @@ from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, V
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
 from imarena.datasets.pairs import SharedEntries, side_of_winner
-from imarena.datasets.rows import files_of, named_picture, picture_in, rows_of, strays_of, text_in
+from imarena.datasets.rows import files_of, find_picture, links_outside, required_picture, required_text, rows_of
 
 DATASET = "editreward/EditReward-Bench"
 LETTERS = "ABCD"
@@ -40,7 +40,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("editreward_bench", options, dataset=None)
     folder = Folder(path)
     known: dict[str, SharedEntries] = {}
-    yield from strays_of(folder)
+    yield from links_outside(folder)
     for file in files_of(folder):
         training = _is_training(folder, file)
         dataset = options.get("dataset") or (f"editreward/{file.stem}" if training else DATASET)
@@ -86,11 +86,11 @@ def _benchmark(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake,
         where, values = row
         try:
             letters = _letters(values)
-            ranks = parse_ranking(text_in(values, "ranking"), letters)
+            ranks = parse_ranking(required_text(values, "ranking"), letters)
             group = _group(values, file, letters, seen)
-            source = picture_in(values, "source_image", folder, intake)
+            source = required_picture(values, "source_image", folder, intake)
             fields = {letter: f"candidate_{n}" for n, letter in enumerate(letters, start=1)}
-            images = {letter: picture_in(values, field, folder, intake) for letter, field in fields.items()}
+            images = {letter: required_picture(values, field, folder, intake) for letter, field in fields.items()}
         except UserError as error:
             yield Skip(name, where, str(error).splitlines()[0])
             continue
@@ -105,7 +105,7 @@ def _item(dataset: str, key: str, values: Mapping[str, Any], source: ImageRef) -
     return Item(
         dataset=dataset,
         key=key,
-        turns=(Turn(instruction=text_in(values, "instruction")),),
+        turns=(Turn(instruction=required_text(values, "instruction")),),
         sources=(source,),
         provenance={"benchmark": "EditReward-Bench (TIGER-Lab)"},
     )
@@ -113,7 +113,7 @@ def _item(dataset: str, key: str, values: Mapping[str, Any], source: ImageRef) -
 
 def _letters(values: Mapping[str, Any]) -> str:
     """The letters of candidate_1, candidate_2, ... in that order."""
-    text_in(values, "instruction")
+    required_text(values, "instruction")
     count = sum(values.get(f"candidate_{n}") is not None for n in range(1, 5))
     versus = _VERSUS.fullmatch(str(values.get("comparison_type") or ""))
     if versus and count == 2:
@@ -181,11 +181,11 @@ def _training(folder: Folder, file: Path, pairs: SharedEntries, intake: Intake, 
             continue
         where, values = row
         try:
-            texts = {field: text_in(values, field) for field in _TRAINING}
+            texts = {field: required_text(values, field) for field in _TRAINING}
             mark = f"{texts['path_src']}/{texts['path1']}/{texts['path2']}/{_digest(texts['prompt'])}"
             tie = _tie(values, mark, seen)
             ratings = _ratings(values)
-            images = {field: named_picture(texts[field], folder, intake) for field in ("path_src", "path1", "path2")}
+            images = {field: find_picture(texts[field], folder, intake) for field in ("path_src", "path1", "path2")}
         except UserError as error:
             yield Skip(name, where, str(error).splitlines()[0])
             continue

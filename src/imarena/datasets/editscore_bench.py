@@ -15,7 +15,7 @@ from imarena.core.records import ImageRef, Item, Origin, Outcome, Rater, Turn, V
 from imarena.datasets.folder import Folder
 from imarena.datasets.options import check_options
 from imarena.datasets.pairs import SharedEntries, side_of_winner
-from imarena.datasets.rows import files_of, picture_in, rows_of, strays_of, text_in
+from imarena.datasets.rows import files_of, links_outside, required_picture, required_text, rows_of
 
 DATASET = "editscore/EditReward-Bench"
 DIMENSIONS = ("prompt_following", "consistency", "overall")
@@ -30,7 +30,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     rater = Rater(rater_id=f"{pairs.dataset}/people", origin=Origin(source=pairs.dataset))
     yield rater
     seen: set[str] = set()
-    yield from strays_of(folder)
+    yield from links_outside(folder)
     for file in files_of(folder):
         name = folder.name(file)
         for row in rows_of(folder, file, _FIELDS):
@@ -58,7 +58,7 @@ def _pair(values: Mapping[str, Any], seen: set[str]) -> tuple[str, str]:
         raise UserError(f"the dimension is {values['dimension']!r}, not one of {', '.join(DIMENSIONS)}")
     winner, loser = str(key[0]), str(key[1])
     pair = (winner, loser) if winner != loser else (f"{winner}#0", f"{loser}#1")
-    mark = f"{text_in(values, 'task_type')}/{'+'.join(sorted(pair))}/{values['dimension']}"
+    mark = f"{required_text(values, 'task_type')}/{'+'.join(sorted(pair))}/{values['dimension']}"
     if mark in seen:
         raise UserError(f"the pair '{mark}' is there twice")
     seen.add(mark)
@@ -70,18 +70,18 @@ def _pictures(values: Mapping[str, Any], folder: Folder, intake: Intake) -> tupl
     if not isinstance(outputs, list) or len(outputs) != 2:
         raise UserError("output_images is not a list of two pictures")
     cells = {"input_image": values["input_image"], "output_images[0]": outputs[0], "output_images[1]": outputs[1]}
-    source, winner, loser = (picture_in(cells, field, folder, intake) for field in cells)
+    source, winner, loser = (required_picture(cells, field, folder, intake) for field in cells)
     if winner.sha256 == loser.sha256:
         raise UserError("the two outputs are the same picture")
     return source, winner, loser
 
 
 def _item(values: Mapping[str, Any], dataset: str, pair: tuple[str, str], source: ImageRef) -> Item:
-    task = text_in(values, "task_type")
+    task = required_text(values, "task_type")
     return Item(
         dataset=dataset,
         key=f"{task}/{'+'.join(sorted(pair))}",
-        turns=(Turn(instruction=text_in(values, "instruction")),),
+        turns=(Turn(instruction=required_text(values, "instruction")),),
         sources=(source,),
         task=task,
         provenance={"benchmark": "EditReward-Bench (EditScore)"},

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Turn
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, stream_table
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line, or_skip_file
+from imarena.datasets.imported import BAD_ROW, file_sha256, imported_work_id, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 
 SOURCE = "gedit_bench"
@@ -32,7 +32,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import what is there of GEdit-Bench. Options: dataset, judge, licence."""
     check_options("gedit_bench", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
-    shelf = Shelf(intake, options.get("dataset", SOURCE))
+    shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
     yield from folder.strays()
     files = list(folder.walk())
     tables = [file for file in files if file.suffix == ".parquet"]
@@ -45,7 +45,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         )
     for table in tables:
         items = _read_items(table, folder, shelf, intake, options.get("licence"))
-        yield from or_skip_file(folder, folder.name(table), items)
+        yield from skip_bad_file(folder, folder.name(table), items)
     described = shelf.is_described()  # the benchmark is there, so a key that is not in it is a mistake
     yield from _read_tree(trees, {} if described else _instructions(scores), folder, shelf, intake, described)
     for file in scores:
@@ -62,7 +62,9 @@ def _slot(path: Path | str) -> tuple[str, str, str] | None:
     return (parts[-5], key, stem) if Path(parts[-1]).suffix.lower() in (".png", ".jpg", ".jpeg", ".webp") else None
 
 
-def _read_items(path: Path, folder: Folder, shelf: Shelf, intake: Intake, licence: str | None) -> Iterator[Importable]:
+def _read_items(
+    path: Path, folder: Folder, shelf: DatasetIndex, intake: Intake, licence: str | None
+) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(path)
     required = ("key", "task_type", "instruction", "instruction_language")
     for number, values in parquet_rows(path, name, required, ("input_image", "input_image_raw", "Intersection_exist")):
@@ -99,7 +101,7 @@ def _read_tree(
     files: list[Path],
     instructions: Mapping[str, str],
     folder: Folder,
-    shelf: Shelf,
+    shelf: DatasetIndex,
     intake: Intake,
     described: bool,
 ) -> Iterator[Importable]:
@@ -157,7 +159,9 @@ def _instructions(tables: list[Path]) -> dict[str, str]:
     return found
 
 
-def _read_scores(path: Path, folder: Folder, shelf: Shelf, judge: str | None, described: bool) -> Iterator[Importable]:
+def _read_scores(
+    path: Path, folder: Folder, shelf: DatasetIndex, judge: str | None, described: bool
+) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(path)
     judge = judge or _judge_of(folder.base.name, name)
     try:
@@ -191,7 +195,7 @@ def _judged(
     instruction: str,
     scores: dict[str, float],
     origin: Origin,
-    shelf: Shelf,
+    shelf: DatasetIndex,
     judge: str,
     place: str,
 ) -> Iterator[Importable]:

@@ -37,7 +37,7 @@ from imarena.core.records import (
 from imarena.datasets.folder import Folder
 from imarena.datasets.imported import imported_work_id
 from imarena.datasets.options import check_options
-from imarena.datasets.rows import files_of, picture_in, rows_of, strays_of, text_in
+from imarena.datasets.rows import files_of, links_outside, required_picture, required_text, rows_of
 
 CONFIGURATIONS = ("image_generation", "image_edition", "video_generation")
 HUMAN = {
@@ -71,7 +71,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("genai_bench", options, config=CONFIGURATIONS, judge=None)
     folder = Folder(path)
     shelves: dict[str, _Shelf] = {}
-    yield from strays_of(folder)
+    yield from links_outside(folder)
     for file in sorted(files_of(folder), key=lambda file: _place(folder, file)):
         name = folder.name(file)
         config = options.get("config") or _config(file)
@@ -202,13 +202,13 @@ class _Shelf:
         for side in ("left", "right"):
             for field in (f"{side}_output_image", f"{side}_image"):
                 if values.get(field) is not None:
-                    images[side] = picture_in(values, field, self._folder, self._intake)
+                    images[side] = required_picture(values, field, self._folder, self._intake)
         if len(images) == 1:
             raise UserError("one of the two pictures is missing")
         source = values.get("source_image")
-        sources = (picture_in(values, "source_image", self._folder, self._intake),) if source is not None else ()
+        sources = (required_picture(values, "source_image", self._folder, self._intake),) if source is not None else ()
         prompt = "instruct_prompt" if values.get("instruct_prompt") else "prompt"
-        instruction = "" if self._is_result(values) and not values.get(prompt) else text_in(values, prompt)
+        instruction = "" if self._is_result(values) and not values.get(prompt) else required_text(values, prompt)
         item = Item(
             dataset=self._dataset,
             key=key,

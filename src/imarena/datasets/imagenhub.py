@@ -16,7 +16,7 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError, counted
 from imarena.core.records import ImageRef, Item, Origin, Output, Rater, Turn, Vote
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json, stream_table
 from imarena.datasets.imported import check_storable, file_sha256
 from imarena.datasets.options import check_options
@@ -39,7 +39,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             f"{path} holds neither an output tree nor rating tables.",
             hint=f"A tree has a folder input/ or a {LOOKUP}; rating tables end in .tsv.",
         )
-    shelves: dict[str, Shelf] = {}
+    shelves: dict[str, DatasetIndex] = {}
     yield from folder.strays("*.tsv")
     for tree in trees:
         yield from _read_tree(folder, tree, dataset_of(options.get("task") or tree.name), intake, shelves)
@@ -53,10 +53,10 @@ def dataset_of(task: str) -> str:
     return f"{SOURCE}/{task}"
 
 
-def place(intake: Intake, dataset: str, shelves: dict[str, Shelf]) -> Shelf:
+def dataset_index(intake: Intake, dataset: str, shelves: dict[str, DatasetIndex]) -> DatasetIndex:
     """The shelf of a data set, made once an import."""
     if dataset not in shelves:
-        shelves[dataset] = Shelf(intake, dataset)
+        shelves[dataset] = DatasetIndex(intake, dataset)
     return shelves[dataset]
 
 
@@ -74,7 +74,7 @@ def _trees(folder: Folder) -> list[Path]:
 
 
 def _read_tree(
-    folder: Folder, tree: Path, dataset: str, intake: Intake, shelves: dict[str, Shelf]
+    folder: Folder, tree: Path, dataset: str, intake: Intake, shelves: dict[str, DatasetIndex]
 ) -> Iterator[Importable]:
     lookup: dict[str, Any] = {}
     name = folder.name(tree / LOOKUP)
@@ -83,7 +83,7 @@ def _read_tree(
     except UserError as error:
         yield Skip(name, "", str(error).splitlines()[0])
     known = intake.items(dataset)
-    shelf = place(intake, dataset, shelves)
+    shelf = dataset_index(intake, dataset, shelves)
     inputs = {file.name: file for file in folder.images(tree / "input")} if (tree / "input").is_dir() else {}
     refused: set[str] = set()
     for uid in sorted({*lookup, *inputs}):
@@ -159,7 +159,7 @@ def _edits(dataset: str) -> bool:
 
 
 def _outputs(
-    folder: Folder, directory: Path, intake: Intake, shelf: Shelf, refused: set[str]
+    folder: Folder, directory: Path, intake: Intake, shelf: DatasetIndex, refused: set[str]
 ) -> Iterator[Output | Skip]:
     left_out = 0
     for path in folder.images(directory):
@@ -198,7 +198,7 @@ def parse_cell(cell: str) -> tuple[float, float]:
 
 
 def _read_ratings(
-    folder: Folder, path: Path, task: str | None, intake: Intake, shelves: dict[str, Shelf], raters: set[str]
+    folder: Folder, path: Path, task: str | None, intake: Intake, shelves: dict[str, DatasetIndex], raters: set[str]
 ) -> Iterator[Importable]:
     name = folder.name(path)
     match = _RATER.fullmatch(path.stem)
@@ -206,7 +206,7 @@ def _read_ratings(
         yield Skip(name, "", "the file name does not say which rater it is (such as Text-Guided_IE_rater1.tsv)")
         return
     dataset = dataset_of(task or match.group("task") or path.parent.name)
-    shelf = place(intake, dataset, shelves)
+    shelf = dataset_index(intake, dataset, shelves)
     rater_id = f"{dataset}/{match.group('rater').lower()}"
     if rater_id in raters:
         yield Skip(name, "", f"the rater {rater_id} has a table already")
@@ -233,7 +233,7 @@ def _read_ratings(
 
 
 def _read_row(
-    uid: str, cells: Mapping[str, str], where: str, rater_id: str, origin: Origin, shelf: Shelf
+    uid: str, cells: Mapping[str, str], where: str, rater_id: str, origin: Origin, shelf: DatasetIndex
 ) -> Iterator[Importable]:
     for editor, cell in cells.items():
         if not editor:
@@ -261,7 +261,7 @@ def _read_row(
         )
 
 
-def without_pixels(uid: str, editor: str, shelf: Shelf) -> Iterator[Item | Output]:
+def without_pixels(uid: str, editor: str, shelf: DatasetIndex) -> Iterator[Item | Output]:
     """The item and the output that a rating or score is about, where the workspace has them not: without pixels."""
     if shelf.item_id(uid) is None:
         item = Item(

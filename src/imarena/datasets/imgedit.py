@@ -16,7 +16,7 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Judgment, Origin, Output, Reply, Status, Turn
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
@@ -25,7 +25,7 @@ from imarena.datasets.imported import (
     imported_work_id,
     keep_file,
     one_line,
-    or_skip_file,
+    skip_bad_file,
 )
 from imarena.datasets.options import check_options
 
@@ -41,7 +41,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import ImgEdit-Bench. Options: dataset, judge, licence."""
     check_options("imgedit", options, dataset=None, judge=None, licence=None)
     folder = Folder(path)
-    shelf = Shelf(intake, options.get("dataset", SOURCE))
+    shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
     yield from folder.strays()
     files = list(folder.walk())
     lists = [file for file in files if file.name in _LISTS or (file == folder.root and file.suffix == ".json")]
@@ -52,7 +52,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     origins: set[Path] = set()
     for file in lists:
         items = _read_list(file, files, folder, shelf, intake, options.get("licence"), origins)
-        yield from or_skip_file(folder, folder.name(file), items)
+        yield from skip_bad_file(folder, folder.name(file), items)
     for file in files:
         if file.suffix.lower() in IMAGE_SUFFIXES and file not in origins:
             yield from _read_output(file, folder, shelf, intake)
@@ -65,7 +65,7 @@ def _read_list(
     path: Path,
     files: list[Path],
     folder: Folder,
-    shelf: Shelf,
+    shelf: DatasetIndex,
     intake: Intake,
     licence: str | None,
     origins: set[Path],
@@ -141,7 +141,7 @@ def _by_tail(files: list[Path]) -> dict[tuple[str, ...], Path]:
     return {tail: file for tail, file in found.items() if tail not in doubled}
 
 
-def _read_output(path: Path, folder: Folder, shelf: Shelf, intake: Intake) -> Iterator[Importable]:
+def _read_output(path: Path, folder: Folder, shelf: DatasetIndex, intake: Intake) -> Iterator[Importable]:
     name, key, model = folder.name(path), path.stem, path.parent.name
     item_id = shelf.item_id(key)
     if item_id is None:
@@ -156,7 +156,7 @@ def _read_output(path: Path, folder: Folder, shelf: Shelf, intake: Intake) -> It
     yield shelf.place_output(key, Output(item_id=item_id, editor=model, image=image, origin=origin), name, "")
 
 
-def _read_results(path: Path, folder: Folder, shelf: Shelf, judge: str) -> Iterator[Importable]:
+def _read_results(path: Path, folder: Folder, shelf: DatasetIndex, judge: str) -> Iterator[Importable]:
     name, model = folder.name(path), path.parent.name
     try:
         answers = _object(path, name)

@@ -70,7 +70,7 @@ def json_facts(value: object) -> JsonValue:
     return made
 
 
-def or_skip_file(folder: Folder, name: str, records: Iterator[Importable]) -> Iterator[Importable]:
+def skip_bad_file(folder: Folder, name: str, records: Iterator[Importable]) -> Iterator[Importable]:
     """Records of one file among many. What is wrong with the file as a whole leaves that file out, not the others;
     where it is the very file that the user named, it raises.
     """

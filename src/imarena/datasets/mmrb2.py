@@ -15,7 +15,7 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import ImageRef, Item, Judgment, Order, Origin, Outcome, Output, Rater, Status, Turn, Vote
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imported import (
     BAD_ROW,
@@ -75,7 +75,7 @@ class _Pairs:
         self._folder = folder
         self._intake = intake
         self._options = options
-        self._shelf = Shelf(intake, options.get("dataset", SOURCE))
+        self._shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
         self._raters: set[str] = set()
         self._sides: dict[str, tuple[str, str, str]] = {}
         self._home = Path()

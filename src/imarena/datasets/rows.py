@@ -21,7 +21,7 @@ def files_of(folder: Folder) -> list[Path]:
     return files
 
 
-def strays_of(folder: Folder) -> Iterator[Skip]:
+def links_outside(folder: Folder) -> Iterator[Skip]:
     """Files that look like rows but are links out of the folder."""
     return (skip for skip in folder.strays() if Path(skip.file).suffix.lower() in ENDINGS)
 
@@ -84,7 +84,7 @@ def _entries(file: Path, name: str) -> Iterator[tuple[str, dict[str, Any]] | Ski
             yield Skip(name, f"entry {number}", f"expected an object, got {type(row).__name__}")
 
 
-def text_in(row: Mapping[str, Any], field: str) -> str:
+def required_text(row: Mapping[str, Any], field: str) -> str:
     """A text that must be there. Raises `UserError` where it is not, or is something else."""
     value = row.get(field)
     if not isinstance(value, str) or not value.strip():
@@ -92,7 +92,7 @@ def text_in(row: Mapping[str, Any], field: str) -> str:
     return value
 
 
-def picture_in(row: Mapping[str, Any], field: str, folder: Folder, intake: Intake) -> ImageRef:
+def required_picture(row: Mapping[str, Any], field: str, folder: Folder, intake: Intake) -> ImageRef:
     """A picture that must be there: in the cell, or in the file that it names. Raises `UserError`."""
     try:
         return intake.keep(picture_bytes(row.get(field), folder), name=field)
@@ -101,7 +101,7 @@ def picture_in(row: Mapping[str, Any], field: str, folder: Folder, intake: Intak
         raise UserError(reason if reason.startswith(field) else f"{field}: {reason}") from error
 
 
-def named_picture(path: str, folder: Folder, intake: Intake) -> ImageRef | None:
+def find_picture(path: str, folder: Folder, intake: Intake) -> ImageRef | None:
     """The picture of that name, or None where the folder has no such file. Raises where it cannot be used."""
     if not folder.has(path):
         return None

@@ -13,11 +13,11 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import Item, Origin, Outcome, Output, Rater, Turn, Vote
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_jsonl
 from imarena.datasets.geditbench_v2.results import CONSISTENCY, is_result, outcome_of, result_judgment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line, or_skip_file
+from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 
 SOURCE = "vcreward"
@@ -42,7 +42,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         note = "The experts behind VCReward-Bench's labels, as one: the source does not tell them apart."
         yield Rater(rater_id=EXPERTS, role="expert", params={"note": note}, origin=Origin(source=SOURCE))
     for table in tables:
-        yield from or_skip_file(folder, folder.name(table), pairs.read_table(table))
+        yield from skip_bad_file(folder, folder.name(table), pairs.read_table(table))
     for file in results:
         yield from pairs.read_results(file)
 
@@ -53,7 +53,7 @@ class _Pairs:
     def __init__(self, folder: Folder, intake: Intake, options: Mapping[str, str]) -> None:
         self._folder = folder
         self._intake = intake
-        self._shelf = Shelf(intake, options.get("dataset", SOURCE))
+        self._shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
         self._licence = options.get("licence")
         self._judge = options.get("judge")
         self._sides: dict[str, tuple[str, str, str]] = {}

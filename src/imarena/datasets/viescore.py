@@ -18,9 +18,9 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError, higher_is_better
 from imarena.core.records import Judgment, Origin
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
-from imarena.datasets.imagenhub import dataset_of, place, without_pixels
+from imarena.datasets.imagenhub import dataset_index, dataset_of, without_pixels
 from imarena.datasets.imported import check_storable, file_sha256, imported_work_id
 from imarena.datasets.options import check_options
 
@@ -39,7 +39,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     files = list(folder.walk("*.json"))
     if not files:
         raise UserError(f"{path} holds no JSON files.", hint="Name a result file or the folder of result files.")
-    shelves: dict[str, Shelf] = {}
+    shelves: dict[str, DatasetIndex] = {}
     yield from folder.strays("*.json")
     for file in files:
         name = folder.name(file)
@@ -66,7 +66,7 @@ def imagenhub_names(task: str, editor: str) -> tuple[str, str]:
 
 
 class _Reader:
-    def __init__(self, file: str, digest: str, intake: Intake, shelves: dict[str, Shelf]) -> None:
+    def __init__(self, file: str, digest: str, intake: Intake, shelves: dict[str, DatasetIndex]) -> None:
         self._file = file
         self._digest = digest
         self._intake = intake
@@ -137,7 +137,7 @@ class _Reader:
         if not uid or not task_name:
             yield self._skip(row, "the uid or the task is empty")
             return
-        shelf = place(self._intake, dataset_of(task_name), self._shelves)
+        shelf = dataset_index(self._intake, dataset_of(task_name), self._shelves)
         yield from without_pixels(uid, editor_name, shelf)
         item_id, output_id = shelf.item_id(uid), shelf.output_id(uid, editor_name)
         if item_id is None or output_id is None:

@@ -13,9 +13,9 @@ from .model_cards import card_of as card_of
 from .model_cards import card_of_endpoint as card_of_endpoint
 from .model_cards import model_cards as model_cards
 from .prices import PRICE_FIELDS as PRICE_FIELDS
-from .prices import age as age
+from .prices import price_age as price_age
 from .studio.editors import QUALITY_ORDER as QUALITY_ORDER
 from .studio.editors import RECIPES as RECIPES
-from .studio.editors import habit_told as habit_told
+from .studio.editors import describe_habit as describe_habit
 from .studio.editors import studio_editors as studio_editors
 from .task_words import wrapped as wrapped

@@ -71,7 +71,7 @@ KINDS: Mapping[str, EditorKind] = {
 }
 
 
-def adapted(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001
+def adapt_editor_factory(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001
     """The maker of an editor whose products have the whole port, whatever a plug-in returns."""
 
     def made(name: str, options: Mapping[str, JsonValue], ports: Ports) -> Editor:
@@ -80,4 +80,6 @@ def adapted(kind: str, make: MakeEditor) -> MakeEditor:  # noqa: ARG001
     return made
 
 
-EDITORS: Registry[MakeEditor] = Registry("editor", {name: kind.path for name, kind in KINDS.items()}, adapted)
+EDITORS: Registry[MakeEditor] = Registry(
+    "editor", {name: kind.path for name, kind in KINDS.items()}, adapt_editor_factory
+)

@@ -181,7 +181,7 @@ def load_pipeline(settings: DiffusersSettings, shape: PipelineCall) -> Any:
     dtype = auto if settings.dtype == "auto" else getattr(torch, settings.dtype)
     try:
         parts: dict[str, Any] = {}
-        if settings.pipeline.startswith("qwen") and qwen_processor.needs_help():
+        if settings.pipeline.startswith("qwen") and qwen_processor.needs_own_processor():
             parts["processor"] = qwen_processor.load_processor(settings.model, settings.revision)
         pipe = getattr(diffusers, shape.class_name).from_pretrained(
             settings.model,

@@ -75,7 +75,7 @@ class PicturePrice(Noun):
         return found
 
 
-def age(as_of: date, today: date) -> str:
+def price_age(as_of: date, today: date) -> str:
     """In words: how old a price is."""
     days = max(0, (today - as_of).days)
     if days < 60:

@@ -12,7 +12,7 @@ PLACE = "<|image_pad|>"
 """Stands once for each picture in the text and is repeated as often as the picture has tokens."""
 
 
-def needs_help() -> bool:
+def needs_own_processor() -> bool:
     """Is transformers unable to make the processor by itself?"""
     return find_spec("torchvision") is None
 

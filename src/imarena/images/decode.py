@@ -9,7 +9,7 @@ from PIL import Image, ImageCms
 
 from imarena.core import InvalidImage
 from imarena.images.formats import PNG, TIFF
-from imarena.images.inspect import DECODER_ERRORS, ImageInfo, open_checked, orientation_of, reason_of
+from imarena.images.inspect import DECODER_ERRORS, ImageInfo, decode_error_text, open_checked, orientation_of
 
 _WHITE = (255, 255, 255)
 _TURNS = {
@@ -38,7 +38,7 @@ def decode(data: bytes) -> Image.Image:
             colour, alpha = _split(_eight_bits(image, data, info))
             result = _to_srgb(colour, image.info.get("icc_profile"))
     except DECODER_ERRORS as error:
-        raise InvalidImage(f"damaged or truncated {info.media_type} file: {reason_of(error)}") from error
+        raise InvalidImage(f"damaged or truncated {info.media_type} file: {decode_error_text(error)}") from error
     if alpha is not None:
         ground = Image.new("RGB", result.size, _WHITE)
         ground.paste(result, mask=alpha)

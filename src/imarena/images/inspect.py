@@ -80,10 +80,10 @@ def open_checked(data: bytes) -> tuple[ImageFile.ImageFile, ImageInfo]:
         _refuse_bomb(*image.size)
         return image, _describe(image, data, media_type)
     except DECODER_ERRORS as error:
-        raise InvalidImage(f"damaged or truncated {media_type} file: {reason_of(error)}") from error
+        raise InvalidImage(f"damaged or truncated {media_type} file: {decode_error_text(error)}") from error
 
 
-def reason_of(error: BaseException) -> str:
+def decode_error_text(error: BaseException) -> str:
     """A decoder's complaint on one line."""
     text = " ".join(str(error).split())
     return text[:200] or type(error).__name__

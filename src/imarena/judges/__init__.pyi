@@ -8,7 +8,7 @@ from .catalog import adapted as adapted
 from .chat.client_chat import chat_over as chat_over
 from .chat.client_chat import options_at as options_at
 from .chat.imagenworld import make_lister as make_lister
-from .chat.imagenworld import objects_of as objects_of
+from .chat.imagenworld import objects_from_reasons as objects_from_reasons
 from .chat.judge import pass_name as pass_name
 from .chat.prompt import Prompt as Prompt
 from .chat.prompt import check_exhibit as check_exhibit
@@ -31,8 +31,8 @@ from .orders import OrderPolicy as OrderPolicy
 from .orders import ask_both_orders as ask_both_orders
 from .orders import combine_orders as combine_orders
 from .orders import compare_scores as compare_scores
-from .orders import mirrored_reasons as mirrored_reasons
-from .orders import mirrored_scores as mirrored_scores
+from .orders import mirror_reasons as mirror_reasons
+from .orders import mirror_scores as mirror_scores
 from .orders import orders_for as orders_for
 from .orders import score_gap as score_gap
 from .orders import shown as shown

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from imarena.core import Exhibit, JudgeTraits, Verdict
 from imarena.core.records import JsonDict, Status
-from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons
+from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, reasons_from_objects
 from imarena.language import (
     READER_VERSION,
     Edit,
@@ -206,4 +206,4 @@ class OfflineLister:
         if not is_english(exhibit.instruction):
             why = "the built-in reader knows English only: ask a model with --endpoint, or --base-url and --model"
             return Verdict(Status.UNPARSABLE, error=why)
-        return Verdict(Status.OK, reasons=as_reasons(offline_objects(exhibit.instruction)))
+        return Verdict(Status.OK, reasons=reasons_from_objects(offline_objects(exhibit.instruction)))

@@ -22,8 +22,8 @@ from imarena.stats import (
     paired_bootstrap,
     pairs_within,
     pairwise_agreement,
+    proportion_figure,
     rater_pairs,
-    share,
     spearman,
 )
 
@@ -73,7 +73,9 @@ def self_consistency(runs: Sequence[Verdicts], *, rounds: int = ROUNDS, seed: in
     same = sum(len(set(row)) == 1 for row in whole)
     return SelfConsistency(
         krippendorff_alpha(ratings, "nominal", rounds=rounds, seed=seed),
-        share("unanimous", same, len(whole), "pairs with one verdict in all runs, among pairs without a failure"),
+        proportion_figure(
+            "unanimous", same, len(whole), "pairs with one verdict in all runs, among pairs without a failure"
+        ),
         len(runs),
         sum(verdict is None for run in runs for verdict in run),
     )
@@ -120,7 +122,9 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
         if people in DECISIVE and (machine is not None or missing_is_wrong)
     ]
     hits = sum(people is machine for people, machine in decided)
-    return share("same_side_rate", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}")
+    return proportion_figure(
+        "same_side_rate", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {told}"
+    )
 
 
 def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -> dict[str, Figure]:
@@ -160,7 +164,7 @@ def tie_laziness(human: Verdicts, judge: Verdicts) -> TieLaziness:
     return TieLaziness(
         rows,
         {name: count for name, count in counts.items() if count},
-        share("false_ties", ties, len(decided), "ties where people decide"),
+        proportion_figure("false_ties", ties, len(decided), "ties where people decide"),
         same_side_rate(human, judge),
         len(human) - len(given),
     )
@@ -183,7 +187,8 @@ def score_gap_agreement(
     bands, n_equal = agreement_by_gap(pairs_within(units, human, judge), edges)
     total = sum(band.n for band in bands)
     figures = tuple(
-        share("agreement", round((band.agreement or 0) * band.n), band.n, f"gap from {band.low:g}") for band in bands
+        proportion_figure("agreement", round((band.agreement or 0) * band.n), band.n, f"gap from {band.low:g}")
+        for band in bands
     )
     return GapAgreement(bands, figures, tuple(band.n / total if total else 0.0 for band in bands), n_equal)
 
@@ -212,9 +217,11 @@ def position_bias(left_first: Verdicts, right_first: Verdicts) -> PositionBias:
     first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in whole)
     second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in whole)
     return PositionBias(
-        share("first_rate", chose_first, chose_first + chose_second, "the side shown first won a single call"),
-        share("flips", sum(one is not two for one, two in whole), len(whole), "the two orders disagree"),
-        share("first_of_flips", first_twice, first_twice + second_twice, "the first place won both calls"),
+        proportion_figure(
+            "first_rate", chose_first, chose_first + chose_second, "the side shown first won a single call"
+        ),
+        proportion_figure("flips", sum(one is not two for one, two in whole), len(whole), "the two orders disagree"),
+        proportion_figure("first_of_flips", first_twice, first_twice + second_twice, "the first place won both calls"),
         sum(verdict is None for pair in pairs for verdict in pair),
     )
 
@@ -274,7 +281,7 @@ def score_drift(
     return Drift(
         shift,
         spearman(before, after),
-        share("changed", moved, len(both), f"moved by more than {tolerance:g}"),
+        proportion_figure("changed", moved, len(both), f"moved by more than {tolerance:g}"),
         len(have_old - have_new),
         len(have_new - have_old),
         drifted,
@@ -284,4 +291,6 @@ def score_drift(
 def verdict_drift(old: Verdicts, new: Verdicts) -> Figure:
     """Share of battles of a fixed set whose verdict changed between two versions of a judge."""
     both = [(one, two) for one, two in zip(old, new, strict=True) if one is not None and two is not None]
-    return share("changed", sum(one is not two for one, two in both), len(both), "another verdict than before")
+    return proportion_figure(
+        "changed", sum(one is not two for one, two in both), len(both), "another verdict than before"
+    )

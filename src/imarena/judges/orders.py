@@ -48,12 +48,12 @@ def to_recorded_sides(verdict: Verdict, order: Order) -> Verdict:
     return replace(
         verdict,
         preference=preference,
-        scores=mirrored_scores(verdict.scores),
-        reasons=mirrored_reasons(verdict.reasons),
+        scores=mirror_scores(verdict.scores),
+        reasons=mirror_reasons(verdict.reasons),
     )
 
 
-def mirrored_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
+def mirror_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
     """Evidence under ``left`` and ``right`` with the sides exchanged, and the sign of a ``gap``; prose stays."""
     names = {"left": "right", "right": "left"}
     mirrored: JsonDict = {names.get(name, name): value for name, value in reasons.items()}
@@ -63,7 +63,7 @@ def mirrored_reasons(reasons: Mapping[str, JsonValue]) -> JsonDict:
     return mirrored
 
 
-def mirrored_scores(scores: Mapping[str, float]) -> dict[str, float]:
+def mirror_scores(scores: Mapping[str, float]) -> dict[str, float]:
     """The same scores with the sides exchanged; what belongs to no side stays."""
     names = {"left": "right", "right": "left"}
     mirrored = {}

@@ -11,7 +11,7 @@ from imarena.core import Chat, Exhibit, JudgeTraits, UserError, Verdict, content
 from imarena.core import higher_is_better as metric_direction
 from imarena.core.records import JsonDict, Noun, Outcome, Status
 from imarena.judges.options import read_judge_options
-from imarena.judges.orders import mirrored_scores
+from imarena.judges.orders import mirror_scores
 
 Key = tuple[str, str | None, str | None]
 """SHA-256 of the left and the right image, and the instruction; None where the record does not say."""
@@ -86,12 +86,12 @@ def _verdict(row: RecordedRow, *, mirrored: bool = False) -> Verdict:
         status=row.status,
         preference=preference,
         score=row.score,
-        scores=mirrored_scores(row.scores) if mirrored else row.scores,
+        scores=mirror_scores(row.scores) if mirrored else row.scores,
         error=row.error,
     )
 
 
-def from_rows(
+def judge_from_rows(
     rows: Iterable[RecordedRow], name: str = "recorded", *, higher_is_better: bool | None = None
 ) -> RecordedJudge:
     """A judge from rows; two rows that contradict each other about the same exhibit raise.
@@ -115,7 +115,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> RecordedJudge: 
     """A judge from a file of recorded verdicts."""
     settings = read_judge_options(RecordedSettings, options, "recorded")
     rows = read_score_rows(Path(settings.path))
-    return from_rows(rows, settings.name, higher_is_better=settings.higher_is_better)
+    return judge_from_rows(rows, settings.name, higher_is_better=settings.higher_is_better)
 
 
 def read_score_rows(path: Path) -> list[RecordedRow]:

@@ -12,7 +12,7 @@ from statistics import fmean
 from imarena.core import Verdict
 from imarena.core.records import Outcome
 from imarena.judges.injection import CONTROL
-from imarena.stats import WILSON, Figure, paired_bootstrap, undefined, wilson
+from imarena.stats import WILSON, Figure, paired_bootstrap, undefined_figure, wilson
 
 ALL = "all"
 """Every kind of text but the control."""
@@ -139,7 +139,7 @@ def clustered_share(name: str, hits: Sequence[tuple[str, bool]], method: str) ->
         by[unit].append(hit)
     n, units = len(hits), len(by)
     if n == 0:
-        return undefined(name, "nothing to count", n=0, method=method)
+        return undefined_figure(name, "nothing to count", n=0, method=method)
     rate = sum(hit for _, hit in hits) / n
     worth = float(units)
     if units > 1 and 0 < rate < 1:

@@ -121,7 +121,7 @@ def is_whole_image(phrase: str) -> bool:
     return all(t in lexicon().image_words for t in tokens) if tokens else True
 
 
-def head(phrase: str) -> str:
+def head_noun(phrase: str) -> str:
     """The last word of the phrase before any preposition: its head noun, roughly."""
     before = re.split(
         (

@@ -8,7 +8,7 @@ from imarena.language.phrases import (
     colours_in,
     count_in,
     has_article,
-    head,
+    head_noun,
     is_colour_phrase,
     is_material_phrase,
     is_whole_image,
@@ -93,7 +93,7 @@ def _becoming(old: str, new: str, clause: str) -> Edit:
         )
     if is_material_phrase(bare):
         return Edit(EditKind.MATERIAL, target=target, value=value, places=places)
-    same_thing = head(old) != "" and head(old).rstrip("s") == head(new).rstrip("s")
+    same_thing = head_noun(old) != "" and head_noun(old).rstrip("s") == head_noun(new).rstrip("s")
     if same_thing and colours_in(new):
         return Edit(
             EditKind.COLOUR, target=target, value=value, colours=colours_in(new), old_colours=old_colours, places=places
@@ -180,7 +180,10 @@ def read_look(clause: str) -> Edit | None:
     )
     if having and colours_in(having.group(2)):
         return Edit(
-            EditKind.COLOUR, target=head(having.group(2)), value=having.group(2), colours=colours_in(having.group(2))
+            EditKind.COLOUR,
+            target=head_noun(having.group(2)),
+            value=having.group(2),
+            colours=colours_in(having.group(2)),
         )
     return None
 

@@ -3,7 +3,7 @@ from .battles import LEFT as LEFT
 from .battles import RIGHT as RIGHT
 from .battles import TIE as TIE
 from .battles import Battles as Battles
-from .battles import Codes as Codes
+from .battles import CodedColumn as CodedColumn
 from .boards.board import assemble as assemble
 from .boards.calibrated import calibrated_board as calibrated_board
 from .boards.corrected import Scale as Scale
@@ -16,9 +16,9 @@ from .encode import coverage as coverage
 from .encode import encode_battles as encode_battles
 from .likelihood.calibrated import fit_calibrated as fit_calibrated
 from .likelihood.corrected import VoteBatch as VoteBatch
-from .likelihood.corrected import correct as correct
-from .likelihood.corrected import refit as refit
-from .likelihood.corrected_draws import boards as boards
+from .likelihood.corrected import fit_corrected as fit_corrected
+from .likelihood.corrected import refit_strengths as refit_strengths
+from .likelihood.corrected_draws import draw_boards as draw_boards
 from .options import ActiveEloOptions as ActiveEloOptions
 from .options import EloOptions as EloOptions
 from .options import MixtureOptions as MixtureOptions
@@ -26,6 +26,6 @@ from .options import Options as Options
 from .rank import rank_battles as rank_battles
 from .settings import with_settings as with_settings
 from .signature import SIGNATURE as SIGNATURE
-from .signature import explain as explain
-from .signature import signed as signed
+from .signature import explain_signature as explain_signature
+from .signature import sign_ranking as sign_ranking
 from .signature import table_data as table_data

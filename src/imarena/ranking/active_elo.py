@@ -23,7 +23,7 @@ class UpdateTerms:
     """Lowest and highest score of the judge, as S was computed with it."""
 
 
-def evidence(battles: Battles, options: Options) -> UpdateTerms:
+def update_terms(battles: Battles, options: Options) -> UpdateTerms:
     """Read scores and sources. A battle without scores gets the median S of those that have them.
 
     S is in rating points, which the paper equates with those of a judge of 0 to 1000: other scores are put on that

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from imarena.core import UserError
 
 if TYPE_CHECKING:
-    from imarena.ranking.likelihood.pair_counts import Cells
+    from imarena.ranking.likelihood.pair_counts import PairCells
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -22,7 +22,7 @@ LEFT, TIE, RIGHT = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Codes:
+class CodedColumn:
     """A text column as numbers: `of[k]` is the place of row k's text in `names`."""
 
     of: CodeArray
@@ -43,7 +43,7 @@ class Codes:
         found[alone] = len(self.names) + np.arange(int(alone.sum()))
         return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
-    def part(self, rows: NDArray[np.bool_]) -> "Codes":
+    def part(self, rows: NDArray[np.bool_]) -> "CodedColumn":
         """Some of the rows."""
         return replace(self, of=self.of[rows])
 
@@ -61,9 +61,9 @@ class Battles:
     right: CodeArray
     outcome: OutcomeArray
     weight: FloatArray | None = None
-    item: Codes | None = None
-    rater: Codes | None = None
-    dimension: Codes | None = None
+    item: CodedColumn | None = None
+    rater: CodedColumn | None = None
+    dimension: CodedColumn | None = None
     judged: NDArray[np.bool_] | None = None
     """(n,) True where a machine gave the verdict; None where that is not known."""
     score_left: FloatArray | None = None
@@ -85,7 +85,7 @@ class Battles:
             )
 
     @cached_property
-    def by_pair(self) -> "Cells":
+    def by_pair(self) -> "PairCells":
         """Outcomes by pair of models, not weighted: all that records, win shares and a plain fit need."""
         from imarena.ranking.likelihood.pair_counts import count_pairs
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import TESTS_OF_RATERS, UserError
-from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, Codes, FloatArray
+from imarena.ranking.battles import LEFT, RIGHT, TIE, Battles, CodeArray, CodedColumn, FloatArray
 
 BOTH_BAD = 3
 NO_WINNER = 4
@@ -104,12 +104,12 @@ def _played(
     return kept, place[left], place[right], tuple(sorted(set(models) - set(kept)))
 
 
-def _mapped(column: Codes, place: dict[str, int]) -> CodeArray:
+def _mapped(column: CodedColumn, place: dict[str, int]) -> CodeArray:
     lookup = np.array([place[name] for name in column.names], np.int32)
     return np.asarray(lookup[column.of] if lookup.size else column.of)
 
 
-def _column(table: Any, name: str) -> Codes:
+def _column(table: Any, name: str) -> CodedColumn:
     """A dictionary-encoded column as codes; -1 is null."""
     column = table[name].combine_chunks()
     if hasattr(column, "num_chunks"):
@@ -117,7 +117,7 @@ def _column(table: Any, name: str) -> Codes:
     indices = column.indices
     if indices.null_count:
         indices = indices.fill_null(-1)
-    return Codes(indices.to_numpy(), tuple(column.dictionary.to_pylist()))
+    return CodedColumn(indices.to_numpy(), tuple(column.dictionary.to_pylist()))
 
 
 def _outcomes(table: Any) -> NDArray[np.int8]:
@@ -176,17 +176,17 @@ def _note(excluded: dict[str, int], reason: str, rows: NDArray[np.bool_]) -> NDA
     return rows
 
 
-def _codes(table: Any, name: str, rows: Any) -> Codes | None:
+def _codes(table: Any, name: str, rows: Any) -> CodedColumn | None:
     """A grouping column, None where no row has a name; rows without one are called (none)."""
     if name not in table.column_names:
         return None
     column = _column(table, name)
     if not column.of.size or column.of.min() >= 0:
-        return Codes(column.of[rows], column.names)
+        return CodedColumn(column.of[rows], column.names)
     if column.of.max() < 0:
         return None
     of = np.where(column.of < 0, len(column.names), column.of).astype(np.int32)
-    return Codes(of[rows], (*column.names, "(none)"), unnamed=len(column.names))
+    return CodedColumn(of[rows], (*column.names, "(none)"), unnamed=len(column.names))
 
 
 def _judged(table: Any, rows: Any) -> NDArray[np.bool_] | None:

@@ -10,7 +10,7 @@ FLAT = 1e-6
 """An interval of rating points that is not wider has no width but that of rounding."""
 
 
-def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
+def pair_points(battles: Battles) -> tuple[FloatArray, FloatArray]:
     """(m, m) points of the row model against the column model (a tie is half), and how often they met."""
     cells = battles.by_pair
     left, tie, right = cells.counts.T
@@ -21,7 +21,7 @@ def meetings(battles: Battles) -> tuple[FloatArray, FloatArray]:
     return scored, met
 
 
-def met_of(battles: Battles, one: int, other: int) -> float:
+def meeting_count(battles: Battles, one: int, other: int) -> float:
     """How often two models met."""
     cells = battles.by_pair
     return float(cells.counts[(cells.left == min(one, other)) & (cells.right == max(one, other))].sum())
@@ -29,19 +29,19 @@ def met_of(battles: Battles, one: int, other: int) -> float:
 
 def win_matrix(battles: Battles) -> FloatArray:
     """(m, m) empirical share of points of the row model against the column model; NaN where they never met."""
-    scored, met = meetings(battles)
+    scored, met = pair_points(battles)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(met > 0, scored / met, np.nan)
 
 
-def predicted(theta: FloatArray) -> FloatArray:
+def predicted_win_rates(theta: FloatArray) -> FloatArray:
     """(m, m) probability that the row model beats the column model in one battle, ties left out."""
     return sigmoid(theta[:, None] - theta[None, :])
 
 
 def average_win_rate(theta: FloatArray, top: int = TOP) -> FloatArray:
     """(m,) predicted win rate against the `top` best other models, met equally often, without ties."""
-    chance = predicted(theta)
+    chance = predicted_win_rates(theta)
     order = np.argsort(-theta, kind="stable")
     rates = np.empty(theta.size)
     for model in range(theta.size):
@@ -60,7 +60,7 @@ def superiority(draws: FloatArray) -> FloatArray:
     return above
 
 
-def ends(draws: FloatArray, level: float) -> FloatArray:
+def percentile_ends(draws: FloatArray, level: float) -> FloatArray:
     """(2, ...) ends of the percentile interval of draws (R, ...).
 
     They stand at p (R + 1): a new draw falls outside as often as it should. NumPy's usual 1 + p (R - 1) lies further
@@ -76,7 +76,7 @@ def differences(ratings: FloatArray, draws: FloatArray, level: float) -> tuple[F
     """
     low, high = np.empty((ratings.size,) * 2), np.empty((ratings.size,) * 2)
     for model in range(ratings.size):
-        low[model], high[model] = ends(draws[:, model : model + 1] - draws, level)
+        low[model], high[model] = percentile_ends(draws[:, model : model + 1] - draws, level)
     flat = high - low <= FLAT
     low[flat] = high[flat] = np.nan
     return ratings[:, None] - ratings[None, :], low, high

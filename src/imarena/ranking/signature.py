@@ -57,7 +57,7 @@ def signature(ranking: Ranking, data: Mapping[str, str]) -> str:
     return "|".join(f"{name}:{quote(value, safe=_SAFE)}" for name, value in parts.items() if value)
 
 
-def signed(ranking: Ranking, data: Mapping[str, str]) -> Ranking:
+def sign_ranking(ranking: Ranking, data: Mapping[str, str]) -> Ranking:
     """The board with its signature, and the key under which it is stored once."""
     line = signature(ranking, data)
     settings = {**ranking.settings, SIGNATURE: line, CONTENT_KEY: sha256_hex(line.encode())}
@@ -110,7 +110,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield f"{prefix}{name}", str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def explain(line: str) -> list[tuple[str, str, str]]:
+def explain_signature(line: str) -> list[tuple[str, str, str]]:
     """The parts of a signature: name, value, and what it means. Raises `UserError` where it is none."""
     parts = [part.partition(":") for part in line.strip().replace("\\|", "|").split("|")]  # Markdown escapes it
     if len(parts) < 2 or any(not colon for _, colon, _ in parts) or parts[0][0] != "imarena":

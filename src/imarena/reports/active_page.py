@@ -46,7 +46,7 @@ def _picture(files: dict[str, tuple[str, str]], name: str, caption: str) -> tupl
 def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Section:
     text = [
         "Rank, rating and 95 % interval. Human only has the same votes as Active Elo, so that their budgets match.",
-        *(settings_told(name, settings) for name, settings in document["settings"].items()),
+        *(describe_settings(name, settings) for name, settings in document["settings"].items()),
     ]
     rates = document["win_rates"]
     names = [name for name in document["boards"] if rates.get(name)]
@@ -66,7 +66,7 @@ def _boards(document: dict[str, Any], files: dict[str, tuple[str, str]]) -> Sect
     return Section("Boards side by side", tuple(text), tuple(document["warnings"]), tables=tables, plots=plots)
 
 
-def settings_told(name: str, settings: dict[str, Any]) -> str:
+def describe_settings(name: str, settings: dict[str, Any]) -> str:
     """How a board was made, in one sentence."""
     parts = []
     if "q" in settings:

@@ -10,7 +10,7 @@ from imarena.reports.tables.table import columns, count_cell, interval
 NAMES_SHOWN = 10
 
 
-def level_words(ranking: Ranking) -> str:
+def interval_level_text(ranking: Ranking) -> str:
     """The level of the intervals, such as `95 %`; empty where the board has none."""
     level = ranking.settings.get("level")
     return f"{level * 100:g} %" if isinstance(level, int | float) else ""
@@ -18,7 +18,7 @@ def level_words(ranking: Ranking) -> str:
 
 def detail_tables(ranking: Ranking) -> list[Table]:
     """Tables of what the method estimated beside the ratings; none where it estimated nothing else."""
-    level = level_words(ranking)
+    level = interval_level_text(ranking)
     made = [
         _coefficients(_lines(ranking, "coefficients"), level),
         _parameters("Tie parameter by dimension (0: no ties)", "dimension", _lines(ranking, "ties"), level),
@@ -71,7 +71,7 @@ def _parameters(title: str, name: str, lines: Sequence[Mapping[str, Any]], level
     return Table(head, rows, title)
 
 
-def stability_words(ranking: Ranking) -> str:
+def stability_text(ranking: Ranking) -> str:
     """How stable the order is, in one line; empty where nothing was resampled and nothing is predicted."""
     found = ranking.details.get("stability")
     if not isinstance(found, dict):

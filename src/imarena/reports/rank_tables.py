@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from imarena.core import Standing, counted, plural
 from imarena.core.notices import Place, sentences
 from imarena.core.records import Ranking
-from imarena.reports.rank_details import detail_tables, level_words, stability_words
+from imarena.reports.rank_details import detail_tables, interval_level_text, stability_text
 from imarena.reports.tables import Cell, Column, Range, Table, whole_number
 from imarena.reports.tables.table import count_cell, interval
 
@@ -27,7 +27,7 @@ def board_tables(ranking: Ranking, place: Place | None = None) -> list[Table]:
 
 def standings_table(ranking: Ranking, place: Place | None = None) -> Table:
     """One row per model, from best to worst."""
-    level = level_words(ranking)
+    level = interval_level_text(ranking)
     columns = (
         Column("rank"),
         Column("model"),
@@ -78,7 +78,7 @@ def _ranks(standing: Standing) -> Cell:
 
 
 def _notes(ranking: Ranking, place: Place | None) -> tuple[str, ...]:
-    notes = [made_by(ranking), stability_words(ranking)]
+    notes = [method_line(ranking), stability_text(ranking)]
     if ranking.settings.get("beside"):
         notes.append(
             f"Made from the verdicts of {ranking.settings['verdicts']}; also here: {ranking.settings['beside']}."
@@ -86,21 +86,21 @@ def _notes(ranking: Ranking, place: Place | None) -> tuple[str, ...]:
     return tuple(note for note in (*notes, *(sentences(ranking.notices, place) if place else ())) if note)
 
 
-def made_by(ranking: Ranking) -> str:
+def method_line(ranking: Ranking) -> str:
     """One line: method, number of battles, kind of interval, seed, and what was left out."""
     settings = ranking.settings
     parts = [ranking.method, _battles(ranking)]
     if settings.get("verdicts"):  # of a workspace, where people may have voted or not
         parts.append(f"verdicts of {settings['verdicts']}")
-    if resampled(ranking):
-        parts.append(resampled(ranking))
+    if resampling_text(ranking):
+        parts.append(resampling_text(ranking))
     left_out = [f"{number:,} {reason}" for reason, number in ranking.excluded.items() if number]
     if left_out:
         parts.append(f"left out: {'; '.join(left_out)}")
     return " · ".join(parts)
 
 
-def resampled(ranking: Ranking) -> str:
+def resampling_text(ranking: Ranking) -> str:
     """What the intervals are made from; empty where there are none."""
     settings = ranking.settings
     if settings.get("interval") == "bootstrap":

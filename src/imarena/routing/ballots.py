@@ -12,7 +12,7 @@ INSTRUCTION_FOLLOWING = "instruction_following"
 LISTS = {"objects": "object", "segments": "segment"}
 
 
-class BadBallot(UserError):
+class InvalidBallot(UserError):
     """The answer does not fit the form."""
 
 
@@ -37,11 +37,11 @@ class Answer:
 def read_ballot(
     assignment: Assignment, answer: Answer, rater_id: str, key: str, supersedes: str | None, dimension: str
 ) -> Vote | Verification:
-    """The record that an answer makes. Raises `BadBallot`."""
+    """The record that an answer makes. Raises `InvalidBallot`."""
     if assignment.kind == "check":
         return _verification(assignment, answer, rater_id)
     if assignment.left_id is None:
-        raise BadBallot("This task has no result to answer about.")
+        raise InvalidBallot("This task has no result to answer about.")
     shared: dict[str, Any] = {
         "rater_id": rater_id, "item_id": assignment.item_id, "turn": assignment.turn, "left_id": assignment.left_id,
         "right_id": assignment.right_id, "assignment_id": assignment.assignment_id, "comment": answer.comment,
@@ -49,11 +49,11 @@ def read_ballot(
     }  # fmt: skip
     if assignment.kind == "preference":
         if answer.preference is None:
-            raise BadBallot("No side was chosen.", hint="Choose left, right, tie or both bad.")
+            raise InvalidBallot("No side was chosen.", hint="Choose left, right, tie or both bad.")
         return Vote(**shared, preference=Outcome(answer.preference))
     if assignment.kind == "yes_no":
         if answer.answer is None:
-            raise BadBallot("Neither yes nor no was chosen.")
+            raise InvalidBallot("Neither yes nor no was chosen.")
         return Vote(**shared, ratings={INSTRUCTION_FOLLOWING: float(answer.answer)}, scale=(0.0, 1.0))
     return _rating(answer, shared)
 
@@ -64,7 +64,7 @@ def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
     for question in criteria:
         value = answer.ratings[question.name]
         if not question.low <= value <= question.high:
-            raise BadBallot(f"{question.label} goes from {question.low} to {question.high}.")
+            raise InvalidBallot(f"{question.label} goes from {question.low} to {question.high}.")
     issues = _issues(answer)
     _explained(answer, criteria, issues)
     low, high = float(criteria[0].low), float(criteria[0].high)
@@ -75,9 +75,9 @@ def _rating(answer: Answer, shared: dict[str, Any]) -> Vote:
 def _whole(given: dict[str, Any], asked: tuple[FormQuestion, ...]) -> None:
     missing = [question.label for question in asked if question.name not in given]
     if missing:
-        raise BadBallot(f"Not answered: {', '.join(missing)}.")
+        raise InvalidBallot(f"Not answered: {', '.join(missing)}.")
     if len(given) > len(asked):
-        raise BadBallot("The answer names something that was not asked.")
+        raise InvalidBallot("The answer names something that was not asked.")
 
 
 def _issues(answer: Answer) -> tuple[Issue, ...]:
@@ -89,9 +89,9 @@ def _issues(answer: Answer) -> tuple[Issue, ...]:
         found = any(issue.kind == LISTS[name] for issue in answer.issues)
         boxes = name == "segments" and any(issue.kind == "box" for issue in answer.issues)
         if none and (found or boxes):
-            raise BadBallot(f"'None' is chosen for {name}, and some are marked.", hint="Take one of the two back.")
+            raise InvalidBallot(f"'None' is chosen for {name}, and some are marked.", hint="Take one of the two back.")
         if not none and not found and not boxes:
-            raise BadBallot(f"The list of {name} is not answered.", hint="Mark what is wrong, or choose None.")
+            raise InvalidBallot(f"The list of {name} is not answered.", hint="Mark what is wrong, or choose None.")
         if none:
             issues.append(Issue(kind="none", label=name))
     issues += [Issue(kind=tag) for tag in ("new_image", "returned_input") if getattr(answer, tag)]
@@ -100,15 +100,15 @@ def _issues(answer: Answer) -> tuple[Issue, ...]:
 
 def _fits(issue: Issue) -> None:
     if issue.kind == "object" and not _says(issue.label):
-        raise BadBallot("An object issue needs the object's name.")
+        raise InvalidBallot("An object issue needs the object's name.")
     if issue.kind == "segment" and issue.segment is None:
-        raise BadBallot("A segment issue needs the segment's number.")
+        raise InvalidBallot("A segment issue needs the segment's number.")
     if issue.kind == "other" and not (_says(issue.note) or _says(issue.label)):
-        raise BadBallot("Another issue needs words.")
+        raise InvalidBallot("Another issue needs words.")
     if issue.kind == "box" and not _box_fits(issue.box):
-        raise BadBallot("A box needs two corners inside the picture, left above right.")
+        raise InvalidBallot("A box needs two corners inside the picture, left above right.")
     if issue.criterion is not None and issue.criterion not in {question.name for question in forms().criteria}:
-        raise BadBallot("An issue names a criterion that was not asked.")
+        raise InvalidBallot("An issue names a criterion that was not asked.")
 
 
 def _says(text: str) -> bool:
@@ -117,13 +117,13 @@ def _says(text: str) -> bool:
 
 
 def check_marks(answer: Answer, width: int, height: int, segments: Callable[[], int]) -> None:
-    """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `BadBallot`."""
+    """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `InvalidBallot`."""
     for issue in answer.issues:
         if issue.box is not None and (issue.box[2] > width + 1 or issue.box[3] > height + 1):
-            raise BadBallot("A box lies outside the picture.", hint="Draw it on the picture.")
+            raise InvalidBallot("A box lies outside the picture.", hint="Draw it on the picture.")
     highest = max((issue.segment for issue in answer.issues if issue.segment is not None), default=0)
     if highest and highest > segments():
-        raise BadBallot(f"The picture has no part number {highest}.", hint="Choose one of its numbers.")
+        raise InvalidBallot(f"The picture has no part number {highest}.", hint="Choose one of its numbers.")
 
 
 def _box_fits(box: tuple[float, float, float, float] | None) -> bool:
@@ -138,7 +138,7 @@ def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple
     named = {issue.criterion for issue in said}
     for question in criteria:
         if answer.ratings[question.name] < question.high and question.name not in named:
-            raise BadBallot(
+            raise InvalidBallot(
                 f"'{question.label}' is under {question.high} without a reason.",
                 hint="Mark what is wrong, or write a short explanation.",
             )
@@ -147,9 +147,9 @@ def _explained(answer: Answer, criteria: tuple[FormQuestion, ...], issues: tuple
 def _verification(assignment: Assignment, answer: Answer, rater_id: str) -> Verification:
     _whole(answer.checks, forms().checks)
     if answer.decision is None:
-        raise BadBallot("Nothing was decided.", hint="Choose accept, repair or discard.")
+        raise InvalidBallot("Nothing was decided.", hint="Choose accept, repair or discard.")
     if answer.decision == "accept" and not all(answer.checks.values()):
-        raise BadBallot("An entry that fails a check cannot be accepted.", hint="Choose repair or discard.")
+        raise InvalidBallot("An entry that fails a check cannot be accepted.", hint="Choose repair or discard.")
     return Verification(
         item_id=assignment.item_id, rater_id=rater_id, checks=answer.checks, decision=answer.decision,
         comment=answer.comment,

@@ -20,7 +20,9 @@ class Batch:
         return int(self.item.size)
 
 
-def draw(weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *, by_task: bool = True) -> Batch:
+def sample_battles(
+    weights: FloatArray, size: int, pool: Pool, rng: np.random.Generator, *, by_task: bool = True
+) -> Batch:
     """Draw `size` different battles with probability proportional to `weights` (N, P), exactly.
 
     Systematic sampling along tasks, then items in random order, then pairs in an order of their own for each item: the

@@ -96,7 +96,7 @@ class Belief:
 
 
 @dataclass(frozen=True)
-class Standard:
+class StandardScores:
     """A judge's scores on one scale for all judges: `filled` (N, m) with missing scores set to the model's mean,
     centred, and divided so that the root mean square gap within an item is 1; `means` (m,) by model.
     """
@@ -107,7 +107,7 @@ class Standard:
     """Points of the judge's own scale that one unit is."""
 
 
-def standardise(scores: FloatArray, rows: IntArray | None = None) -> Standard:
+def standardise(scores: FloatArray, rows: IntArray | None = None) -> StandardScores:
     """Scale scores (N, m). `rows`: the items over which the models' means are taken; None: all."""
     with np.errstate(invalid="ignore"):
         known = np.isfinite(scores)
@@ -122,4 +122,4 @@ def standardise(scores: FloatArray, rows: IntArray | None = None) -> Standard:
     m = scores.shape[1]
     scale = float(np.sqrt(2 * m / (m - 1) * filled.var(axis=1).mean())) or 1.0
     filled = filled / scale
-    return Standard(filled, (filled if rows is None else filled[rows]).mean(axis=0), scale)
+    return StandardScores(filled, (filled if rows is None else filled[rows]).mean(axis=0), scale)

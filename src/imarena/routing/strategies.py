@@ -7,7 +7,7 @@ import numpy as np
 from imarena.core import UserError
 from imarena.routing.calibration import Curve, reliability
 from imarena.routing.gates import Gates, check_routed, prefers_people
-from imarena.routing.pool import Belief, FloatArray, Pool, Standard, standardise
+from imarena.routing.pool import Belief, FloatArray, Pool, StandardScores, standardise
 
 Strategy = Callable[[Pool, Belief], FloatArray]
 
@@ -17,7 +17,7 @@ FLOOR = 0.1
 """Share of the votes that is spread evenly, so that every battle can be chosen and weights stay finite."""
 
 
-def chain(strategies: Sequence[Strategy], pool: Pool, belief: Belief) -> FloatArray:
+def combine_strategies(strategies: Sequence[Strategy], pool: Pool, belief: Belief) -> FloatArray:
     """(N, P) weights: the product of all factors, 0 where there is nothing to show."""
     weights = pool.askable.astype(np.float64)
     for strategy in strategies:
@@ -25,12 +25,12 @@ def chain(strategies: Sequence[Strategy], pool: Pool, belief: Belief) -> FloatAr
     return weights
 
 
-def at_most(times: int) -> Strategy:
+def limit_votes(times: int) -> Strategy:
     """No battle is asked more often than this."""
     return lambda pool, _: (pool.asked < times).astype(np.float64)
 
 
-def gated(gates: Gates) -> Strategy:
+def require_gates(gates: Gates) -> Strategy:
     """CV-Arena's gates: only what passes."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
@@ -59,12 +59,12 @@ def per_cost(curve: Curve, *, cost_vote: float, cost_judgment: float, paper_comp
     return factor
 
 
-def fair_to_items(pool: Pool, _: Belief) -> FloatArray:
+def item_fairness(pool: Pool, _: Belief) -> FloatArray:
     """An item that was asked often is asked less."""
     return np.broadcast_to(1.0 / (1.0 + pool.asked.sum(axis=1, keepdims=True)), pool.asked.shape).astype(np.float64)
 
 
-def only_with(models: Sequence[int]) -> Strategy:
+def restrict_to_models(models: Sequence[int]) -> Strategy:
     """Only battles of these (new) models: placing them with the fewest votes."""
 
     def factor(pool: Pool, _: Belief) -> FloatArray:
@@ -75,7 +75,7 @@ def only_with(models: Sequence[int]) -> Strategy:
 
 
 def ranking_information(
-    standard: Standard | None = None, *, look_ahead: float = LOOK_AHEAD, floor: float = FLOOR, top: int = 0
+    standard: StandardScores | None = None, *, look_ahead: float = LOOK_AHEAD, floor: float = FLOOR, top: int = 0
 ) -> Strategy:
     """Ask where a vote is expected to improve the order of the board most, and on items that tell most.
 

@@ -27,7 +27,7 @@ from .effects import odds_ratio as odds_ratio
 from .effects import rank_biserial as rank_biserial
 from .effects import win_rate as win_rate
 from .figure import Figure as Figure
-from .figure import undefined as undefined
+from .figure import undefined_figure as undefined_figure
 from .folds import Fold as Fold
 from .folds import Folds as Folds
 from .folds import human_folds as human_folds
@@ -51,13 +51,13 @@ from .power import SampleSize as SampleSize
 from .power import battles_needed as battles_needed
 from .power import detectable_elo as detectable_elo
 from .proportion import WILSON as WILSON
-from .proportion import share as share
+from .proportion import proportion_figure as proportion_figure
 from .proportion import wilson as wilson
 from .ratings import Ratings as Ratings
 from .ratings import Scale as Scale
 from .ratings import from_columns as from_columns
 from .ratings import from_matrix as from_matrix
-from .ratings import rounded as rounded
+from .ratings import round_values as round_values
 from .score_range import PAPER_RANGE as PAPER_RANGE
 from .score_range import ScoreRange as ScoreRange
 from .score_range import observed_range as observed_range
@@ -74,5 +74,5 @@ from .verdicts import OUTCOMES as OUTCOMES
 from .verdicts import Missing as Missing
 from .verdicts import VerdictFigures as VerdictFigures
 from .verdicts import f1_score as f1_score
-from .verdicts import matches as matches
 from .verdicts import verdict_figures as verdict_figures
+from .verdicts import verdict_matches as verdict_matches

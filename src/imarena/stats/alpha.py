@@ -11,10 +11,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from imarena.stats.bootstrap import Interval, percentile_interval, resampled_counts
-from imarena.stats.figure import Figure, undefined
+from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.kappa import NO_ORDER, NO_VARIATION
 from imarena.stats.pair_votes import pair_alpha
-from imarena.stats.ratings import NO_PAIR, FloatArray, IntArray, Ratings, rounded
+from imarena.stats.ratings import NO_PAIR, FloatArray, IntArray, Ratings, round_values
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -39,12 +39,12 @@ def krippendorff_alpha(
     pairable = ratings.pairable()
     reason = _misfit(pairable, level)
     if reason:
-        return undefined(name, reason, n=pairable.n_units, method=method)
+        return undefined_figure(name, reason, n=pairable.n_units, method=method)
     patterns, counts = _patterns(pairable)
     measure = _measure(patterns, level)
     value = float(measure(counts[None, :])[0])
     if not np.isfinite(value):
-        return undefined(name, "the expected disagreement is 0", n=pairable.n_units, method=method)
+        return undefined_figure(name, "the expected disagreement is 0", n=pairable.n_units, method=method)
     found = Interval(None, None, "", "")
     if rounds:
         blocks = resampled_counts(pairable.n_units, rounds, seed, shares=counts / pairable.n_units)
@@ -63,7 +63,7 @@ def _misfit(pairable: Ratings, level: Level) -> str:
         return NO_ORDER
     if pairable.scale == "order" and level in ("interval", "ratio"):
         return "the values have an order but no distances"
-    if np.ptp(rounded(pairable.value)) == 0:
+    if np.ptp(round_values(pairable.value)) == 0:
         return NO_VARIATION
     if level == "ratio" and pairable.value.min() < 0:
         return "a ratio scale has no negative values"

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from imarena.core import SEED
-from imarena.stats.figure import Figure, undefined
+from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.ratings import FloatArray, IntArray
 
 CELLS = 4_000_000
@@ -121,7 +121,7 @@ def paired_bootstrap(
     name, n = "difference", len(first)
     method = "paired difference of means" if statistic is None else "paired difference of a statistic"
     if n < 2:
-        return undefined(name, "fewer than two pairs", n=n, method=method)
+        return undefined_figure(name, "fewer than two pairs", n=n, method=method)
     if statistic is None:
         value = float((first - second).mean())
         draws = np.concatenate([block @ (first - second) / n for block in resampled_counts(n, rounds, seed)])

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imarena.stats.figure import Figure, undefined
-from imarena.stats.ratings import FloatArray, rounded
+from imarena.stats.figure import Figure, undefined_figure
+from imarena.stats.ratings import FloatArray, round_values
 
 Recipe = Literal["fisher", "plain", "paper-compat"]
 RECIPES: tuple[Recipe, ...] = get_args(Recipe)
@@ -44,7 +44,7 @@ def kendall_accuracy(left: ArrayLike, right: ArrayLike) -> Figure:
     tau = kendall(left, right)
     method = "(Kendall's tau-b + 1) / 2"
     if tau.value is None:
-        return undefined("kendall_accuracy", tau.reason, n=tau.n, method=method)
+        return undefined_figure("kendall_accuracy", tau.reason, n=tau.n, method=method)
     return Figure("kendall_accuracy", (tau.value + 1) / 2, tau.n, method)
 
 
@@ -57,14 +57,14 @@ def footrule(left: ArrayLike, right: ArrayLike) -> Figure:
     method = "Spearman's footrule over floor(n^2 / 2), mid-ranks"
     n = len(first)
     if n < 2:
-        return undefined("footrule", "fewer than two pairs of values", n=n, method=method)
+        return undefined_figure("footrule", "fewer than two pairs of values", n=n, method=method)
     distance = float(np.abs(midranks(first) - midranks(second)).sum())
     return Figure("footrule", distance / (n * n // 2), n, method)
 
 
 def midranks(values: ArrayLike) -> FloatArray:
     """Ranks of a column from 1, ties at their mean, after rounding to nine decimals. `values`: (n,)."""
-    _, places, counts = np.unique(rounded(values), return_inverse=True, return_counts=True)
+    _, places, counts = np.unique(round_values(values), return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places], dtype=np.float64)
 
 
@@ -80,10 +80,10 @@ def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", 
     lost = len(correlations) - len(kept)
     method = RECIPE_WORDS[recipe] + (f"; {lost} undefined left out" if lost else "")
     if len(kept) == 0:
-        return undefined(name, "no group has this figure", n=0, method=method)
+        return undefined_figure(name, "no group has this figure", n=0, method=method)
     if recipe == "fisher" and bool((np.abs(kept) >= 1 - 1e-12).any()):
         reason = "a group's correlation is exactly 1 or -1, where Fisher's z is infinite; choose the plain average"
-        return undefined(name, reason, n=len(kept), method=method)
+        return undefined_figure(name, reason, n=len(kept), method=method)
     if recipe == "fisher":
         value = np.tanh(np.arctanh(kept).mean())
     elif recipe == "plain":
@@ -94,7 +94,7 @@ def average(correlations: Sequence[float | None], *, recipe: Recipe = "fisher", 
 
 
 def _complete(left: ArrayLike, right: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    first, second = rounded(left), rounded(right)
+    first, second = round_values(left), round_values(right)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
     both = np.isfinite(first) & np.isfinite(second)
@@ -112,7 +112,7 @@ def _correlation(
         sides = [side for side, values in (("first", first), ("second", second)) if np.ptp(values) == 0]
         reason = f"no variation: the {' and the '.join(sides)} column is constant"
     if reason:
-        return undefined(name, reason, n=len(first), method=method)
+        return undefined_figure(name, reason, n=len(first), method=method)
     return Figure(name, float(np.clip(measure(first, second), -1, 1)), len(first), method)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from imarena.stats.correlation import spearman
 from imarena.stats.figure import Figure
 from imarena.stats.pair_votes import PAIR_CODES
-from imarena.stats.ratings import FloatArray, Ratings, rounded
+from imarena.stats.ratings import FloatArray, Ratings, round_values
 
 FEW_UNITS = 10
 """With fewer shared units nothing is said about a rater: the figures are too noisy to accuse anyone."""
@@ -40,7 +40,7 @@ def rater_reports(ratings: Ratings) -> tuple[RaterReport, ...]:
     equal, company = ratings.others_equal(), ratings.sizes()[ratings.unit] - 1
     drafts = []
     for rater, rows in enumerate(ratings.rows_by_rater()):
-        draft = _draft(rater, rounded(ratings.value[rows]), others[rows])
+        draft = _draft(rater, round_values(ratings.value[rows]), others[rows])
         if ratings.scale == "pair":
             draft = _voter(draft, ratings.value[rows], differs=bool((equal[rows] < company[rows]).any()))
         if ratings.scale in ("label", "pair"):

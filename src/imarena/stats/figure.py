@@ -41,6 +41,6 @@ class Figure:
         return document
 
 
-def undefined(name: str, reason: str, *, n: int, method: str) -> Figure:
+def undefined_figure(name: str, reason: str, *, n: int, method: str) -> Figure:
     """A figure that does not exist for these data, and why."""
     return Figure(name, None, n, method, reason=reason)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from imarena.stats.correlation import Recipe, average, kendall_accuracy, spearman
 from imarena.stats.figure import Figure
-from imarena.stats.ratings import FloatArray, Ratings, rounded
+from imarena.stats.ratings import FloatArray, Ratings, round_values
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Folds:
 def human_folds(ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
     """Each rater against the mean of the other raters' ratings of the same unit."""
     others = ratings.means_of_others()
-    pairs = [(rounded(ratings.value[rows]), others[rows]) for rows in ratings.rows_by_rater()]
+    pairs = [(round_values(ratings.value[rows]), others[rows]) for rows in ratings.rows_by_rater()]
     return _folds(pairs, recipe, "each rater against the mean of the others that rated the unit")
 
 
 def judge_folds(scores: ArrayLike, ratings: Ratings, *, recipe: Recipe = "fisher") -> Folds:
     """A judge against the mean of all raters but one; `scores`: (n_units,), NaN where the judge gave none."""
-    given = rounded(scores)
+    given = round_values(scores)
     if given.shape != (ratings.n_units,):
         raise ValueError(f"expected {ratings.n_units} scores, one a unit, got shape {given.shape}")
     pairs = [(given, ratings.means_without(rater)) for rater in range(ratings.n_raters)]

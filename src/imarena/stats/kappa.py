@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imarena.stats.figure import Figure, undefined
+from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.pair_votes import pair_cohen_kappa, pair_fleiss_kappa
-from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings, rounded
+from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings, round_values
 
 Weights = Literal["none", "linear", "quadratic"]
 
@@ -30,10 +30,10 @@ def fleiss_kappa(ratings: Ratings) -> Figure:
     even = n == 0 or bool((sizes == sizes[0]).all())
     method = "Fleiss' kappa" + ("" if even else ", units with unequal numbers of ratings, each over its own pairs")
     if n == 0:
-        return undefined(name, NO_PAIR, n=0, method=method)
+        return undefined_figure(name, NO_PAIR, n=0, method=method)
     tallies = pairable.tallies()
     if tallies.n_values == 1:
-        return undefined(name, NO_VARIATION, n=n, method=method)
+        return undefined_figure(name, NO_VARIATION, n=n, method=method)
     agreement = (tallies.by_unit(tallies.count**2) - sizes) / (sizes * (sizes - 1))
     shares = tallies.by_value(np.ones((1, n)))[0] / len(pairable.value)
     chance = float((shares**2).sum())
@@ -45,7 +45,7 @@ def pairwise_agreement(ratings: Ratings) -> Figure:
     pairable = ratings.pairable()
     name, method = "pairwise_agreement", "equal pairs of ratings among all pairs on the same unit"
     if pairable.n_units == 0:
-        return undefined(name, NO_PAIR, n=0, method=method)
+        return undefined_figure(name, NO_PAIR, n=0, method=method)
     count = pairable.tallies().count
     sizes = np.bincount(pairable.unit).astype(np.float64)
     value = float((count * (count - 1)).sum() / (sizes * (sizes - 1)).sum())
@@ -57,7 +57,7 @@ def percent_agreement(ratings: Ratings) -> Figure:
     pairable = ratings.pairable()
     name, method = "percent_agreement", "units on which all ratings are equal, among units with two or more"
     if pairable.n_units == 0:
-        return undefined(name, NO_PAIR, n=0, method=method)
+        return undefined_figure(name, NO_PAIR, n=0, method=method)
     different = np.bincount(pairable.tallies().unit, minlength=pairable.n_units)
     return Figure(name, float((different == 1).mean()), pairable.n_units, method)
 
@@ -69,7 +69,7 @@ def cohen_kappa(left: ArrayLike, right: ArrayLike, *, weights: Weights = "none")
     """
     if weights not in ("none", "linear", "quadratic"):
         raise ValueError(f"unknown weights '{weights}': none, linear or quadratic")
-    first, second = rounded(left), rounded(right)
+    first, second = round_values(left), round_values(right)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(f"two columns of one length are needed, got {first.shape} and {second.shape}")
     both = ~(np.isnan(first) | np.isnan(second))
@@ -77,7 +77,7 @@ def cohen_kappa(left: ArrayLike, right: ArrayLike, *, weights: Weights = "none")
     name = "cohen_kappa" if weights == "none" else f"cohen_kappa_{weights}"
     method = "Cohen's kappa" + ("" if weights == "none" else f", {weights} weights")
     if len(first) == 0:
-        return undefined(name, "the two raters share no unit", n=0, method=method)
+        return undefined_figure(name, "the two raters share no unit", n=0, method=method)
     values, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     table = np.zeros((len(values), len(values)))
     np.add.at(table, (places[: len(first)], places[len(first) :]), 1 / len(first))
@@ -85,7 +85,7 @@ def cohen_kappa(left: ArrayLike, right: ArrayLike, *, weights: Weights = "none")
     cost = {"none": (step > 0).astype(np.float64), "linear": step, "quadratic": step**2}[weights]
     expected = float((cost * np.outer(table.sum(axis=1), table.sum(axis=0))).sum())
     if expected == 0:
-        return undefined(name, NO_VARIATION, n=len(first), method=method)
+        return undefined_figure(name, NO_VARIATION, n=len(first), method=method)
     return Figure(name, 1 - float((cost * table).sum()) / expected, len(first), method)
 
 
@@ -122,7 +122,7 @@ def _kappas(first: FloatArray, second: FloatArray, ratings: Ratings) -> tuple[Fi
     if ratings.scale == "pair":
         plain = pair_cohen_kappa(first, second)
         linear, quadratic = (
-            undefined(f"cohen_kappa_{kind}", NO_ORDER, n=plain.n, method=f"Cohen's kappa, {kind} weights")
+            undefined_figure(f"cohen_kappa_{kind}", NO_ORDER, n=plain.n, method=f"Cohen's kappa, {kind} weights")
             for kind in ("linear", "quadratic")
         )
         return plain, linear, quadratic

@@ -11,7 +11,7 @@ Votes are `Ratings` of the scale ``pair`` with the values below, all votes on a 
 import numpy as np
 
 from imarena.stats.bootstrap import Interval, percentile_interval, resampled_counts
-from imarena.stats.figure import Figure, undefined
+from imarena.stats.figure import Figure, undefined_figure
 from imarena.stats.ratings import NO_PAIR, FloatArray, Ratings
 
 PAIR_CODES = {"left": 0.0, "right": 1.0, "tie": 2.0, "both_bad": 3.0}
@@ -43,13 +43,13 @@ def pair_alpha(ratings: Ratings, *, rounds: int = 0, seed: int = 0, confidence: 
     name, method = "alpha_nominal", f"Krippendorff's alpha, nominal, expected disagreement {NAMED}"
     pairable = ratings.pairable()
     if pairable.n_units == 0:
-        return undefined(name, NO_PAIR, n=0, method=method)
+        return undefined_figure(name, NO_PAIR, n=0, method=method)
     patterns, counts = np.unique(outcome_counts(pairable), axis=0, return_counts=True)
     weights = counts.astype(np.float64)
     value = float(_alpha(patterns, weights[None, :])[0])
     if not np.isfinite(value):
         reason = ONE_UNIT if patterns[:, :2].any() else ALL_TIES
-        return undefined(name, reason, n=pairable.n_units, method=method)
+        return undefined_figure(name, reason, n=pairable.n_units, method=method)
     found = Interval(None, None, "", "")
     if rounds:
         blocks = resampled_counts(pairable.n_units, rounds, seed, shares=weights / pairable.n_units)
@@ -83,10 +83,10 @@ def pair_fleiss_kappa(ratings: Ratings) -> Figure:
     uneven = "" if even else ", units with unequal numbers of ratings, each over its own pairs"
     method = f"Fleiss' kappa, chance agreement {NAMED}{uneven}"
     if n == 0:
-        return undefined(name, NO_PAIR, n=0, method=method)
+        return undefined_figure(name, NO_PAIR, n=0, method=method)
     chance = _chance(table.sum(axis=0), table.sum(axis=0))
     if chance >= 1:
-        return undefined(name, ALL_TIES, n=n, method=method)
+        return undefined_figure(name, ALL_TIES, n=n, method=method)
     agreement = float((((table**2).sum(axis=1) - sizes) / (sizes * (sizes - 1))).mean())
     return Figure(name, (agreement - chance) / (1 - chance), n, method)
 
@@ -97,11 +97,11 @@ def pair_cohen_kappa(left: FloatArray, right: FloatArray) -> Figure:
     both = ~(np.isnan(left) | np.isnan(right))
     first, second = left[both].astype(np.int64), right[both].astype(np.int64)
     if not len(first):
-        return undefined(name, "the two raters share no unit", n=0, method=method)
+        return undefined_figure(name, "the two raters share no unit", n=0, method=method)
     tallies = [np.bincount(side, minlength=len(PAIR_CODES)).astype(np.float64) for side in (first, second)]
     chance = _chance(*tallies)
     if chance >= 1:
-        return undefined(name, ALL_TIES, n=len(first), method=method)
+        return undefined_figure(name, ALL_TIES, n=len(first), method=method)
     return Figure(name, (float((first == second).mean()) - chance) / (1 - chance), len(first), method)
 
 

@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from imarena.stats.figure import Figure, undefined
-from imarena.stats.ratings import FloatArray, IntArray, rounded
+from imarena.stats.figure import Figure, undefined_figure
+from imarena.stats.ratings import FloatArray, IntArray, round_values
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ScorePairs:
 
 def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> ScorePairs:
     """All pairs of rows that share a unit. `units`: (n,) codes; `human`, `judge`: (n,); rows with NaN are left out."""
-    unit, first, second = np.asarray(units, np.int64), rounded(human), rounded(judge)
+    unit, first, second = np.asarray(units, np.int64), round_values(human), round_values(judge)
     kept = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
     kept = kept[np.argsort(unit[kept], kind="stable")]
     _, starts = np.unique(unit[kept], return_index=True)
@@ -40,14 +40,14 @@ def pairs_within(units: ArrayLike, human: ArrayLike, judge: ArrayLike) -> ScoreP
         lefts.append(rows[left])
         rights.append(rows[right])
     left, right = np.concatenate(lefts), np.concatenate(rights)
-    return ScorePairs(rounded(first[left] - first[right]), rounded(second[left] - second[right]), unit[left])
+    return ScorePairs(round_values(first[left] - first[right]), round_values(second[left] - second[right]), unit[left])
 
 
 def pair_accuracy(pairs: ScorePairs, *, tie_threshold: float = 0.0) -> Figure:
     """The share of pairs on which both say the same of left, right and tie; the judge ties within `tie_threshold`."""
     method = f"same of left, right, tie; the judge ties where scores differ by {tie_threshold:g} or less"
     if not len(pairs):
-        return undefined("pair_accuracy", "there are no pairs", n=0, method=method)
+        return undefined_figure("pair_accuracy", "there are no pairs", n=0, method=method)
     judge = np.where(np.abs(pairs.judge) <= tie_threshold, 0.0, np.sign(pairs.judge))
     return Figure("pair_accuracy", float((judge == np.sign(pairs.human)).mean()), len(pairs), method)
 
@@ -57,7 +57,7 @@ def decisive_accuracy(pairs: ScorePairs) -> Figure:
     method = "same side among pairs that people decide; a judge's tie is a miss"
     decided = pairs.human != 0
     if not decided.any():
-        return undefined("decisive_accuracy", "people decide no pair", n=0, method=method)
+        return undefined_figure("decisive_accuracy", "people decide no pair", n=0, method=method)
     same = np.sign(pairs.judge[decided]) == np.sign(pairs.human[decided])
     return Figure("decisive_accuracy", float(same.mean()), int(decided.sum()), method)
 
@@ -78,7 +78,9 @@ def calibrate_ties(pairs: ScorePairs) -> TieCalibration:
     """
     method = "accuracy with ties, threshold chosen on the same pairs (an upper bound)"
     if not len(pairs):
-        return TieCalibration(0.0, undefined("tie_calibrated_accuracy", "there are no pairs", n=0, method=method))
+        return TieCalibration(
+            0.0, undefined_figure("tie_calibrated_accuracy", "there are no pairs", n=0, method=method)
+        )
     gap = np.abs(pairs.judge)
     order = np.argsort(gap, kind="stable")
     gap, human, judge = gap[order], np.sign(pairs.human[order]), np.sign(pairs.judge[order])

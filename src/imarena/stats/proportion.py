@@ -2,7 +2,7 @@
 
 import math
 
-from imarena.stats.figure import Figure, undefined
+from imarena.stats.figure import Figure, undefined_figure
 
 Z95 = 1.959963984540054
 WILSON = "Wilson, 95 %"
@@ -15,9 +15,9 @@ def wilson(rate: float, n: float, z: float = Z95) -> tuple[float, float]:
     return 0.0 if rate == 0 else max(low, 0.0), 1.0 if rate == 1 else min(high, 1.0)
 
 
-def share(name: str, hits: int, n: int, method: str, *, reason: str = "nothing to count") -> Figure:
+def proportion_figure(name: str, hits: int, n: int, method: str, *, reason: str = "nothing to count") -> Figure:
     """A proportion with Wilson's 95 % interval; undefined for n = 0, with the reason."""
     if n == 0:
-        return undefined(name, reason, n=0, method=method)
+        return undefined_figure(name, reason, n=0, method=method)
     low, high = wilson(hits / n, n)
     return Figure(name, hits / n, n, method, low=low, high=high, interval=WILSON)

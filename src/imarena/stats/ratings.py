@@ -18,7 +18,7 @@ DECIMALS = 9
 differs in the last bit, and that would break a tie."""
 
 
-def rounded(values: ArrayLike) -> FloatArray:
+def round_values(values: ArrayLike) -> FloatArray:
     """The values at nine decimals, so that float noise breaks no tie (and -0.0 is 0.0)."""
     return np.asarray(np.round(np.asarray(values, dtype=np.float64), DECIMALS) + 0.0, dtype=np.float64)
 
@@ -70,7 +70,7 @@ class Ratings:
 
     def categories(self) -> tuple[FloatArray, IntArray]:
         """The different values in order (k,), rounded, and the place of each rating among them (N,)."""
-        values, places = np.unique(rounded(self.value), return_inverse=True)
+        values, places = np.unique(round_values(self.value), return_inverse=True)
         return values, places.astype(np.int64)
 
     def tallies(self) -> Tallies:
@@ -91,14 +91,14 @@ class Ratings:
         """For each rating, the mean of the other ratings of its unit, rounded; NaN where it is alone: (N,)."""
         sums = np.bincount(self.unit, weights=self.value, minlength=self.n_units)
         others = self.sizes()[self.unit] - 1
-        return rounded(np.where(others > 0, (sums[self.unit] - self.value) / np.maximum(others, 1), np.nan))
+        return round_values(np.where(others > 0, (sums[self.unit] - self.value) / np.maximum(others, 1), np.nan))
 
     def means_without(self, rater: int) -> FloatArray:
         """Each unit's mean rating without one rater, rounded; NaN where nobody is left: (n_units,)."""
         kept = self.rater != rater
         sums = np.bincount(self.unit[kept], weights=self.value[kept], minlength=self.n_units)
         counts = np.bincount(self.unit[kept], minlength=self.n_units)
-        return rounded(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+        return round_values(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
 
     def rows_by_rater(self) -> list[IntArray]:
         """The places of each rater's ratings, in the order of the raters' codes."""
@@ -109,7 +109,7 @@ class Ratings:
     def matrix(self) -> FloatArray:
         """(n_units, n_raters), rounded, with NaN where a rating is missing."""
         table = np.full((self.n_units, self.n_raters), np.nan)
-        table[self.unit, self.rater] = rounded(self.value)
+        table[self.unit, self.rater] = round_values(self.value)
         return table
 
     def pairable(self) -> "Ratings":

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from imarena.stats.effects import cohen_d, cohen_d_paired, odds_ratio, rank_biserial
 from imarena.stats.figure import Figure
-from imarena.stats.ratings import FloatArray, rounded
+from imarena.stats.ratings import FloatArray, round_values
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SignificanceTest:
 def paired_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
     """Student's t of paired differences; `left`, `right`: (n,) on the same units."""
     first, second = _paired(left, right)
-    difference = rounded(first - second)
+    difference = round_values(first - second)
     effect, method = cohen_d_paired(first, second), "paired t-test, two-sided"
     if len(difference) < 2 or np.ptp(difference) == 0:
         reason = "fewer than two pairs" if len(difference) < 2 else "all differences are equal"
@@ -68,7 +68,7 @@ def welch_t(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
 def wilcoxon(left: ArrayLike, right: ArrayLike) -> SignificanceTest:
     """Wilcoxon's signed-rank test; pairs without a difference are left out, as Wilcoxon did."""
     first, second = _paired(left, right)
-    difference = rounded(first - second)
+    difference = round_values(first - second)
     moved = difference[difference != 0]
     effect = rank_biserial(first, second)
     method = f"Wilcoxon's signed-rank test, two-sided; {len(difference) - len(moved)} equal pairs left out"

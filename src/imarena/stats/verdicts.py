@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from imarena.stats.figure import Figure, undefined
-from imarena.stats.proportion import share
+from imarena.stats.figure import Figure, undefined_figure
+from imarena.stats.proportion import proportion_figure
 
 OUTCOMES = ("left", "right", "tie", "both_bad")
 EQUAL = "equal"
@@ -73,11 +73,11 @@ def confusion(pairs: Sequence[tuple[str, str | None]]) -> dict[str, dict[str, in
 def f1_score(pairs: Sequence[tuple[str, str | None]], outcome: str) -> Figure:
     """F1 of one outcome: 2 TP / (2 TP + FP + FN)."""
     method = f"F1 of '{outcome}'"
-    right = sum(people == outcome and matches(people, machine) for people, machine in pairs)
+    right = sum(people == outcome and verdict_matches(people, machine) for people, machine in pairs)
     said = sum(_said(people, machine) == outcome for people, machine in pairs)
     meant = sum(people == outcome for people, _ in pairs)
     if said + meant == 0:
-        return undefined("f1", f"neither people nor the judge say '{outcome}'", n=len(pairs), method=method)
+        return undefined_figure("f1", f"neither people nor the judge say '{outcome}'", n=len(pairs), method=method)
     return Figure("f1", 2 * right / (said + meant), len(pairs), method)
 
 
@@ -86,7 +86,7 @@ def _macro(f1: dict[str, Figure]) -> Figure:
     known = [figure.value for figure in f1.values() if figure.value is not None]
     n = max((figure.n for figure in f1.values()), default=0)
     if not known:
-        return undefined("macro_f1", "no outcome occurs", n=n, method=method)
+        return undefined_figure("macro_f1", "no outcome occurs", n=n, method=method)
     return Figure("macro_f1", sum(known) / len(known), n, method)
 
 
@@ -97,7 +97,7 @@ def _said(people: str, machine: str | None) -> str | None:
     return people if people in TIES else "tie"
 
 
-def matches(people: str, machine: str | None) -> bool:
+def verdict_matches(people: str, machine: str | None) -> bool:
     """Is the judge's word people's outcome, of four?"""
     return machine is not None and _said(people, machine) == people
 
@@ -108,5 +108,5 @@ def _merged(pair: tuple[str, str | None]) -> tuple[str, str | None]:
 
 
 def _share(name: str, pairs: Sequence[tuple[str, str | None]], method: str) -> Figure:
-    right = sum(matches(people, machine) for people, machine in pairs)
-    return share(name, right, len(pairs), method, reason="no battle to compare")
+    right = sum(verdict_matches(people, machine) for people, machine in pairs)
+    return proportion_figure(name, right, len(pairs), method, reason="no battle to compare")

@@ -33,7 +33,7 @@ class Visitor:
     campaign_id: str | None = None
 
 
-def hashed(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """How a secret is kept. It is long and random, so that a plain hash cannot be searched through."""
     return sha256_hex(secret.encode("utf-8", "surrogatepass"))
 
@@ -59,7 +59,7 @@ def invite(
     """Make an invitation; returns its id and its secret, which is not kept. With `rater_id` it is that rater's own."""
     identity, secret = f"inv_{secrets.token_hex(8)}", secrets.token_urlsafe(32)
     row = {
-        "id": identity, "secret_hash": hashed(secret), "campaign_id": campaign_id, "role": role, "name": name,
+        "id": identity, "secret_hash": hash_secret(secret), "campaign_id": campaign_id, "role": role, "name": name,
         "max_people": max_people, "person_param": person_param, "created_at": _later(0), "expires_at": _later(days),
     }  # fmt: skip
     with writing(engine) as connection:
@@ -107,10 +107,10 @@ def revoke_invitation(engine: Engine, identity: str) -> bool:
     return bool(found)
 
 
-def accept(engine: Engine, secret: str, params: dict[str, str], days: float) -> str | None:
+def accept_invitation(engine: Engine, secret: str, params: dict[str, str], days: float) -> str | None:
     """Open an invitation: the cookie's secret of a new session, or None where the link is not good (any more)."""
     with writing(engine) as connection:
-        query = select(invitations).where(invitations.c.secret_hash == hashed(secret))
+        query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
         row = connection.execute(query.with_for_update()).mappings().first()
         if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
             return None
@@ -125,9 +125,9 @@ def accept(engine: Engine, secret: str, params: dict[str, str], days: float) -> 
         )  # fmt: skip
 
 
-def why_not(engine: Engine, secret: str, params: dict[str, str]) -> str:
+def invitation_refusal(engine: Engine, secret: str, params: dict[str, str]) -> str:
     """Why an invitation was not taken, for whoever has its secret: unknown, revoked, expired, no_person or full."""
-    query = select(invitations).where(invitations.c.secret_hash == hashed(secret))
+    query = select(invitations).where(invitations.c.secret_hash == hash_secret(secret))
     with reading(engine) as connection:
         row = connection.execute(query).mappings().first()
     if row is None:
@@ -148,7 +148,7 @@ def _guest(connection: Connection, row: Any, params: dict[str, str]) -> str | No
         told = params.get(row["person_param"], "")
         if not told:
             return None
-        person = hashed(f"{row['id']}:{told}")
+        person = hash_secret(f"{row['id']}:{told}")
     else:
         person = secrets.token_hex(16)
     query = select(guests.c.rater_id).where(guests.c.invitation_id == row["id"], guests.c.person == person)
@@ -192,7 +192,7 @@ def is_bound(connection: Connection, rater_id: str) -> bool:
 
 def _session(connection: Connection, role: str, name: str, days: float, **values: Any) -> str:
     secret = secrets.token_urlsafe(32)
-    row = {"id": hashed(secret), "role": role, "name": name, "created_at": _later(0), "expires_at": _later(days)}
+    row = {"id": hash_secret(secret), "role": role, "name": name, "created_at": _later(0), "expires_at": _later(days)}
     connection.execute(insert(sessions).values({**row, **values}))
     return secret
 
@@ -203,13 +203,13 @@ def open_session(engine: Engine, *, role: str, name: str, days: float, rater: Ra
         return _session(connection, role, name, days, rater_id=rater.rater_id if rater else None)
 
 
-def visitor(engine: Engine, secret: str) -> Visitor | None:
+def session_visitor(engine: Engine, secret: str) -> Visitor | None:
     """Whose session this is, while it lasts."""
-    return visitors(engine, [hashed(secret)]).get(hashed(secret))
+    return visitors(engine, [hash_secret(secret)]).get(hash_secret(secret))
 
 
 def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
-    """Whose sessions these are, by their keys (`hashed`), without those that have ended."""
+    """Whose sessions these are, by their keys (`hash_secret`), without those that have ended."""
     columns = (sessions.c.id, sessions.c.role, sessions.c.name, sessions.c.rater_id, sessions.c.campaign_id)
     lasting = (sessions.c.revoked_at.is_(None), sessions.c.expires_at >= _later(0))
     with reading(engine) as connection:
@@ -248,16 +248,16 @@ def end_session(engine: Engine, key: str) -> bool:
 def make_token(engine: Engine, *, name: str, role: str, days: float) -> tuple[str, str]:
     """Make a machine's token; returns its id and its secret, which is not kept."""
     identity, secret = f"tok_{secrets.token_hex(8)}", f"imarena_{secrets.token_urlsafe(32)}"
-    row = {"id": identity, "secret_hash": hashed(secret), "name": name, "role": role}
+    row = {"id": identity, "secret_hash": hash_secret(secret), "name": name, "role": role}
     with writing(engine) as connection:
         connection.execute(insert(tokens).values(**row, created_at=_later(0), expires_at=_later(days)))
     return identity, secret
 
 
-def machine(engine: Engine, secret: str) -> Visitor | None:
+def token_visitor(engine: Engine, secret: str) -> Visitor | None:
     """Whose token this is, while it lasts."""
     with reading(engine) as connection:
-        row = connection.execute(select(tokens).where(tokens.c.secret_hash == hashed(secret))).mappings().first()
+        row = connection.execute(select(tokens).where(tokens.c.secret_hash == hash_secret(secret))).mappings().first()
     if row is None or row["revoked_at"] or row["expires_at"] < _later(0):
         return None
     if (row["last_used_at"] or "") < _later(-_USED_DAYS):

@@ -56,7 +56,7 @@ def backup(workspace: Workspace, target: Path, *, progress: Progress | None = No
             missing.append(sha256)
     manifest = {
         "imarena": VERSION,
-        "schema": migrate.current(workspace.store.engine),
+        "schema": migrate.current_version(workspace.store.engine),
         "made_at": now().isoformat(),
         "records": counts,
         "blobs": len(rows) - len(missing),
@@ -152,7 +152,7 @@ def _copy_blob(source: Blobs, target: Blobs, sha256: str) -> bool:
 def _dump(engine: Engine, path: Path) -> dict[str, int]:
     """Copy every table into a new SQLite file, all from one moment."""
     target = connect(sqlite_url(path))
-    migrate.upgrade(target, migrate.current(engine) or "head")
+    migrate.upgrade(target, migrate.current_version(engine) or "head")
     counts: dict[str, int] = {}
     with reading(engine) as source, writing(target) as sink:
         if source.dialect.name == "postgresql":
@@ -165,9 +165,9 @@ def _dump(engine: Engine, path: Path) -> dict[str, int]:
 def _load(path: Path, url: str) -> None:
     """Copy a snapshot's tables into an empty database."""
     source_engine, target = connect(sqlite_url(path)), connect(url)
-    if migrate.current(target) is not None:
+    if migrate.current_version(target) is not None:
         raise UserError("The database that the backup should go into is not empty.", hint="Name an empty one.")
-    migrate.upgrade(target, migrate.current(source_engine) or "head")
+    migrate.upgrade(target, migrate.current_version(source_engine) or "head")
     with reading(source_engine) as source, writing(target) as sink:
         _copy(source, sink, {})
         if sink.dialect.name == "postgresql":

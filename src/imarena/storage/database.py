@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from imarena.core import MissingExtra, StoreError, UserError
-from imarena.storage.failures import tell_failures
+from imarena.storage.failures import translate_database_errors
 
 BUSY_TIMEOUT_MS = 30_000
 _WRITES = "imarena_writes"
@@ -49,7 +49,7 @@ def connect(url: str) -> Engine:
         )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
-        tell_failures(engine)
+        translate_database_errors(engine)
         return engine
     if parsed.get_backend_name() == "postgresql":
         try:
@@ -64,7 +64,7 @@ def connect(url: str) -> Engine:
             pool_size=POOL,
             max_overflow=2 * POOL,
         )
-        tell_failures(engine)
+        translate_database_errors(engine)
         return engine
     raise UserError(f"The database '{parsed.get_backend_name()}' is not known.", hint="Use sqlite or postgresql.")
 
@@ -106,7 +106,7 @@ def writing(engine: Engine, *, durable: bool = False, links_checked_at_end: bool
                 _pragma(connection, "foreign_keys = ON")
 
 
-def empty_log(engine: Engine) -> None:
+def truncate_wal(engine: Engine) -> None:
     """Copy SQLite's write-ahead log into the database and empty it: what was overwritten must not linger there."""
     if engine.dialect.name == "sqlite":
         with engine.connect() as connection:

@@ -24,7 +24,7 @@ _NO_ROOM = "53100"
 _UNREACHABLE = ("The database {where} cannot be reached", "Is the server running, and is the address right?")
 
 
-def tell_failures(engine: Engine) -> None:
+def translate_database_errors(engine: Engine) -> None:
     """Let this engine raise `DatabaseFailed` where the database is damaged, closed, busy, full or out of reach.
 
     A broken constraint and a wrong query are the program's affair and stay as they are.

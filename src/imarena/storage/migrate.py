@@ -16,19 +16,19 @@ _VERSION = Table("alembic_version", MetaData(), Column("version_num", Text))
 
 
 @cache
-def versions() -> tuple[str, ...]:
+def schema_versions() -> tuple[str, ...]:
     """All schema versions, oldest first: the numbers that the migrations' file names start with."""
     return tuple(sorted(path.name.partition("_")[0] for path in (_FOLDER / "versions").glob("[0-9]*_*.py")))
 
 
 def newest_version() -> str:
     """The schema version that this software writes."""
-    if not versions():
+    if not schema_versions():
         raise UserError("This installation has no schema.", hint="Install imarena again.")
-    return versions()[-1]
+    return schema_versions()[-1]
 
 
-def current(engine: Engine) -> str | None:
+def current_version(engine: Engine) -> str | None:
     """The schema version of a database; None where it is empty."""
     with reading(engine) as connection:
         if not inspect(connection).has_table(_VERSION.name):
@@ -38,12 +38,12 @@ def current(engine: Engine) -> str | None:
 
 def is_known_version(revision: str) -> bool:
     """Is this a version that this software can read or upgrade?"""
-    return revision in versions()
+    return revision in schema_versions()
 
 
 def check_schema(engine: Engine) -> None:
     """Raise `UserError` where the database's version is not ours, with what to do."""
-    found = current(engine)
+    found = current_version(engine)
     if found == newest_version():
         return
     if found is None:
@@ -66,10 +66,10 @@ DERIVED = "0005"
 def upgrade(engine: Engine, to: str = "head", progress: Progress | None = None) -> None:
     """Bring a database to a schema version (the newest by default). Stopped at any moment, it can be called again."""
     target = newest_version() if to == "head" else to
-    if (current(engine) or "") < DERIVED <= target:
+    if (current_version(engine) or "") < DERIVED <= target:
         from imarena.storage.derive import derive_columns
 
-        _run(engine, versions()[versions().index(DERIVED) - 1])
+        _run(engine, schema_versions()[schema_versions().index(DERIVED) - 1])
         derive_columns(engine, progress)
     _run(engine, target)
 
@@ -87,7 +87,7 @@ def _run(engine: Engine, to: str) -> None:
         command.upgrade(config, to)
 
 
-def drift(engine: Engine) -> list[Any]:
+def schema_drift(engine: Engine) -> list[Any]:
     """Differences between the database and the tables in ``schema.py``; empty where the migrations tell the truth."""
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext

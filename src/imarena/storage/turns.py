@@ -32,7 +32,7 @@ and fro (100 raters on two cores, p95 of a vote: four lines 480 ms, two 80 ms).
 _OTHER_LANES = 2
 
 
-class Contended(UserError):
+class WriteConflict(UserError):
     """Others kept changing what this work wanted to change."""
 
 
@@ -171,7 +171,7 @@ def _attempt(job: _Job, attempt: Callable[[], None]) -> None:
         except BaseException as error:  # noqa: BLE001
             job.error = error
         return
-    job.error = Contended("Others are changing the same thing just now.", hint="Try again.")
+    job.error = WriteConflict("Others are changing the same thing just now.", hint="Try again.")
 
 
 @contextmanager

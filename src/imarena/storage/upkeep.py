@@ -8,7 +8,7 @@ from sqlalchemy import or_, select, update
 from imarena.core import UserError
 from imarena.core.records import Evidence, Item, Output, Rater, Tombstone, now
 from imarena.storage import schema
-from imarena.storage.database import empty_log, reading, writing
+from imarena.storage.database import reading, truncate_wal, writing
 from imarena.storage.verify import item_images
 from imarena.storage.workspace import Workspace
 
@@ -84,7 +84,7 @@ def withdraw_image(workspace: Workspace, sha256: str, reason: str) -> Tombstone:
         connection.execute(
             read.delete().where(or_(read.c.image_sha256 == matches[0], read.c.against_sha256 == matches[0]))
         )
-    empty_log(workspace.store.engine)
+    truncate_wal(workspace.store.engine)
     tombstone = Tombstone(subject=matches[0], kind="image", reason=reason)
     workspace.store.add([tombstone], durable=True)
     workspace.blobs.bar(matches[0])
@@ -105,7 +105,7 @@ def withdraw_rater(workspace: Workspace, rater_id: str, reason: str) -> Tombston
     with writing(workspace.store.engine) as connection:
         connection.execute(schema.sessions.delete().where(schema.sessions.c.rater_id == rater_id))
         connection.execute(schema.guests.delete().where(schema.guests.c.rater_id == rater_id))
-    empty_log(workspace.store.engine)
+    truncate_wal(workspace.store.engine)
     return tombstone
 
 

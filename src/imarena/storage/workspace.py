@@ -99,7 +99,7 @@ def init_workspace(root: Path, *, name: str = "", url: str = "") -> Workspace:
         part.replace(root / FILE_NAME)
     settings = load_settings(root / FILE_NAME)
     engine = connect(database_url(root, settings))
-    if migrate.current(engine) is None:
+    if migrate.current_version(engine) is None:
         migrate.upgrade(engine)
     migrate.check_schema(engine)
     store = Store(engine)

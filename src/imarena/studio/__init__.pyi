@@ -1,7 +1,7 @@
 from .canvases import Pixels as Pixels
+from .canvases import align_canvas as align_canvas
 from .canvases import change_mask as change_mask
-from .canvases import decoded as decoded
-from .canvases import laid_over as laid_over
+from .canvases import decode_pixels as decode_pixels
 from .catalogue import DEMO_KEYS as DEMO_KEYS
 from .catalogue import entries as entries
 from .catalogue import entry_of as entry_of
@@ -11,7 +11,7 @@ from .effects import apply_effect as apply_effect
 from .entry import BenchmarkEntry as BenchmarkEntry
 from .entry import Step as Step
 from .generate import random_scene as random_scene
-from .oracle import Truth as Truth
+from .oracle import TrueQuality as TrueQuality
 from .oracle import true_quality as true_quality
 from .palette import COLOURS as COLOURS
 from .photos import LICENCE_ADDRESSES as LICENCE_ADDRESSES
@@ -20,12 +20,12 @@ from .photos import photo_of as photo_of
 from .photos import photos as photos
 from .recognise import SHOWN as SHOWN
 from .recognise import RecognisedRequest as RecognisedRequest
-from .recognise import asked_by_words as asked_by_words
 from .recognise import detail_agreement as detail_agreement
 from .recognise import recognise_request as recognise_request
+from .recognise import requests_from_text as requests_from_text
 from .render import RenderedScene as RenderedScene
 from .render import VisibleObject as VisibleObject
-from .render import encoded as encoded
+from .render import encode_pixels as encode_pixels
 from .render import is_photo as is_photo
 from .render import render_picture as render_picture
 from .render import render_scene as render_scene

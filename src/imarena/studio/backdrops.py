@@ -51,7 +51,7 @@ def backdrop_of(name: str) -> Backdrop:
 
 
 @lru_cache(maxsize=12)
-def painted(name: str, mood: str, width: int, height: int, seed: int) -> Floats:
+def paint_backdrop(name: str, mood: str, width: int, height: int, seed: int) -> Floats:
     """The empty background, (height, width, 3) in 0..1, read-only."""
     canvas = Canvas(width, height, seed)
     backdrop_of(name).paint(canvas, mood)

@@ -12,13 +12,13 @@ from imarena.studio.scene import Scene
 Pixels = npt.NDArray[np.uint8]
 
 
-def decoded(data: bytes) -> Pixels:
+def decode_pixels(data: bytes) -> Pixels:
     """Encoded bytes as pixels (height, width, 3)."""
     with Image.open(BytesIO(data)) as picture:
         return np.array(picture.convert("RGB"))
 
 
-def laid_over(pixels: Pixels | None, before: Scene | None, after: Scene, shape: tuple[int, int]) -> Pixels:
+def align_canvas(pixels: Pixels | None, before: Scene | None, after: Scene, shape: tuple[int, int]) -> Pixels:
     """The picture before a step on the canvas (height, width) of the picture after it.
 
     Where the view widened, the old part lies in its place and its border is drawn out; where there was no picture,

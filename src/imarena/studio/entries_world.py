@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from imarena.studio.edits import SceneEdit, apply_edit
 from imarena.studio.entries_cv import app_window
 from imarena.studio.entry import BenchmarkEntry, Step
-from imarena.studio.generate import described, free_x, join_words, new_thing, random_scene
+from imarena.studio.generate import describe_thing, free_x, join_words, new_thing, random_scene
 from imarena.studio.kinds import article, object_kind
 from imarena.studio.scene import Scene, Thing
 
@@ -113,7 +113,7 @@ def _settled(scene: Scene, guest: Thing) -> Thing:
 
 def _prompt(topic: TopicScenes) -> str:
     ordered = sorted(topic.scene.things, key=lambda thing: thing.x)
-    return f"{topic.medium} with " + join_words([described(thing) for thing in ordered]) + ", from left to right."
+    return f"{topic.medium} with " + join_words([describe_thing(thing) for thing in ordered]) + ", from left to right."
 
 
 def _six(topic: TopicScenes) -> Iterator[tuple[str, Scene | None, tuple[Scene, ...], str, SceneEdit]]:

@@ -107,7 +107,7 @@ def pick_colour(rng: np.random.Generator, kind: str, used: list[str]) -> str:
     return fresh[int(rng.integers(len(fresh)))]
 
 
-def described(thing: Thing) -> str:
+def describe_thing(thing: Thing) -> str:
     """``a red mug that says 'TEA'``."""
     words = f"{article(thing.colour)} {thing.name}"
     return f"{words} that says '{thing.text}'" if thing.text else words

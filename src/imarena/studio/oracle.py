@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.studio.canvases import change_mask, decoded, laid_over
+from imarena.studio.canvases import align_canvas, change_mask, decode_pixels
 from imarena.studio.catalogue import entry_of
 from imarena.studio.render import render_scene
 from imarena.studio.scene import Scene
@@ -23,7 +23,7 @@ LONG_SIDE = 448
 
 
 @dataclass(frozen=True)
-class Truth:
+class TrueQuality:
     """True quality, all in 0..1. `score` = 0.6 made + 0.25 kept + 0.15 clean."""
 
     made: float
@@ -35,24 +35,24 @@ class Truth:
         return 0.6 * self.made + 0.25 * self.kept + 0.15 * self.clean
 
 
-def true_quality(key: str, image: bytes, *, turn: int = 0, complex_mode: bool = False) -> Truth:
+def true_quality(key: str, image: bytes, *, turn: int = 0, complex_mode: bool = False) -> TrueQuality:
     """The truth about the encoded `image` as an answer to one turn of an entry, or to all turns at once."""
     entry = entry_of(key)
     first, last = (0, len(entry.steps)) if complex_mode else (turn, turn + 1)
     before, after = entry.scene_after(first), entry.scene_after(last)
     if after is None:
-        return Truth(0.0, 0.0, 0.0)
+        return TrueQuality(0.0, 0.0, 0.0)
     before = before if before is not None else after.with_things(())
     base, target, region, (height, width) = _exact(before, after)
-    shown = _fitted(laid_over(decoded(image), before, after, (height, width)))
-    return Truth(_made(base, target, shown, region), _kept(target, shown, region), _clean(base, target, shown))
+    shown = _fitted(align_canvas(decode_pixels(image), before, after, (height, width)))
+    return TrueQuality(_made(base, target, shown, region), _kept(target, shown, region), _clean(base, target, shown))
 
 
 @lru_cache(maxsize=8)
 def _exact(before: Scene, after: Scene) -> tuple[Floats, Floats, npt.NDArray[np.bool_], tuple[int, int]]:
     target = render_scene(after).pixels
     height, width = target.shape[:2]
-    base = laid_over(render_scene(before).pixels, before, after, (height, width))
+    base = align_canvas(render_scene(before).pixels, before, after, (height, width))
     region = _shrunk(change_mask(base, target).astype(np.uint8)) > 0
     return _fitted(base), _fitted(target), region, (height, width)
 

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.studio.canvases import Pixels, decoded
+from imarena.studio.canvases import Pixels, decode_pixels
 from imarena.studio.catalogue import entries, entry_of
 from imarena.studio.entry import BenchmarkEntry
 from imarena.studio.render import render_picture, render_scene
@@ -47,13 +47,13 @@ class RecognisedRequest:
 
 def recognise_request(instruction: str, sources: tuple[bytes, ...]) -> RecognisedRequest | None:
     """What a request is about, or None where it is not about this benchmark."""
-    named = asked_by_words(instruction, sources)
+    named = requests_from_text(instruction, sources)
     if not named:
         return _by_picture(sources[0]) if sources else None
     return next((one for one in named if not sources or shows(one.entry, sources[0])), None)
 
 
-def asked_by_words(instruction: str, sources: tuple[bytes, ...]) -> tuple[RecognisedRequest, ...]:
+def requests_from_text(instruction: str, sources: tuple[bytes, ...]) -> tuple[RecognisedRequest, ...]:
     """What the words are about, whatever the picture shows; the entry that looks most like it first."""
     words = _plain(instruction)
     found = [(len(text), key, turn) for text, key, turn in _instructions() if text in words]
@@ -64,7 +64,7 @@ def asked_by_words(instruction: str, sources: tuple[bytes, ...]) -> tuple[Recogn
     longest = max((length for length, _, _ in found), default=0)
     best = [(key, turn) for length, key, turn in found if length == longest]
     if len(best) > 1 and sources:
-        look = _thumbnail(decoded(sources[0]))
+        look = _thumbnail(decode_pixels(sources[0]))
         best.sort(key=lambda choice: _far(look, *choice))
     return tuple(RecognisedRequest(entry_of(key), turn, turn + 1) for key, turn in best)
 
@@ -76,7 +76,7 @@ def shows(entry: BenchmarkEntry, source: bytes) -> bool:
     """
     if entry.scene is None or source == render_picture(entry.scene):
         return True
-    detail = _detail(decoded(source))
+    detail = _detail(decode_pixels(source))
     return any(_agreement(detail, _known_detail(entry.key, turn)) >= SHOWN for turn in range(len(entry.steps) + 1))
 
 
@@ -102,7 +102,7 @@ def _instructions() -> tuple[tuple[str, str, int], ...]:
 
 def _by_picture(source: bytes) -> RecognisedRequest | None:
     """The nearest entry that the picture shows; a picture after its last turn asks for that turn once more."""
-    look = _thumbnail(decoded(source))
+    look = _thumbnail(decode_pixels(source))
     seen = [(entry, turn) for entry in entries() if entry.scene is not None for turn in range(len(entry.steps) + 1)]
     near = sorted((_far(look, entry.key, turn), place) for place, (entry, turn) in enumerate(seen))
     tried: dict[str, bool] = {}

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from imarena.studio.backdrops import painted
+from imarena.studio.backdrops import paint_backdrop
 from imarena.studio.effects import apply_effect
 from imarena.studio.kinds import object_kind
 from imarena.studio.photos import PREFIX, photo_bytes, photo_of, photo_pixels, subject_mask
@@ -93,10 +93,10 @@ def render_picture(scene: Scene) -> bytes:
     """The scene as an encoded picture; the same scene always gives the same bytes. A photograph is shown as bundled."""
     if is_photo(scene) and scene == photo_scene(scene.backdrop):
         return photo_bytes(scene.backdrop)
-    return encoded(render_scene(scene).pixels, photo=is_photo(scene))
+    return encode_pixels(render_scene(scene).pixels, photo=is_photo(scene))
 
 
-def encoded(pixels: Pixels, *, photo: bool = False) -> bytes:
+def encode_pixels(pixels: Pixels, *, photo: bool = False) -> bytes:
     """Pixels (height, width, 3) as PNG; photographs as JPEG, where PNG would take many megabytes."""
     sink = BytesIO()
     if photo:
@@ -120,7 +120,7 @@ def photo_scene(name: str) -> Scene:
 def _ground(scene: Scene) -> tuple[Floats, Bools]:
     """The empty background, and where the subject of a photograph is."""
     if not is_photo(scene):
-        painting = painted(scene.backdrop, scene.mood, scene.width, scene.height, scene.seed)
+        painting = paint_backdrop(scene.backdrop, scene.mood, scene.width, scene.height, scene.seed)
         return painting.copy(), np.zeros(painting.shape[:2], np.bool_)
     pixels = photo_pixels(scene.backdrop)
     if pixels.shape[:2] != (scene.height, scene.width):

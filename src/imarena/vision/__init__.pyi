@@ -3,10 +3,10 @@ from .catalog import EMBEDDERS as EMBEDDERS
 from .catalog import METRICS as METRICS
 from .catalog import SEGMENTERS as SEGMENTERS
 from .colour import BASIC_COLOURS as BASIC_COLOURS
+from .colour import basic_colour as basic_colour
 from .colour import basic_names as basic_names
-from .colour import basic_of as basic_of
+from .colour import colour_likeness as colour_likeness
 from .colour import is_named as is_named
-from .colour import likeness as likeness
 from .colour import rgb_of as rgb_of
 from .colour import to_oklab as to_oklab
 from .difference import Difference as Difference
@@ -23,8 +23,8 @@ from .injection import find_injections as find_injections
 from .injection import injection_words_version as injection_words_version
 from .injection import may_hold_text as may_hold_text
 from .nanodet import GRID as GRID
-from .nanodet import things_seen as things_seen
-from .nouns import kinds_named as kinds_named
+from .nanodet import detection_scores as detection_scores
+from .nouns import kinds_in_phrase as kinds_in_phrase
 from .ocr import TextLine as TextLine
 from .ocr import read_lines as read_lines
 from .ocr import text_match as text_match

@@ -94,7 +94,9 @@ def _cells(rgb: NDArray[np.floating]) -> NDArray[np.intp]:
 def _names() -> NDArray[np.intp]:
     """The basic colour of each cell: that of the nearest known shade, shape (LEVELS**3,)."""
     oklab = to_oklab(_palette())
-    shades = [(word, basic_of(word)) for word in lexicon().colours] + [(h, n) for n, hs in _MORE.items() for h in hs]
+    shades = [(word, basic_colour(word)) for word in lexicon().colours] + [
+        (h, n) for n, hs in _MORE.items() for h in hs
+    ]
     far = np.stack([_distance(oklab, to_oklab(rgb_of(shade))) for shade, _ in shades], axis=-1)
     coloured = np.array([name not in {"black", "white", "grey"} for _, name in shades])
     # A cell with hardly any chroma is black, grey or white, whatever hue its noise has.
@@ -117,12 +119,12 @@ def _likeness(colour: str) -> NDArray[np.float64]:
     return np.asarray(np.exp(-((far / 0.22) ** 2)))
 
 
-def likeness(rgb: NDArray[np.floating], colour: str) -> NDArray[np.float64]:
+def colour_likeness(rgb: NDArray[np.floating], colour: str) -> NDArray[np.float64]:
     """How much each pixel (sRGB, 0 to 1, shape (..., 3)) looks like `colour`, 0 to 1, shape (...,)."""
     return np.asarray(_likeness(colour)[_cells(rgb)])
 
 
-def basic_of(colour: str) -> str:
+def basic_colour(colour: str) -> str:
     """The basic colour that a shade belongs to: 'navy' is blue. `#rrggbb` is named by what it looks like."""
     if colour.startswith("#"):
         return _BASIC[int(basic_names(rgb_of(colour)))]
@@ -131,5 +133,5 @@ def basic_of(colour: str) -> str:
 
 def is_named(frame: Frame, colour: str) -> NDArray[np.bool_]:
     """Pixels that a person would call `colour` (by its basic name) or that look much like it. (height, width)."""
-    wanted = _BASIC.index(basic_of(colour))
-    return np.asarray((basic_names(frame.rgb) == wanted) | (likeness(frame.rgb, colour) > 0.6))
+    wanted = _BASIC.index(basic_colour(colour))
+    return np.asarray((basic_names(frame.rgb) == wanted) | (colour_likeness(frame.rgb, colour) > 0.6))

@@ -48,7 +48,7 @@ def _found(pixels: bytes) -> NDArray[np.float32]:
     return np.asarray(found, np.float32)
 
 
-def things_seen(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
+def detection_scores(rgb: NDArray[np.floating]) -> NDArray[np.float32]:
     """How sure the network is of each of `KINDS` at each place: (80, 32, 32), 0 to 1; under 0.5 it is often wrong.
 
     `rgb` is sRGB, 0 to 1, shape (height, width, 3); it is stretched to 256 by 256 pixels.
@@ -67,7 +67,7 @@ def detect(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
     touch are one box, and a box lies on its thing without covering all of it.
     """
     height, width = pixels.shape[:2]
-    seen = things_seen(np.asarray(pixels, np.float32) / np.float32(255))
+    seen = detection_scores(np.asarray(pixels, np.float32) / np.float32(255))
     found = []
     for kind in np.flatnonzero(seen.max(axis=(1, 2)) >= THRESHOLD):
         for box in components(seen[kind] >= THRESHOLD):

@@ -28,7 +28,7 @@ def _singulars(noun: str) -> tuple[str, ...]:
     return noun, noun.removesuffix("s"), noun.removesuffix("es"), re.sub(r"ies$", "y", noun), re.sub(r"ves$", "f", noun)
 
 
-def kinds_named(phrase: str) -> frozenset[int]:
+def kinds_in_phrase(phrase: str) -> frozenset[int]:
     """Indices in `KINDS` of the phrase's head noun ('two brown dogs on a chair': dog); empty where it has none."""
     table, measures = _table()
     for part in _END.split(phrase.lower())[0].split(" of "):

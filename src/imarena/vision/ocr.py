@@ -124,7 +124,7 @@ def detect(pixels: NDArray[np.uint8]) -> tuple[Detection, ...]:
     return tuple(sorted(found, key=lambda one: (-one.score, one.box)))
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Letters and digits alone, lower case, accents dropped: what a comparison of read words should look at."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return re.sub(r"[^\w]|_", "", "".join(c for c in plain if not unicodedata.combining(c)))
@@ -132,10 +132,10 @@ def folded(text: str) -> str:
 
 def text_match(wanted: str, lines: Sequence[TextLine]) -> float:
     """How well `wanted` can be read, 0 to 1: the best match with a line, or with all lines in order."""
-    goal = folded(wanted)
+    goal = fold_text(wanted)
     if not goal:
         return 0.0
-    candidates = [folded(line.text) for line in lines]
+    candidates = [fold_text(line.text) for line in lines]
     candidates.append("".join(candidates))
     return max((_similar(goal, c) for c in candidates if c), default=0.0)
 

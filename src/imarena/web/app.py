@@ -14,9 +14,9 @@ from imarena.web.arena import ServedWorkspace, open_arena
 from imarena.web.gate import Gate
 from imarena.web.routes import explore, exports, lead, look, monitor, people, pictures, rating, session, tokens
 from imarena.web.routes import prefetch as ahead
-from imarena.web.static_files import Below, read_pages, serve_pages
+from imarena.web.static_files import PathPrefix, read_pages, serve_pages
 from imarena.web.wire import Problem
-from imarena.workflows.serving import ServeSettings, ready, settings_from_environment
+from imarena.workflows.serving import ServeSettings, settings_from_environment, warm_up
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "It cannot be done as asked."},
@@ -39,7 +39,7 @@ def _name(route: APIRoute) -> str:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     arena: ServedWorkspace = app.state.arena
     to_thread.current_default_thread_limiter().total_tokens = arena.settings.threads
-    await to_thread.run_sync(ready, arena.workspace, arena.voting.shelves)
+    await to_thread.run_sync(warm_up, arena.workspace, arena.voting.shelves)
     arena.warmer.start()
     arena.view_warmer.start()
     yield
@@ -53,7 +53,7 @@ def create_app(settings: ServeSettings | None = None) -> FastAPI:
     app.state.arena = arena
     serve_pages(app, read_pages(), arena.settings.root_path)
     app.add_middleware(Gate, arena=arena)
-    app.add_middleware(Below, root=arena.settings.root_path)
+    app.add_middleware(PathPrefix, root=arena.settings.root_path)
     return app
 
 
@@ -70,7 +70,7 @@ def bare_app() -> FastAPI:
         generate_unique_id_function=_name,
         responses=_REFUSALS,
     )
-    problems.install(app)
+    problems.install_handlers(app)
     for room in (session, rating, ahead, pictures, lead, people, tokens, look, explore, monitor, exports):
         app.include_router(room.router)
     return app

@@ -12,7 +12,7 @@ from imarena.storage import Workspace, access, open_workspace
 from imarena.web.keys import Keys
 from imarena.web.limits import Buckets
 from imarena.workflows.rating import Voting, offer_missing
-from imarena.workflows.serving import Looking, Previews, ServeSettings, Traffic, ViewWarmer, Warmer
+from imarena.workflows.serving import Leaderboards, Previews, PreviewWarmer, ServeSettings, Traffic, ViewWarmer
 
 _REMEMBERED_S = 2.0
 """A session that was just looked up is believed this long: revoking one takes effect within it."""
@@ -27,9 +27,9 @@ class ServedWorkspace:
     workspace: Workspace
     voting: Voting
     pictures: Previews
-    looking: Looking
+    looking: Leaderboards
     keys: Keys
-    warmer: Warmer
+    warmer: PreviewWarmer
     view_warmer: ViewWarmer
     traffic: Traffic
     buckets: Buckets = field(default_factory=Buckets)
@@ -40,7 +40,7 @@ class ServedWorkspace:
 
     def visitor(self, secret: str, *, machine: bool) -> access.Visitor | None:
         """Whose session or token this is; asks the database at most every two seconds, about all who are here."""
-        key, engine = access.hashed(secret), self.workspace.store.engine
+        key, engine = access.hash_secret(secret), self.workspace.store.engine
         if not machine:
             self._here.add(key)  # who comes while another is looked up is looked up with all others in line
         with self._looking_up:
@@ -51,7 +51,7 @@ class ServedWorkspace:
             if len(self._known) > 10_000:
                 self._known.clear()
             if machine:
-                found = {key: access.machine(engine, secret)}
+                found = {key: access.token_visitor(engine, secret)}
             else:
                 here = {key, *islice(self._here.copy(), _AT_ONCE)}
                 self._here.clear()
@@ -62,7 +62,7 @@ class ServedWorkspace:
 
     def remembered(self, secret: str) -> tuple[float, access.Visitor | None] | None:
         """What was found a moment ago."""
-        key = access.hashed(secret)
+        key = access.hash_secret(secret)
         known = self._known.get(key)
         if known is None or time.monotonic() - known[0] >= _REMEMBERED_S:
             return None
@@ -89,13 +89,13 @@ def open_arena(settings: ServeSettings) -> ServedWorkspace:
     voting = Voting(workspace)
     pictures = Previews(workspace)
     traffic = Traffic()
-    looking = Looking(workspace, voting.shelves)
+    looking = Leaderboards(workspace, voting.shelves)
     return ServedWorkspace(
         settings=settings,
         workspace=workspace,
         voting=voting,
         pictures=pictures,
-        warmer=Warmer(voting.shelves, pictures, traffic),
+        warmer=PreviewWarmer(voting.shelves, pictures, traffic),
         traffic=traffic,
         looking=looking,
         view_warmer=ViewWarmer(looking, traffic),

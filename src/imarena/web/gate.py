@@ -18,9 +18,9 @@ from imarena.core import DatabaseFailed
 from imarena.storage import Visitor
 from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
-from imarena.web.keys import presented
+from imarena.web.keys import presented_secret
 from imarena.web.limits import ANYBODY, COSTLY, INVITED, SIGN_IN, SIGNED_IN
-from imarena.web.problems import answer, away, failed, log
+from imarena.web.problems import database_error, database_unavailable, log, problem_response
 
 MOST_BYTES = 1_000_000
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -114,7 +114,7 @@ class Gate:
             if not begun:
                 given_up = True
                 log.error("%s %s was not answered within %d s", scope["method"], scope["path"], LONGEST_S)
-                telling = loop.create_task(away()(scope, receive, send))
+                telling = loop.create_task(database_unavailable()(scope, receive, send))
                 self._telling.add(telling)
                 telling.add_done_callback(self._telling.discard)
 
@@ -131,7 +131,7 @@ class Gate:
         except (DatabaseFailed, PoolTimeout) as error:
             log.error("%s %s failed: %s", scope["method"], scope["path"], error)
             # the pages themselves need no database: they come, say what is wrong and ask again
-            refusal = failed(error) if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
+            refusal = database_error(error) if scope["path"].startswith("/api") or scope["method"] not in SAFE else None
         if refusal is None and scope["path"].startswith(COSTLY_PATHS):
             await self._in_line(scope, receive, dressed)
         else:
@@ -152,11 +152,11 @@ class Gate:
         """A response that says no, or None; finds out who is asking on the way."""
         headers = Headers(scope=scope)
         if self._hosts and _host(headers.get("host", "")) not in self._hosts:
-            return answer(400, "host", "This server is not known by that name.")
+            return problem_response(400, "host", "This server is not known by that name.")
         if scope["method"] not in SAFE:
             length = headers.get("content-length", "0")
             if "transfer-encoding" in headers or not length.isdigit() or int(length) > MOST_BYTES:
-                return answer(413, "too_large", "The request is too large.")
+                return problem_response(413, "too_large", "The request is too large.")
         if not self._warned and not self.arena.settings.trusted_proxies and "x-forwarded-for" in headers:
             self._warned = True
             log.warning(_PROXY, (scope.get("client") or ("?",))[0])
@@ -164,16 +164,16 @@ class Gate:
         scope["imarena.caller"] = caller
         wait = self._wait_s(scope, caller)
         if wait:
-            told = answer(429, "slow_down", "Too many requests.", hint=f"Try again in {wait:.0f} seconds.")
+            told = problem_response(429, "slow_down", "Too many requests.", hint=f"Try again in {wait:.0f} seconds.")
             told.headers["retry-after"] = str(max(1, round(wait)))
             return told
         if scope["method"] not in SAFE and not caller.machine and not self._ours(scope, headers, caller):
             hint = "Reload the page. (A proxy in front has to pass the header Host on as it came.)"
-            return answer(403, "csrf", "The request did not come from this arena's pages.", hint=hint)
+            return problem_response(403, "csrf", "The request did not come from this arena's pages.", hint=hint)
         return None
 
     async def _caller(self, headers: Headers) -> Caller:
-        shown = presented(headers, self.arena.keys)
+        shown = presented_secret(headers, self.arena.keys)
         if shown is None:
             return self._as_caller(None, machine=False)
         secret, machine = shown

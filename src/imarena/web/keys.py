@@ -38,7 +38,7 @@ class Keys:
         return bool(session) and hmac.compare_digest(self.csrf(session).encode(), token.encode("utf-8", "replace"))
 
 
-def presented(headers: Headers, keys: Keys) -> tuple[str, bool] | None:
+def presented_secret(headers: Headers, keys: Keys) -> tuple[str, bool] | None:
     """The secret that a request shows, and whether it is a machine's; None where it shows none that we signed."""
     scheme, _, secret = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and secret:

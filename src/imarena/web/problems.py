@@ -10,10 +10,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
 from imarena.core import DatabaseFailed, DiskFull, ImarenaError, StoreError, UserError
-from imarena.routing import BadBallot
+from imarena.routing import InvalidBallot
 from imarena.web.wire import Problem
 from imarena.workflows.rating import Refusal
-from imarena.workflows.serving import Hidden, NotThere
+from imarena.workflows.serving import HiddenRecord, RecordNotFound
 
 log = logging.getLogger("imarena.web")
 RETRY_AFTER_S = 2
@@ -32,7 +32,7 @@ class RequestRefused(ImarenaError):
         self.problem = Problem(code=code, message=message, hint=hint)
 
 
-def answer(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
+def problem_response(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
     """The one shape of a refusal."""
     body = Problem(code=code, message=message, hint=hint).model_dump()
     return JSONResponse(body, status_code=status)
@@ -41,30 +41,36 @@ def answer(status: int, code: str, message: str, hint: str = "") -> JSONResponse
 def _refused(_: Request, error: Exception) -> JSONResponse:
     if isinstance(error, RequestRefused):
         return JSONResponse(error.problem.model_dump(), status_code=error.status)
-    return answer(500, "internal", "Something went wrong on the server.")
+    return problem_response(500, "internal", "Something went wrong on the server.")
 
 
 def _user_error(_: Request, error: Exception) -> JSONResponse:
     message = error.args[0] if error.args else "The request cannot be done."
     hint = error.hint if isinstance(error, UserError) else ""
     if isinstance(error, Refusal):
-        return answer(_STATUS.get(error.code, 409), error.code, str(message), hint)
-    for kind, status, code in ((BadBallot, 422, "ballot"), (Hidden, 403, "in_campaign"), (NotThere, 404, "not_found")):
+        return problem_response(_STATUS.get(error.code, 409), error.code, str(message), hint)
+    for kind, status, code in (
+        (InvalidBallot, 422, "ballot"),
+        (HiddenRecord, 403, "in_campaign"),
+        (RecordNotFound, 404, "not_found"),
+    ):
         if isinstance(error, kind):
-            return answer(status, code, str(message), hint)
-    return answer(400, "cannot_do", str(message), hint)
+            return problem_response(status, code, str(message), hint)
+    return problem_response(400, "cannot_do", str(message), hint)
 
 
-def away() -> JSONResponse:
+def database_unavailable() -> JSONResponse:
     """The database cannot be asked now. Nothing is known to be stored: the same request may be sent again."""
-    told = answer(503, "database", "The arena's database cannot be reached just now.", "Try again in a moment.")
+    told = problem_response(
+        503, "database", "The arena's database cannot be reached just now.", "Try again in a moment."
+    )
     told.headers["retry-after"] = str(RETRY_AFTER_S)
     return told
 
 
-def full() -> JSONResponse:
+def disk_full() -> JSONResponse:
     """There is no room for what was to be stored. The same request may be sent again once there is."""
-    told = answer(
+    told = problem_response(
         507,
         "disk_full",
         "The arena's disk is full: nothing more can be stored just now.",
@@ -74,20 +80,20 @@ def full() -> JSONResponse:
     return told
 
 
-def failed(error: Exception) -> JSONResponse:
+def database_error(error: Exception) -> JSONResponse:
     """What is told of a database that did not do what it was asked to."""
-    return full() if isinstance(error, DiskFull) else away()
+    return disk_full() if isinstance(error, DiskFull) else database_unavailable()
 
 
 def _away(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed: %s", request.method, request.scope.get("path"), error)
-    return failed(error)
+    return database_error(error)
 
 
 def _gone(request: Request, error: Exception) -> JSONResponse:
     """A record or picture that the store cannot give: withdrawn, or damaged."""
     log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
-    return answer(404, "not_available", "This is not available.")
+    return problem_response(404, "not_available", "This is not available.")
 
 
 _SHORT = {
@@ -112,9 +118,9 @@ def _invalid(_: Request, error: Exception) -> JSONResponse:
     wrong = error.errors()[:5] if isinstance(error, RequestValidationError) else []
     places = {str(found["loc"][0]) if found["loc"] else "" for found in wrong}
     if "path" in places:
-        return answer(404, "not_found", "There is nothing at this address.")
+        return problem_response(404, "not_found", "There is nothing at this address.")
     hint = "Correct the address, or clear the filters." if places == {"query"} else ""
-    return answer(
+    return problem_response(
         422, "invalid", "The request is not valid: " + ("; ".join(map(_told, wrong)) or "unreadable") + ".", hint
     )
 
@@ -124,17 +130,17 @@ def _http(_: Request, error: Exception) -> JSONResponse:
     told = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
     code, message = told.get(status, ("refused", "The request was refused."))
     headers = error.headers if isinstance(error, HTTPException) else None
-    response = answer(status, code, message)
+    response = problem_response(status, code, message)
     response.headers.update(headers or {})
     return response
 
 
 def _internal(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
-    return answer(500, "internal", "Something went wrong on the server; it was logged.")
+    return problem_response(500, "internal", "Something went wrong on the server; it was logged.")
 
 
-def install(app: FastAPI) -> None:
+def install_handlers(app: FastAPI) -> None:
     """Give an application its ways of refusing."""
     app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(UserError, _user_error)

@@ -13,10 +13,10 @@ from imarena.web.arena import ServedWorkspace
 from imarena.web.callers import Caller
 from imarena.web.wire import Anchor, Ballot, Criterion, IssueIn, Me, Next, Picture, RaterCampaign, Task
 from imarena.web.wire_look import Battle, Board, Cell, IssueOut, ItemLine, NoticeOut, Standing, VoteOut
-from imarena.workflows.boards import Tallied
+from imarena.workflows.boards import DuelCounts
 from imarena.workflows.questions import expected_objects
 from imarena.workflows.rating import TRAINING, HeldTask
-from imarena.workflows.serving import TILE, Made, Pair, ShownVote
+from imarena.workflows.serving import TILE, BattleView, BoardOrReason, ShownVote
 from imarena.workflows.views import instruction_of
 
 
@@ -183,12 +183,12 @@ def standings(ranking: RankingRecord | None) -> list[Standing]:
     return [Standing(**standing.model_dump()) for standing in ranking.models] if ranking is not None else []
 
 
-def cell(found: Tallied) -> Cell:
+def cell(found: DuelCounts) -> Cell:
     """One pair of the win matrix."""
     return Cell(**found.__dict__)
 
 
-def board(made: Made, method: str) -> Board:
+def board(made: BoardOrReason, method: str) -> Board:
     """A leaderboard."""
     return Board(
         method=method,
@@ -203,20 +203,20 @@ def board(made: Made, method: str) -> Board:
         verdicts=made.verdicts,
         beside=made.beside,
         by_scores=made.by_scores,
-        resampled=rank_tables.resampled(made.ranking) if made.ranking is not None else "",
+        resampled=rank_tables.resampling_text(made.ranking) if made.ranking is not None else "",
         notices=[NoticeOut(code=one.code, values=one.values, text=sentence(one, "page")) for one in made.notices],
         signature=made.signature,
     )
 
 
-def battles(arena: ServedWorkspace, pairs: Sequence[Pair]) -> list[Battle]:
+def battles(arena: ServedWorkspace, pairs: Sequence[BattleView]) -> list[Battle]:
     """Battles in a list; all that they show is read in two queries."""
     sides = {side for pair in pairs for side in (pair.left_id, pair.right_id)}
     arena.voting.shelves.read({pair.item_id for pair in pairs}, sides)
     return [battle(arena, pair) for pair in pairs]
 
 
-def battle(arena: ServedWorkspace, pair: Pair) -> Battle:
+def battle(arena: ServedWorkspace, pair: BattleView) -> Battle:
     """A battle in a list."""
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)

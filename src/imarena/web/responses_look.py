@@ -4,7 +4,7 @@ import json
 import re
 
 from imarena.core.records import JsonDict, Output
-from imarena.web import responses as showing
+from imarena.web import responses
 from imarena.web.arena import ServedWorkspace
 from imarena.web.wire_look import (
     BoardThen,
@@ -18,7 +18,16 @@ from imarena.web.wire_look import (
     RunOut,
     StepOut,
 )
-from imarena.workflows.serving import GRID, Heat, JudgeBehaviour, MonitoredRun, Past, Shown, ShownJudgment, step_image
+from imarena.workflows.serving import (
+    GRID,
+    IssueHeatMap,
+    ItemView,
+    JudgeBehaviour,
+    MonitoredRun,
+    PastBoard,
+    ShownJudgment,
+    step_image,
+)
 
 _LONGEST = 4000
 _KEYS = re.compile(
@@ -33,7 +42,7 @@ def without_keys(text: str) -> str:
     return _KEYS.sub("[key removed]", text)
 
 
-def board_then(past: Past) -> BoardThen:
+def past_board(past: PastBoard) -> BoardThen:
     """A board as it stood at a moment."""
     ratings = [RatingThen(model=one.model, rating=one.rating, rank=one.rank) for one in past.ranking.models]
     return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
@@ -96,7 +105,7 @@ def judgment(said: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
     )
 
 
-def heat_map(found: Heat, editor: str | None) -> HeatMap:
+def heat_map(found: IssueHeatMap, editor: str | None) -> HeatMap:
     """Where raters found something wrong, and how often what."""
     return HeatMap(
         editor=editor,
@@ -109,7 +118,7 @@ def heat_map(found: Heat, editor: str | None) -> HeatMap:
     )
 
 
-def editor_issues(found: Heat) -> list[EditorIssues]:
+def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
     """What was found wrong with each editor's outputs."""
     return [
         EditorIssues(
@@ -126,10 +135,10 @@ def editor_issues(found: Heat) -> list[EditorIssues]:
     ]
 
 
-def output(arena: ServedWorkspace, made: Output, shown: Shown, *, words: bool) -> OutputOut:
+def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool) -> OutputOut:
     """What an editor made; `words`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
-    issues = [showing.issue(issue) for vote in votes for issue in vote.issues]
+    issues = [responses.issue(issue) for vote in votes for issue in vote.issues]
     trace = shown.traces.get(made.output_id)
     steps = trace.steps if trace is not None else ()
     return OutputOut(
@@ -139,7 +148,7 @@ def output(arena: ServedWorkspace, made: Output, shown: Shown, *, words: bool) -
         mode=made.mode.value,
         sample=made.sample,
         status=made.status.value,
-        picture=showing.output_picture(arena, made),
+        picture=responses.output_picture(arena, made),
         scores=shown.scores.get(made.output_id, {}),
         ratings=shown.ratings.get(made.output_id, {}),
         issues=issues if words else [_wordless(issue) for issue in issues],
@@ -164,7 +173,7 @@ def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -
         text=without_keys(str(step.get("instruction", "")))[:_LONGEST],
         status=str(status) if status is not None else None,
         score=float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None,
-        picture=showing.picture(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
+        picture=responses.picture(arena, image, f"/api/outputs/{output_id}/steps/{number}/picture"),
         details={name: _text(value) for name, value in rest.items()},
     )
 

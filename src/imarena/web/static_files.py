@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from imarena.web.problems import answer
+from imarena.web.problems import problem_response
 
 STATIC = Path(__file__).parent / "static"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
@@ -41,7 +41,7 @@ def _placed(index: bytes, root: str) -> bytes:
     return index.replace(b"<head>", told.encode(), 1).replace(b'="./', f'="{html.escape(root)}/'.encode())
 
 
-class Below:
+class PathPrefix:
     """Takes the path below which the arena stands off every request; a proxy may have done so already."""
 
     def __init__(self, app: ASGIApp, root: str) -> None:
@@ -61,7 +61,7 @@ def _page(pages: dict[str, tuple[bytes, str]], index: tuple[bytes, str]) -> Call
     async def page(request: Request) -> Response:  # it waits for nothing: threads that hang do not hold it up
         path = request.url.path
         if path == "/api" or path.startswith("/api/"):
-            return answer(404, "not_found", "There is nothing here.")
+            return problem_response(404, "not_found", "There is nothing here.")
         data, kind = pages.get(path, index)
         lasting = path.startswith("/assets/") and path in pages
         cache = "public, max-age=31536000, immutable" if lasting else "no-cache"

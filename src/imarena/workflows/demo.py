@@ -11,7 +11,7 @@ from imarena.editors import studio_editors
 from imarena.judges import JUDGES
 from imarena.storage import Workspace, init_workspace
 from imarena.studio import DEMO_KEYS
-from imarena.workflows.boards import Boards, every_board
+from imarena.workflows.boards import Boards, all_boards
 from imarena.workflows.editing import EditSettings, edit_items
 from imarena.workflows.exchange import WorkspaceIntake
 from imarena.workflows.questions import Sampler, cases_of, judge_cases, load_outputs, pointwise_cases, sampled
@@ -57,7 +57,7 @@ def demo(
         judge_cases(workspace, judge, pointwise_cases(board), parents=board.parents, progress=progress)
         battles = cases_of(board, sampled(board, Sampler()), "both")
         judge_cases(workspace, judge, battles, parents=board.parents, progress=progress)
-        known = known_truth(workspace, every_board(Boards(View(workspace))))
+        known = known_truth(workspace, all_boards(Boards(View(workspace))))
         page = write_report(
             workspace,
             root / "report",

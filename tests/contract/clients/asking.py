@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from imarena.clients import ChatClient, ChatReply, ChatRequest, Endpoint, image_part, single_question
-from imarena.clients.fake_answers import Query, answer_by_hash, read_query
+from imarena.clients.fake_answers import ChatQuery, answer_by_hash, read_query
 from imarena.clients.messages import body_pieces
 from imarena.images import prepare
 from tests.unit.images.made import encode, photo
@@ -33,7 +33,7 @@ def body_of(request: ChatRequest, settings: Endpoint, *, structured: bool = True
 
 def expected_answer(request: ChatRequest, settings: Endpoint) -> str:
     """What the fake server says to it."""
-    query: Query = read_query(json.loads(body_of(request, settings)))
+    query: ChatQuery = read_query(json.loads(body_of(request, settings)))
     return answer_by_hash(query)
 
 

@@ -192,8 +192,8 @@ def test_many_writers_at_once_lose_nothing(any_workspace: Workspace) -> None:
 
 
 def test_the_migrations_make_the_schema(any_workspace: Workspace) -> None:
-    assert migrate.current(any_workspace.store.engine) == migrate.newest_version()
-    assert migrate.drift(any_workspace.store.engine) == []
+    assert migrate.current_version(any_workspace.store.engine) == migrate.newest_version()
+    assert migrate.schema_drift(any_workspace.store.engine) == []
 
 
 def test_items_can_be_counted_by_column(any_workspace: Workspace) -> None:
@@ -211,5 +211,5 @@ def test_versions_are_those_that_alembic_sees() -> None:
     config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")
     scripts = ScriptDirectory.from_config(config)
-    assert [script.revision for script in scripts.walk_revisions()] == list(reversed(migrate.versions()))
+    assert [script.revision for script in scripts.walk_revisions()] == list(reversed(migrate.schema_versions()))
     assert scripts.get_current_head() == migrate.newest_version()

@@ -12,7 +12,7 @@ from imarena.core.errors import UserError
 from imarena.core.records import Rater
 from imarena.storage import Workspace
 from imarena.storage.leases import insert_new
-from imarena.storage.turns import Contended, Turns
+from imarena.storage.turns import Turns, WriteConflict
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_the_same_row_twice_is_tried_again_and_then_told(any_workspace: Workspac
 
     one, two, three = in_one_batch(turns, [add("a"), stubborn, add("b")])
     assert (one.result(30), three.result(30)) == ("a", "b")
-    with pytest.raises(Contended):
+    with pytest.raises(WriteConflict):
         two.result(30)
     assert len(runs) == 6  # once with the batch, then five times in a savepoint
     assert names(any_workspace) == {"a", "b"}

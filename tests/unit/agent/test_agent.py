@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, RuleMind
+from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, RulePlanner
 from imarena.agent.orders import orders_about, orders_in, requests_in, with_quotes
-from imarena.agent.spec import fitted
+from imarena.agent.spec import limit_steps
 from imarena.core.protocols import EditorTraits, EditRequest, EditResult, Exhibit, Verdict
 from imarena.core.records import JsonDict, Status
 from imarena.language import read_instruction
@@ -25,7 +25,7 @@ def run(agent: Agent | BestOf, request: EditRequest = REQUEST) -> EditResult:
 
 
 def agent(editor: StepEditor, judge: ScoreJudge | None, mind: Any = None, **settings: Any) -> Agent:
-    return Agent("a", editor, judge, mind or RuleMind(), AgentSettings(**settings))
+    return Agent("a", editor, judge, mind or RulePlanner(), AgentSettings(**settings))
 
 
 def of_stage(result: EditResult, stage: str) -> list[JsonDict]:
@@ -295,7 +295,7 @@ def test_a_model_as_the_mind() -> None:
         ]
     )
     editor = StepEditor()
-    result = run(agent(editor, ScoreJudge(lambda _: 950.0), ChatMind(chat, "vlm")))
+    result = run(agent(editor, ScoreJudge(lambda _: 950.0), ChatPlanner(chat, "vlm")))
     assert [asked.instruction for asked in editor.asked] == ["Select the cup", "Make it red"]
     assert b"x" in chat.prompts[0].parts
     understood = of_stage(result, "understand")[0]
@@ -307,7 +307,7 @@ def test_a_model_as_the_mind() -> None:
 @pytest.mark.parametrize("reply", [Status.REFUSED, Status.TIMEOUT, "I would rather talk.", {"steps": []}, "[1, 2]"])
 def test_a_mind_that_fails_changes_nothing_and_is_noted(reply: Any) -> None:
     editor = StepEditor()
-    mind = ChatMind(ScriptedChat([reply, reply]), "vlm")
+    mind = ChatPlanner(ScriptedChat([reply, reply]), "vlm")
     result = run(agent(editor, ScoreJudge(lambda _: 950.0), mind))
     assert result.status is Status.OK
     assert editor.asked[0].instruction.startswith(REQUEST.instruction)
@@ -343,7 +343,7 @@ def test_requests_in_an_instruction(words: str, steps: tuple[str, ...]) -> None:
 
 @given(st.text(max_size=200), st.integers(1, 6))
 def test_planning_never_raises_and_never_loses_words(words: str, most: int) -> None:
-    steps = fitted(requests_in(words), most)
+    steps = limit_steps(requests_in(words), most)
     assert len(steps) <= max(1, most)
     assert "".join(" ".join(steps).split()) == "".join(words.split())
 

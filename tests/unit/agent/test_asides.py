@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from imarena.agent import Agent, AgentSettings, BestOf, ChatMind
+from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner
 from imarena.agent.vlm import _prompt
 from imarena.clients import Budget, CostLimitReached, read_endpoint
 from imarena.core.protocols import ChatAnswer, ChatPrompt, Editor
 from imarena.core.records import ImageRef, Item, Mode
 from imarena.core.records.item import Turn
-from imarena.workflows.editing.agent_costs import MissingOutput, asides
+from imarena.workflows.editing.agent_costs import MissingOutput, estimate_extra_questions
 from imarena.workflows.wiring.judges import Door
 from tests.unit.agent.parts import ScoreJudge, StepEditor
 
@@ -33,7 +33,7 @@ def judge() -> ScoreJudge:
 
 
 def cost(editor: Editor, places: int = 1) -> float | None:
-    found = asides(editor, [PLACE] * places)
+    found = estimate_extra_questions(editor, [PLACE] * places)
     assert found is not None
     return found.cost_usd
 
@@ -50,12 +50,12 @@ def test_the_judge_is_asked_once_a_step_and_once_about_the_source(settings: dict
     if verdicts:
         assert cost(made, 3) == pytest.approx(3 * verdicts * VERDICT, rel=1e-3)
     else:
-        assert asides(made, [PLACE]) is None
+        assert estimate_extra_questions(made, [PLACE]) is None
 
 
 def test_the_mind_is_asked_to_understand_and_to_plan() -> None:
     asked = door(**PRICED)
-    mind = ChatMind(asked, "m")
+    mind = ChatPlanner(asked, "m")
     characters = sum(len(_prompt(name)["system"]) + len(_prompt(name)["ask"]) for name in ("understand", "plan"))
     expected = 2 * (characters / 4 + 2 * PICTURE) / 1e6 + 8 * 2 * REPLY / 1e6
     made = Agent("a", StepEditor(), judge(), mind, mind_door=asked)
@@ -70,12 +70,12 @@ def test_what_is_wrapped_is_asked_again_for_every_edit() -> None:
 
 
 def test_a_price_that_is_not_known_is_not_made_up() -> None:
-    found = asides(BestOf("b", StepEditor(), judge(), 3, judge_door=door()), [PLACE])
+    found = estimate_extra_questions(BestOf("b", StepEditor(), judge(), 3, judge_door=door()), [PLACE])
     assert found is not None
     assert found.cost_usd is None
     assert "input_usd_per_million" in found.told
-    assert asides(BestOf("b", StepEditor(), judge(), 3), [PLACE]) is None
-    assert asides(StepEditor(), [PLACE]) is None
+    assert estimate_extra_questions(BestOf("b", StepEditor(), judge(), 3), [PLACE]) is None
+    assert estimate_extra_questions(StepEditor(), [PLACE]) is None
 
 
 def test_a_door_does_not_wait_for_ever_for_what_another_one_held() -> None:

@@ -12,7 +12,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from imarena.clients.fetch import Fetched, FetchRefused, download, refusal_of
+from imarena.clients.fetch import Download, DownloadRefused, download, refusal_reason
 from imarena.core.errors import InvalidImage
 from tests.unit.images.made import encode, photo
 
@@ -63,8 +63,8 @@ async def site() -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-def get(path: str, **options: Any) -> Fetched:
-    async def run() -> Fetched:
+def get(path: str, **options: Any) -> Download:
+    async def run() -> Download:
         async with site() as base:
             return await download(base + path, **{"allow_loopback": True, **options})
 
@@ -79,7 +79,7 @@ def test_a_picture_is_fetched_and_told_by_its_bytes() -> None:
 
 def test_redirects_are_followed_up_to_a_limit() -> None:
     assert get("/hop/4").url.endswith("/picture")
-    with pytest.raises(FetchRefused, match="more than 5 times"):
+    with pytest.raises(DownloadRefused, match="more than 5 times"):
         get("/hop/5")
 
 
@@ -100,7 +100,7 @@ def test_redirects_are_followed_up_to_a_limit() -> None:
     ],
 )
 def test_one_reason_each(path: str, reason: str, options: dict[str, Any]) -> None:
-    with pytest.raises(FetchRefused, match=reason) as caught:
+    with pytest.raises(DownloadRefused, match=reason) as caught:
         get(path, **options)
     assert "secret" not in str(caught.value)
 
@@ -138,7 +138,7 @@ def test_one_reason_each(path: str, reason: str, options: dict[str, Any]) -> Non
     ],
 )
 def test_addresses_that_are_never_fetched(url: str) -> None:
-    with pytest.raises(FetchRefused):
+    with pytest.raises(DownloadRefused):
         asyncio.run(download(url, timeout_s=2))
 
 
@@ -151,7 +151,7 @@ def test_a_name_is_looked_up_once_and_the_checked_address_is_used(monkeypatch: p
         address = "192.0.2.1" if len(asked) > 1 else "127.0.0.1"
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
 
-    async def run() -> Fetched:
+    async def run() -> Download:
         async with site() as base:
             monkeypatch.setattr(type(asyncio.get_running_loop()), "getaddrinfo", answers)
             return await download(base.replace("127.0.0.1", "pictures.test") + "/picture", allow_loopback=True)
@@ -168,7 +168,7 @@ def test_a_name_with_one_private_address_among_public_ones(monkeypatch: pytest.M
         monkeypatch.setattr(type(asyncio.get_running_loop()), "getaddrinfo", answers)
         await download("http://mixed.test/x.png")
 
-    with pytest.raises(FetchRefused, match="a private address"):
+    with pytest.raises(DownloadRefused, match="a private address"):
         asyncio.run(run())
 
 
@@ -176,20 +176,20 @@ def test_another_type_check() -> None:
     def weights(data: bytes) -> str:
         raise InvalidImage("not weights")
 
-    with pytest.raises(FetchRefused, match="not weights"):
+    with pytest.raises(DownloadRefused, match="not weights"):
         get("/picture", type_of=weights)
 
 
 @given(st.ip_addresses())
 def test_only_global_addresses_pass(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
     nested = address.version == 6 and (address in ipaddress.ip_network("64:ff9b::/96") or address.ipv4_mapped)
-    if not refusal_of(address) and not nested:
+    if not refusal_reason(address) and not nested:
         assert address.is_global
         assert not address.is_multicast
         assert not address.is_loopback
     mapped = ipaddress.IPv6Address(f"::ffff:{address}") if address.version == 4 else None
     if mapped is not None:
-        assert bool(refusal_of(mapped)) == bool(refusal_of(address))
+        assert bool(refusal_reason(mapped)) == bool(refusal_reason(address))
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_only_global_addresses_pass(address: ipaddress.IPv4Address | ipaddress.I
 )
 def test_special_purpose_addresses_are_refused_by_the_table_whatever_this_python_calls_them(text: str) -> None:
     """Some Pythons take 192.0.0.0/24 for public, and clouds put services there."""
-    assert refusal_of(ipaddress.ip_address(text))
+    assert refusal_reason(ipaddress.ip_address(text))
 
 
 @pytest.mark.parametrize("text", ["8.8.8.8", "192.0.1.1", "2001:4860:4860::8888", "2606:4700::1111"])
 def test_public_addresses_are_not_refused(text: str) -> None:
-    assert refusal_of(ipaddress.ip_address(text)) == ""
+    assert refusal_reason(ipaddress.ip_address(text)) == ""

@@ -147,7 +147,7 @@ def make_one(*_: object) -> Any:
 
 
 def test_a_registry_completes_what_a_plug_in_makes() -> None:
-    editors = Registry("editor", {"mine": f"{__name__}:make_one"}, editor_catalog.adapted)
+    editors = Registry("editor", {"mine": f"{__name__}:make_one"}, editor_catalog.adapt_editor_factory)
     editor = editors.get("mine")("shown", {}, editor_catalog.Ports())
     assert (editor.name, editor.traits) == ("shown", EditorTraits())
     judges = Registry("judge", {"mine": f"{__name__}:make_one"}, judge_catalog.adapted)

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 from imarena.core.errors import UserError
 from imarena.core.protocols import EditRequest, EditResult
 from imarena.core.records import Status
-from imarena.editors.classical.detected import seen
+from imarena.editors.classical.detected import detection_map
 from imarena.editors.classical.editor import OPERATIONS, make
 from imarena.editors.classical.things import shade
 from imarena.images import mask_to_png, media_type_of
@@ -365,8 +365,8 @@ def test_what_hardly_touches_the_thing_is_not_changed_with_it() -> None:
 
 def test_a_thing_is_looked_for_under_its_other_names_too() -> None:
     pixels = np.asarray(photo("cat"), np.float32) / np.float32(255)
-    own, other = seen(pixels, ["the", "cat"]), seen(pixels, ["the", "kitty"])
+    own, other = detection_map(pixels, ["the", "cat"]), detection_map(pixels, ["the", "kitty"])
     assert own is not None
     assert other is not None
     assert np.array_equal(own, other)
-    assert seen(pixels, ["the", "submarine"]) is None
+    assert detection_map(pixels, ["the", "submarine"]) is None

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from imarena.editors.classical.fill import diffused, fill
+from imarena.editors.classical.fill import fill, inpaint_telea
 from imarena.editors.classical.find import find_subject, target_mask
 from imarena.editors.classical.light import Floats
 from imarena.editors.classical.sky import sky_mask
@@ -44,7 +44,7 @@ def test_a_texture_goes_on_through_the_hole() -> None:
     hole = np.zeros(rgb.shape[:2], np.bool_)
     hole[40:90, 70:120] = True
     wrong = np.abs(fill(rgb, hole) - rgb)[hole].mean()
-    smeared = np.abs(diffused(rgb, hole) - rgb)[hole].mean()
+    smeared = np.abs(inpaint_telea(rgb, hole) - rgb)[hole].mean()
     assert wrong < 0.06
     assert wrong < 0.5 * smeared
 

@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 from imarena.core.errors import UserError
 from imarena.editors.catalog import KINDS
 from imarena.editors.model_cards import ModelCard, card_of, card_of_endpoint, model_cards, read_cards
-from imarena.editors.prices import PicturePrice, Variant, age
+from imarena.editors.prices import PicturePrice, Variant, price_age
 from imarena.storage import init_workspace
 from imarena.workflows.wiring.editors import EditorArguments, EditorWiring
 
@@ -64,7 +64,7 @@ def test_half_a_price_is_refused(fields: dict[str, object], lacks: str) -> None:
     ("days", "words"), [(0, "0 days"), (1, "1 day old"), (59, "59 days"), (92, "3 months"), (900, "2.5 years")]
 )
 def test_age_in_words(days: int, words: str) -> None:
-    assert words in age(date.fromordinal(DAY.toordinal() - days), DAY)
+    assert words in price_age(date.fromordinal(DAY.toordinal() - days), DAY)
 
 
 CARD = """

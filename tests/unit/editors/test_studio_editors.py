@@ -13,7 +13,7 @@ from imarena.core.records import Mode, Status
 from imarena.core.settings import Settings
 from imarena.editors.studio.editors import QUALITY_ORDER, RECIPES, studio_editor, studio_editors
 from imarena.studio import DEMO_KEYS, entry_of, render_picture, true_quality
-from imarena.studio.render import encoded
+from imarena.studio.render import encode_pixels
 from imarena.workflows.wiring.editors import editor_names
 
 KEYS = list(DEMO_KEYS)
@@ -134,7 +134,7 @@ def test_a_picture_from_elsewhere_is_refused_whatever_the_words(habit: str) -> N
     drawing[240:] = (140, 100, 60)
     drawing[180:300, 200:300] = (200, 30, 30)
     for words in ("Make it night.", "Switch the lamp on.", "Remove the purple box."):
-        made = asyncio.run(studio_editor(habit).edit(EditRequest(instruction=words, sources=(encoded(drawing),))))
+        made = asyncio.run(studio_editor(habit).edit(EditRequest(instruction=words, sources=(encode_pixels(drawing),))))
         assert made.status is Status.REFUSED
         assert "bundled 'studio' items only" in made.error
 

@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.core.records import Outcome
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
-from imarena.judges.builtin.pair import Change, change_of, duel
+from imarena.judges.builtin.pair import Change, change_map, compare_changes
 from imarena.vision import frame_of, measure_difference
 from tests.unit.judges.test_builtin import png
 from tests.unit.vision.pictures import mixed, scene, with_disc, with_text
@@ -34,7 +34,7 @@ def battle(left: Image.Image, right: Image.Image, asked: str = BLUE, judge: Buil
 
 
 def changed(output: Image.Image) -> Change:
-    return change_of(measure_difference(frame_of(scene()), output))
+    return change_map(measure_difference(frame_of(scene()), output))
 
 
 def besides(amount: int) -> Image.Image:
@@ -46,7 +46,7 @@ def besides(amount: int) -> Image.Image:
 
 
 def test_the_same_change_at_half_its_strength_is_measured_so() -> None:
-    seen = duel(changed(FULL), changed(HALF))
+    seen = compare_changes(changed(FULL), changed(HALF))
     assert seen.comparable
     assert seen.strength == pytest.approx(np.log(2.0), abs=0.25)
     assert abs(seen.besides) < 1.0
@@ -64,13 +64,13 @@ def test_further_wins_and_changes_besides_lose() -> None:
 def test_changes_of_different_places_are_not_compared_directly() -> None:
     other = scene()
     ImageDraw.Draw(other).rectangle((250, 60, 320, 130), fill=(30, 60, 210))
-    assert not duel(changed(FULL), changed(other)).comparable
+    assert not compare_changes(changed(FULL), changed(other)).comparable
     verdict = battle(FULL, other)
     assert verdict.reasons["gap"] == pytest.approx(verdict.scores["left.score"] - verdict.scores["right.score"])
 
 
 def test_an_untouched_picture_is_not_compared_directly() -> None:
-    assert not duel(changed(FULL), changed(scene())).comparable
+    assert not compare_changes(changed(FULL), changed(scene())).comparable
     assert battle(FULL, scene()).preference is Outcome.LEFT
 
 
@@ -86,9 +86,9 @@ SHIFTS = arrays.arrays(np.float16, (64, 64, 3), elements=st.floats(-60, 60, widt
 @settings(max_examples=40, deadline=None)
 @given(SHIFTS, SHIFTS)
 def test_swapping_the_sides_turns_every_sign(left: Change, right: Change) -> None:
-    one, two = duel(left, right), duel(right, left)
+    one, two = compare_changes(left, right), compare_changes(right, left)
     assert (two.shared, two.area, two.comparable) == (one.shared, one.area, one.comparable)
     assert (two.strength, two.besides, two.points) == (-one.strength, -one.besides, -one.points)
     assert 0.0 <= one.shared <= 1.0 + 1e-9
-    same = duel(left, left)
+    same = compare_changes(left, left)
     assert (same.strength, same.besides) == (0.0, 0.0)

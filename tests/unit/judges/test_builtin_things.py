@@ -13,9 +13,9 @@ from PIL import Image, ImageFilter
 
 from imarena.core.protocols import Exhibit, Verdict
 from imarena.judges.builtin.judge import BuiltinJudge, BuiltinSettings
-from imarena.judges.builtin.things import appeared, hit, vanished
-from imarena.vision.nanodet import GRID, KINDS, things_seen
-from imarena.vision.nouns import kinds_named
+from imarena.judges.builtin.things import appearance_score, change_contrast, vanished_share
+from imarena.vision.nanodet import GRID, KINDS, detection_scores
+from imarena.vision.nouns import kinds_in_phrase
 
 QUIET = BuiltinJudge(BuiltinSettings(ocr="never"))
 NOTHING = np.zeros((GRID, GRID), np.float32)
@@ -56,27 +56,27 @@ def photograph(name: str, width: int) -> Image.Image:
     ],
 )
 def test_the_head_noun_decides(phrase: str, kinds: set[str]) -> None:
-    assert {KINDS[at] for at in kinds_named(phrase)} == kinds
+    assert {KINDS[at] for at in kinds_in_phrase(phrase)} == kinds
 
 
 @given(st.text(max_size=60))
 def test_any_words_can_be_read(phrase: str) -> None:
-    assert all(0 <= at < len(KINDS) for at in kinds_named(phrase))
+    assert all(0 <= at < len(KINDS) for at in kinds_in_phrase(phrase))
 
 
 def test_appearing_vanishing_and_hitting_are_told_apart() -> None:
     here, there = spot(5, 5), spot(25, 30)
-    assert appeared(NOTHING, here) == pytest.approx(0.8)
-    assert appeared(here, np.roll(here, 1, axis=1)) <= 0.0, "a thing that moved by a cell is not new"
-    assert vanished(here, NOTHING) == 1.0
-    assert vanished(here, here) == pytest.approx(0.0)
-    assert vanished(here, there) == 1.0
-    assert hit(here, 20.0 * (here > 0)) > 0.0 > hit(here, 20.0 * (there > 0))
+    assert appearance_score(NOTHING, here) == pytest.approx(0.8)
+    assert appearance_score(here, np.roll(here, 1, axis=1)) <= 0.0, "a thing that moved by a cell is not new"
+    assert vanished_share(here, NOTHING) == 1.0
+    assert vanished_share(here, here) == pytest.approx(0.0)
+    assert vanished_share(here, there) == 1.0
+    assert change_contrast(here, 20.0 * (here > 0)) > 0.0 > change_contrast(here, 20.0 * (there > 0))
 
 
 @pytest.mark.parametrize(("name", "kind"), [("astronaut", "person"), ("coffee", "cup"), ("dogs", "dog")])
 def test_the_bundled_network_sees_what_a_photograph_shows(name: str, kind: str) -> None:
-    seen = things_seen(np.asarray(photograph(name, 512), np.float32) / 255)
+    seen = detection_scores(np.asarray(photograph(name, 512), np.float32) / 255)
     assert seen.shape == (len(KINDS), GRID, GRID)
     assert 0.0 <= seen.min() <= seen.max() <= 1.0
     assert kind in {KINDS[at] for at in np.argsort(-seen.max(axis=(1, 2)))[:2]}

@@ -13,7 +13,7 @@ from imarena.core.protocols import Exhibit, Judge, Verdict
 from imarena.core.records import Outcome, Status
 from imarena.judges import CARDS, JUDGES, ask_both_orders
 from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.recorded import RecordedRow, from_rows
+from imarena.judges.recorded import RecordedRow, judge_from_rows
 from tests.unit.judges.chats import BLUE, RED, always, exhibit, picture
 
 PHOTO, BRIGHT, DARK = (picture(colour, (64, 48)) for colour in ("#606060", "#a0a0a0", "#202020"))
@@ -63,7 +63,7 @@ def offline_judges() -> list[Judge]:
         RecordedRow(left_sha256=sha256_hex(DARK), score=0.1),
         RecordedRow(left_sha256=sha256_hex(BRIGHT), right_sha256=sha256_hex(DARK), preference=Outcome.LEFT),
     ]
-    return [JUDGES.get("builtin")({}, None), from_rows(rows)]
+    return [JUDGES.get("builtin")({}, None), judge_from_rows(rows)]
 
 
 @pytest.mark.parametrize("judge", offline_judges(), ids=lambda judge: judge.name)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from imarena.core.protocols import Exhibit
 from imarena.core.records import Status
-from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, as_reasons, objects_of
+from imarena.judges.chat.imagenworld import MAX_OBJECTS, ExpectedObject, objects_from_reasons, reasons_from_objects
 from imarena.judges.expected_offline import OfflineLister, offline_objects
 from imarena.language import things_in
 from imarena.studio import entries
@@ -49,14 +49,14 @@ def test_any_text_gives_a_short_list_that_can_be_stored(text: str) -> None:
     assert len(found) <= MAX_OBJECTS
     assert len({each.name.casefold() for each in found}) == len(found)
     assert all(each.name.strip() and len(each.name) <= 200 for each in found)
-    assert objects_of(as_reasons(found)) == found
+    assert objects_from_reasons(reasons_from_objects(found)) == found
 
 
 def test_a_list_of_another_form_is_no_list() -> None:
-    assert objects_of({"objects": ["cat", {"name": 3}, {"name": "dog", "present": False}]}) == (
+    assert objects_from_reasons({"objects": ["cat", {"name": 3}, {"name": "dog", "present": False}]}) == (
         ExpectedObject("dog", present=False),
     )
-    assert objects_of({}) == ()
+    assert objects_from_reasons({}) == ()
 
 
 def test_the_bundled_benchmark_is_read_but_where_it_speaks_of_the_picture_alone() -> None:

@@ -26,7 +26,7 @@ from imarena.judges.health import (
     tie_laziness,
     verdict_drift,
 )
-from imarena.stats import share
+from imarena.stats import proportion_figure
 
 L, R, T = Outcome.LEFT, Outcome.RIGHT, Outcome.TIE
 VERDICTS = st.lists(st.sampled_from([L, R, T, None]), min_size=1, max_size=40)
@@ -34,11 +34,11 @@ VERDICTS = st.lists(st.sampled_from([L, R, T, None]), min_size=1, max_size=40)
 
 @given(st.integers(0, 50), st.integers(1, 50))
 def test_share_has_wilsons_interval(hits: int, more: int) -> None:
-    figure = share("x", hits, hits + more, "m")
+    figure = proportion_figure("x", hits, hits + more, "m")
     low, high = proportion_confint(hits, hits + more, method="wilson")
     assert figure.low == pytest.approx(low, abs=1e-12)
     assert figure.high == pytest.approx(high, abs=1e-12)
-    assert share("x", 0, 0, "m").value is None
+    assert proportion_figure("x", 0, 0, "m").value is None
 
 
 def test_self_consistency_is_nominal_alpha_over_runs() -> None:

@@ -85,7 +85,7 @@ def test_expected_objects_mark_what_is_removed() -> None:
     }
     chat = always(said)
     found = listed(chat, Exhibit("Remove the tree and the dog", b"", sources=(RED,)))
-    assert [str(each) for each in imagenworld.objects_of(found.reasons)] == [
+    assert [str(each) for each in imagenworld.objects_from_reasons(found.reasons)] == [
         "red car",
         "tree (should not be present)",
         "dog (should not be present)",
@@ -102,7 +102,7 @@ def test_expected_objects_mark_what_is_removed() -> None:
 def test_expected_objects_are_read_strictly(objects: object) -> None:
     found = listed(always({"objects": objects}), Exhibit("x", b""))
     assert found.status is Status.UNPARSABLE
-    assert imagenworld.objects_of(found.reasons) == ()
+    assert imagenworld.objects_from_reasons(found.reasons) == ()
 
 
 def test_expected_objects_keep_a_failure() -> None:

@@ -14,7 +14,7 @@ from imarena.judges.orders import (
     ask_both_orders,
     combine_orders,
     compare_scores,
-    mirrored_scores,
+    mirror_scores,
     orders_for,
     shown,
     to_recorded_sides,
@@ -47,7 +47,7 @@ def test_combining_mirrors_with_the_sides(first: Verdict, second: Verdict) -> No
     assert straight.preference is not None
     assert turned.preference is straight.preference.mirrored()
     assert turned.consistent == straight.consistent
-    assert turned.scores == mirrored_scores(straight.scores)
+    assert turned.scores == mirror_scores(straight.scores)
     assert straight.consistent == (first.preference is second.preference)
     assert straight.consistent or straight.preference is Outcome.TIE
 

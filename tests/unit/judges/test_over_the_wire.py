@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from imarena.clients import ChatClient, Endpoint
-from imarena.clients.fake_answers import Query
+from imarena.clients.fake_answers import ChatQuery
 from imarena.clients.fake_faults import Fault, Faults
 from imarena.clients.fake_server import FakeServer
 from imarena.core.ids import sha256_hex
@@ -30,7 +30,7 @@ PAIRS = [
 ]
 
 
-def better_by_hash(query: Query) -> str:
+def better_by_hash(query: ChatQuery) -> str:
     first = query.first_is_better
     return json.dumps({"reasons": {}, "score": 5 if first else 2, "winner": "A" if first else "B", "confidence": 0.5})
 

@@ -21,7 +21,7 @@ from imarena.judges.replies.parse import (
     read_object,
 )
 from imarena.judges.replies.winner import side_named
-from imarena.judges.replies.words import plain, word_table
+from imarena.judges.replies.words import normalise_phrase, word_table
 
 TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8"))
 
@@ -81,7 +81,7 @@ PIECES = st.sampled_from(
 def test_a_verdict_stands_in_the_text(text: str) -> None:
     """Glued-together fragments of replies: no exception, and no side that the text does not name."""
     found = reading(text, ties=True, both_bad=True)
-    bare = plain(text)
+    bare = normalise_phrase(text)
     if found in ("left", "right"):
         letter, number, forms = ("a", "1", word_table().left) if found == "left" else ("b", "2", word_table().right)
         alone = re.search(rf"(?<![a-z0-9])({letter}|{number})(?![a-z0-9])", bare)

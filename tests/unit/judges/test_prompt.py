@@ -12,10 +12,10 @@ from imarena.core.protocols import Exhibit
 from imarena.judges.chat.checklist import read_yes_no
 from imarena.judges.chat.prompt import (
     check_exhibit,
-    guard,
+    injection_guard,
     load_prompt,
     prompt_names,
-    quoted,
+    quote_untrusted,
     read_prompt,
     render_prompt,
 )
@@ -42,7 +42,7 @@ def test_bundled_prompt(name: str) -> None:
     assert prompt.prompt_id == name
     rendered = render_prompt(prompt, fitting(name))
     text = rendered.system + "".join(part for part in rendered.parts if isinstance(part, str))
-    assert guard() in rendered.system
+    assert injection_guard() in rendered.system
     assert (INSTRUCTION in text) == prompt.input.instruction
     assert not re.search(r"\{(instruction|criteria|task)\}", text)
     for criterion in prompt.criteria:
@@ -93,7 +93,7 @@ def test_several_references_are_numbered() -> None:
 
 @given(st.text(max_size=200))
 def test_quoted_text_cannot_close_its_quote(text: str) -> None:
-    inside = quoted(text)
+    inside = quote_untrusted(text)
     mark = inside.split("\n")[0].removeprefix("<<<DATA ")
     assert inside.count(f"{mark} DATA>>>") == 1
     assert inside == f"<<<DATA {mark}\n{text}\n{mark} DATA>>>"

@@ -10,14 +10,14 @@ from imarena.core.errors import UserError
 from imarena.core.ids import sha256_hex
 from imarena.core.records import Outcome, Status
 from imarena.judges.orders import ask_both_orders
-from imarena.judges.recorded import RecordedRow, from_rows, make
+from imarena.judges.recorded import RecordedRow, judge_from_rows, make
 from tests.unit.judges.chats import BLUE, GREEN, RED, exhibit
 
 LEFT, RIGHT = sha256_hex(GREEN), sha256_hex(BLUE)
 
 
 def test_a_recorded_score_is_found_by_pixels_and_instruction() -> None:
-    judge = from_rows(
+    judge = judge_from_rows(
         [
             RecordedRow(left_sha256=LEFT, instruction="Make it green.", score=0.7, scores={"SC": 0.5}),
             RecordedRow(left_sha256=LEFT, score=0.1),
@@ -32,13 +32,13 @@ def test_a_recorded_battle_is_the_same_in_both_orders() -> None:
     row = RecordedRow(
         left_sha256=LEFT, right_sha256=RIGHT, preference=Outcome.LEFT, scores={"left.x": 1.0, "right.x": 0.0}
     )
-    combined = asyncio.run(ask_both_orders(from_rows([row]), exhibit(BLUE)))
+    combined = asyncio.run(ask_both_orders(judge_from_rows([row]), exhibit(BLUE)))
     assert (combined.preference, combined.consistent) == (Outcome.LEFT, True)
     assert combined.scores == {"left.x": 1.0, "right.x": 0.0}
 
 
 def test_a_recorded_failure_stays_one() -> None:
-    judge = from_rows([RecordedRow(left_sha256=LEFT, status=Status.REFUSED, error="declined")])
+    judge = judge_from_rows([RecordedRow(left_sha256=LEFT, status=Status.REFUSED, error="declined")])
     verdict = asyncio.run(judge.judge(exhibit()))
     assert (verdict.status, verdict.score) == (Status.REFUSED, None)
 
@@ -78,4 +78,4 @@ def test_rows_that_make_no_sense_are_refused(row: dict[str, object]) -> None:
 
 def test_contradictions_are_refused() -> None:
     with pytest.raises(UserError, match="contradict"):
-        from_rows([RecordedRow(left_sha256=LEFT, score=1), RecordedRow(left_sha256=LEFT, score=2)])
+        judge_from_rows([RecordedRow(left_sha256=LEFT, score=1), RecordedRow(left_sha256=LEFT, score=2)])

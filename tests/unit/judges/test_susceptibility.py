@@ -15,7 +15,7 @@ from imarena.judges.susceptibility import (
     clustered_share,
     score_susceptibility,
 )
-from imarena.stats import share
+from imarena.stats import proportion_figure
 
 LEFT, RIGHT, TIE = Outcome.LEFT, Outcome.RIGHT, Outcome.TIE
 
@@ -87,7 +87,7 @@ def test_mirrored_battles_give_the_same_figures(found: list[tuple[Outcome | None
 def test_one_case_a_unit_is_close_to_wilson(hits: list[bool]) -> None:
     """Units of one are independent cases: worth n - 1 of them, as the variance is estimated; n at the ends."""
     found = clustered_share("x", [(str(n), hit) for n, hit in enumerate(hits)], "m")
-    plain = share("x", sum(hits), len(hits), "m")
+    plain = proportion_figure("x", sum(hits), len(hits), "m")
     assert found.value == plain.value
     assert found.low is not None
     assert found.high is not None

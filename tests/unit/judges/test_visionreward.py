@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.clients import ChatClient, Endpoint
-from imarena.clients.fake_answers import Query
+from imarena.clients.fake_answers import ChatQuery
 from imarena.clients.fake_server import FakeServer
 from imarena.core.errors import UserError
 from imarena.core.protocols import ChatPrompt
@@ -156,7 +156,7 @@ def test_identity_is_the_files_content(tmp_path: Path) -> None:
 def test_over_the_wire(tmp_path: Path) -> None:
     yes = [place % 3 != 1 for place in range(N)]
 
-    def answer(query: Query) -> str:
+    def answer(query: ChatQuery) -> str:
         if "number" not in query.text:
             return "yes"
         return "yes" if yes[int(query.text.split("number ")[1].split()[0])] else "no"

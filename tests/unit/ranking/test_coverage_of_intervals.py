@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from imarena.ranking import Battles, Codes, Options, rank_battles
+from imarena.ranking import Battles, CodedColumn, Options, rank_battles
 from tests.unit.ranking.simulated import battles as simulate
 
 SIMULATIONS = 2000
@@ -70,7 +70,7 @@ def _by_item(
         left.astype(np.int32),
         right.astype(np.int32),
         outcome,
-        item=Codes(item.astype(np.int32), tuple(map(str, range(len(favour))))),
+        item=CodedColumn(item.astype(np.int32), tuple(map(str, range(len(favour))))),
     )
 
 

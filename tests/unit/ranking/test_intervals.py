@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.records import Ranking
-from imarena.ranking import Battles, Codes, Options, rank_battles
+from imarena.ranking import Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.boards.board import assemble
 from imarena.ranking.boards.calibrated import calibrated_board
 from imarena.ranking.options import METHODS, MixtureOptions
@@ -92,7 +92,7 @@ def of_one_item(winners: list[int], items: list[int]) -> Battles:
         left=np.array([0, 1, 0] * n, np.int32)[:n],
         right=np.array([1, 2, 2] * n, np.int32)[:n],
         outcome=np.array(winners, np.int8),
-        item=Codes(np.array(items, np.int32), tuple(f"i{item}" for item in range(max(items) + 1))),
+        item=CodedColumn(np.array(items, np.int32), tuple(f"i{item}" for item in range(max(items) + 1))),
         judged=np.arange(n) % 2 == 1,
         score_left=np.full(n, 300.0),
         score_right=np.full(n, 200.0),

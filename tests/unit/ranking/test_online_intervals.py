@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from imarena.core.records import Ranking
 from imarena.ranking import Options, rank_battles
-from imarena.ranking.battles import Battles, Codes
+from imarena.ranking.battles import Battles, CodedColumn
 from imarena.ranking.elo import elo_ratings
 from imarena.ranking.options import EloOptions
 
@@ -17,7 +17,7 @@ Row = tuple[int, int, int]
 def table(rows: list[Row], items: list[int] | None = None) -> Battles:
     left, right, outcome = (np.array(column) for column in zip(*rows, strict=True))
     names = tuple(f"m{number}" for number in range(int(max(left.max(), right.max())) + 1))
-    of = None if items is None else Codes(np.array(items, np.int32), tuple(map(str, range(max(items) + 1))))
+    of = None if items is None else CodedColumn(np.array(items, np.int32), tuple(map(str, range(max(items) + 1))))
     return Battles(
         models=names,
         left=left.astype(np.int32),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from imarena.ranking import Battles, Codes, EloState, Options, rank_battles
+from imarena.ranking import Battles, CodedColumn, EloState, Options, rank_battles
 from imarena.ranking.options import EloOptions
 from imarena.workflows.boards.from_tables import rank
 from tests.unit.ranking.simulated import battles as simulate
@@ -100,7 +100,7 @@ def test_elo_resumes_where_it_stopped() -> None:
 
 def test_items_with_one_battle_each_are_battles() -> None:
     plain = simulate(STRENGTHS, 500, 6)
-    items = Codes(np.arange(500, dtype=np.int32), tuple(str(i) for i in range(500)))
+    items = CodedColumn(np.arange(500, dtype=np.int32), tuple(str(i) for i in range(500)))
     by_item = rank_battles(replace(plain, item=items), Options(rounds=3000))
     by_battle = rank_battles(plain, Options(rounds=3000))
     assert by_item.settings["cluster"] == "item"
@@ -110,7 +110,7 @@ def test_items_with_one_battle_each_are_battles() -> None:
 
 def test_repeated_battles_of_an_item_widen_its_cluster_interval() -> None:
     once = simulate(STRENGTHS, 200, 7)
-    items = Codes(np.repeat(np.arange(200, dtype=np.int32), 9), tuple(str(i) for i in range(200)))
+    items = CodedColumn(np.repeat(np.arange(200, dtype=np.int32), 9), tuple(str(i) for i in range(200)))
     many = Battles(
         once.models, np.repeat(once.left, 9), np.repeat(once.right, 9), np.repeat(once.outcome, 9), item=items
     )
@@ -130,7 +130,7 @@ def test_balanced_dimensions_weigh_the_same() -> None:
         np.concatenate([many.left, few.left]),
         np.concatenate([many.right, few.right]),
         np.concatenate([many.outcome, few.outcome]),
-        dimension=Codes(np.repeat([0, 1], [4000, 400]).astype(np.int32), ("IF", "VQ")),
+        dimension=CodedColumn(np.repeat([0, 1], [4000, 400]).astype(np.int32), ("IF", "VQ")),
     )
     spread = {}
     for weight in ("count", "balanced"):

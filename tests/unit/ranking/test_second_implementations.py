@@ -11,7 +11,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.optimize import minimize
 
-from imarena.ranking import LEFT, TIE, Battles, Codes, Options, rank_battles
+from imarena.ranking import LEFT, TIE, Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.boards.maximum_likelihood import LIKELIHOODS
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, BradleyTerry, Davidson, Mixture
@@ -107,7 +107,7 @@ def test_mixture_by_newton_is_expectation_maximisation() -> None:
     coin = (rater == 1) & (rng.random(12_000) < 0.5)
     outcome = np.where(coin, np.where(rng.random(12_000) < 0.5, 0, 2), truth.outcome).astype(np.int8)
     given = Battles(
-        truth.models, truth.left, truth.right, outcome, judged=judged, rater=Codes(rater, ("good", "bad", "p"))
+        truth.models, truth.left, truth.right, outcome, judged=judged, rater=CodedColumn(rater, ("good", "bad", "p"))
     )
     groups = reliability_groups(given, MixtureOptions())
     cells = count_pairs(given, group=groups.groups)

@@ -6,23 +6,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
-from imarena.ranking.likelihood.corrected import VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected import VoteBatch, fit_corrected
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.routing import (
     Belief,
     Gates,
     Pool,
-    at_most,
-    chain,
-    draw,
-    fair_to_items,
+    combine_strategies,
     fit_curve,
     forecast,
-    gated,
     gates_for,
-    only_with,
+    item_fairness,
+    limit_votes,
     pair_worth,
     ranking_information,
+    require_gates,
+    restrict_to_models,
+    sample_battles,
     standardise,
     top_order_confidence,
 )
@@ -45,7 +45,7 @@ def test_a_battle_is_drawn_as_often_as_it_says() -> None:
     weights = np.random.default_rng(1).uniform(0.1, 3.0, (12, 3))
     times, told = np.zeros((12, 3)), np.zeros((12, 3))
     for seed in range(3000):
-        batch = draw(weights, 9, pool, np.random.default_rng(seed))
+        batch = sample_battles(weights, 9, pool, np.random.default_rng(seed))
         assert len(batch) == 9
         times[batch.item, batch.pair] += 1
         told[batch.item, batch.pair] = batch.probability
@@ -58,7 +58,7 @@ def test_a_battle_is_drawn_as_often_as_it_says() -> None:
 @settings(max_examples=60, deadline=None)
 def test_tasks_and_items_get_their_share(seed: int, size: int) -> None:
     pool = pool_of()
-    batch = draw(chain([at_most(1)], pool, FLAT), size, pool, np.random.default_rng(seed))
+    batch = sample_battles(combine_strategies([limit_votes(1)], pool, FLAT), size, pool, np.random.default_rng(seed))
     assert len({*zip(batch.item.tolist(), batch.pair.tolist(), strict=True)}) == size
     by_task = np.bincount(pool.task[batch.item], minlength=3)
     by_item = np.bincount(batch.item, minlength=30)
@@ -69,13 +69,13 @@ def test_tasks_and_items_get_their_share(seed: int, size: int) -> None:
 def test_no_step_picks_one_pair_for_ever() -> None:
     """100 items of 210 pairs and 50 draws: the step is two items long, and still many pairs come up."""
     pool = Pool(np.ones((100, 21)), np.ones((100, 21), bool), np.zeros(100, np.int64), np.zeros((100, 210), np.int16))
-    batch = draw(np.ones((100, 210)), 50, pool, np.random.default_rng(0))
+    batch = sample_battles(np.ones((100, 210)), 50, pool, np.random.default_rng(0))
     assert len(set(batch.pair.tolist())) > 30
 
 
 def test_more_than_there_is_gives_all_once() -> None:
     pool = pool_of(5, 3, 1)
-    batch = draw(np.ones((5, 3)), 100, pool, np.random.default_rng(0))
+    batch = sample_battles(np.ones((5, 3)), 100, pool, np.random.default_rng(0))
     assert len(batch) == 15
     assert (batch.probability == 1).all()
 
@@ -84,11 +84,11 @@ def test_nothing_to_draw() -> None:
     pool = pool_of()
     rng = np.random.default_rng(0)
     with pytest.raises(UserError, match="budget is zero"):
-        draw(np.ones((30, 6)), 0, pool, rng)
+        sample_battles(np.ones((30, 6)), 0, pool, rng)
     with pytest.raises(UserError, match="no battle left"):
-        draw(np.zeros((30, 6)), 5, pool, rng)
+        sample_battles(np.zeros((30, 6)), 5, pool, rng)
     with pytest.raises(UserError, match="let nothing through"):
-        chain([gated(Gates(2000, 1))], pool, FLAT)
+        combine_strategies([require_gates(Gates(2000, 1))], pool, FLAT)
     with pytest.raises(UserError, match="too few to calibrate"):
         fit_curve(np.arange(1, 20.0), np.ones(19))
     with pytest.raises(UserError, match="routes nothing"):
@@ -128,10 +128,10 @@ def test_a_gate_alone_comes_as_near_to_the_rate_as_ties_allow() -> None:
 def test_asked_items_and_other_models_stand_back() -> None:
     pool = pool_of()
     pool.asked[0, 2] = 3
-    assert fair_to_items(pool, FLAT)[0, 0] == 0.25
-    assert fair_to_items(pool, FLAT)[1, 0] == 1.0
-    assert at_most(3)(pool, FLAT)[0].tolist() == [1, 1, 0, 1, 1, 1]
-    kept = only_with([3])(pool, FLAT)[0]
+    assert item_fairness(pool, FLAT)[0, 0] == 0.25
+    assert item_fairness(pool, FLAT)[1, 0] == 1.0
+    assert limit_votes(3)(pool, FLAT)[0].tolist() == [1, 1, 0, 1, 1, 1]
+    kept = restrict_to_models([3])(pool, FLAT)[0]
     assert [bool(x) for x in kept] == [3 in pair for pair in zip(pool.left, pool.right, strict=True)]
 
 
@@ -203,8 +203,8 @@ def test_a_model_that_wins_everything_sets_the_figure_alone() -> None:
 
 
 def _belief(votes: VoteBatch) -> Belief:
-    found = correct(votes)
-    drawn = boards(votes, found, 2000)
+    found = fit_corrected(votes)
+    drawn = draw_boards(votes, found, 2000)
     return Belief(found.theta[0], found.covariance[0], 0.4, float(found.dispersion[0]), boards=drawn)
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from imarena.core.errors import UserError
-from imarena.ranking import Battles, Codes, Options, rank_battles
+from imarena.ranking import Battles, CodedColumn, Options, rank_battles
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.corrected import Scale, corrected_board
 from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.ranking.likelihood.corrected import VoteBatch, correct, refit
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected import VoteBatch, fit_corrected, refit_strengths
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 
 M = 6
 TRUE = np.linspace(1.2, -1.2, M)
@@ -30,16 +30,16 @@ def order(theta: np.ndarray) -> list[int]:
 
 def test_without_votes_the_judge_decides_and_knows_little() -> None:
     votes = ballot(0, np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0]) / 3, batch=2)
-    found = correct(votes)
+    found = fit_corrected(votes)
     assert order(found.theta[1]) == [5, 4, 3, 2, 1, 0]
-    drawn = boards(votes, found, 2000, at=1)
+    drawn = draw_boards(votes, found, 2000, at=1)
     lead = drawn[:, 5] - drawn[:, 0]
     assert 0.55 < (lead > 0).mean() < 0.95
     assert 2 < lead.std() < 8
 
 
 def test_many_votes_overrule_a_judge_that_has_it_backwards() -> None:
-    found = correct(ballot(4000, -TRUE))
+    found = fit_corrected(ballot(4000, -TRUE))
     assert order(found.theta[0]) == list(range(M))
     assert found.theta[0] - found.theta[0].mean() == pytest.approx(TRUE, abs=0.2)
 
@@ -47,8 +47,8 @@ def test_many_votes_overrule_a_judge_that_has_it_backwards() -> None:
 def test_a_right_judge_is_believed_with_few_votes() -> None:
     """Forty votes alone order the models worse than forty votes and a judge that is right."""
     votes = ballot(40, TRUE, batch=200)
-    alone = correct(VoteBatch(votes.left, votes.right, votes.points, votes.within, np.zeros((200, M))))
-    both = correct(votes)
+    alone = fit_corrected(VoteBatch(votes.left, votes.right, votes.points, votes.within, np.zeros((200, M))))
+    both = fit_corrected(votes)
     wrong = [np.mean([(np.diff(theta) > 0).sum() for theta in found.theta]) for found in (alone, both)]
     assert wrong[1] < 0.3 * wrong[0]
     assert both.spread.mean() < alone.spread.mean()
@@ -57,7 +57,7 @@ def test_a_right_judge_is_believed_with_few_votes() -> None:
 def test_one_favoured_model_is_found() -> None:
     means = TRUE.copy()
     means[-1] += 3.0
-    found = correct(ballot(1500, means, seed=2))
+    found = fit_corrected(ballot(1500, means, seed=2))
     bias = found.coefficients[0, 2:]
     assert int(np.argmin(bias)) == M - 1
     assert order(found.theta[0])[-1] == M - 1
@@ -76,26 +76,26 @@ def test_votes_routed_by_score_do_not_pull_the_board() -> None:
     close = np.abs(gap) < 0.4
     assert close.sum() > 5000
     votes = VoteBatch(left[None, close], right[None, close], points[None, close], own[None, close], TRUE[None])
-    found = correct(votes)
+    found = fit_corrected(votes)
     assert found.theta[0] - found.theta[0].mean() == pytest.approx(TRUE, abs=0.25)
-    blind = correct(VoteBatch(votes.left, votes.right, votes.points, 0 * votes.within, np.zeros((1, M))))
+    blind = fit_corrected(VoteBatch(votes.left, votes.right, votes.points, 0 * votes.within, np.zeros((1, M))))
     assert np.ptp(blind.theta[0]) < 0.4 * np.ptp(TRUE)
 
 
 def test_sides_play_no_part_and_refit_with_ones_changes_nothing() -> None:
     votes = ballot(300, TRUE[::-1].copy(), seed=3)
     swapped = VoteBatch(votes.right, votes.left, 1 - votes.points, -votes.within, votes.means)
-    found = correct(votes)
-    assert correct(swapped).theta == pytest.approx(found.theta, abs=1e-6)
-    assert refit(votes, found, np.ones((1, 300))) == pytest.approx(found.theta, abs=0.05)
+    found = fit_corrected(votes)
+    assert fit_corrected(swapped).theta == pytest.approx(found.theta, abs=1e-6)
+    assert refit_strengths(votes, found, np.ones((1, 300))) == pytest.approx(found.theta, abs=0.05)
 
 
 def held(votes: VoteBatch, truth: np.ndarray) -> float:
     """Share of the differences (B, pairs) inside their 95 % intervals."""
-    found, one, other = correct(votes), *np.triu_indices(truth.shape[1], 1)
+    found, one, other = fit_corrected(votes), *np.triu_indices(truth.shape[1], 1)
     inside = []
     for at, true in enumerate(truth):
-        drawn = boards(votes, found, 1000, at=at)
+        drawn = draw_boards(votes, found, 1000, at=at)
         low, high = np.quantile(drawn[:, one] - drawn[:, other], [0.025, 0.975], axis=0)
         inside.append((low <= true[one] - true[other]) & (true[one] - true[other] <= high))
     return float(np.mean(inside))
@@ -121,8 +121,8 @@ def test_a_model_that_wins_everything_is_surely_ahead_and_nobody_knows_how_far()
     right[0, 30:] = (left[0, 30:] + rng.integers(1, M - 1, size=120) - 1) % (M - 1) + 1
     points = np.where(right == 0, 0.0, rng.integers(2, size=(1, 150)))
     votes = VoteBatch(left, right, points, np.zeros((1, 150)), np.zeros((1, M)))
-    found = correct(votes)
-    lead = boards(votes, found, 4000) @ np.array([1.0, *[-1 / (M - 1)] * (M - 1)])
+    found = fit_corrected(votes)
+    lead = draw_boards(votes, found, 4000) @ np.array([1.0, *[-1 / (M - 1)] * (M - 1)])
     low, middle, high = np.quantile(lead, [0.025, 0.5, 0.975])
     assert low > 1.5
     assert high - middle > 1.5 * (middle - low)
@@ -134,8 +134,8 @@ def test_draws_agree_with_a_plain_walk_over_the_same_posterior() -> None:
     rng = np.random.default_rng(8)
     means = rng.normal(0, 0.5, M)
     votes = ballot(60, means, seed=8, truth=2 * TRUE)
-    found = correct(votes)
-    drawn = boards(votes, found, 20_000)
+    found = fit_corrected(votes)
+    drawn = draw_boards(votes, found, 20_000)
     walked = walk(votes, means, float(found.dispersion[0]))
     for share in (0.025, 0.5, 0.975):
         ours, theirs = (np.quantile(sample[:, 0] - sample[:, 3], share) for sample in (drawn, walked))
@@ -194,13 +194,13 @@ def test_votes_of_next_to_no_weight_are_as_good_as_not_there() -> None:
 
 def test_votes_without_ties_count_as_coins() -> None:
     """A fit that shrinks must not pass for votes that are surer than coins; only ties are."""
-    found = correct(ballot(400, TRUE, truth=3 * TRUE))
+    found = fit_corrected(ballot(400, TRUE, truth=3 * TRUE))
     assert found.dispersion[0] > 0.98
     votes = ballot(400, TRUE)
     tied = VoteBatch(
         votes.left, votes.right, np.where(np.arange(400) % 2, 0.5, votes.points), votes.within, votes.means
     )
-    assert 0.4 < correct(tied).dispersion[0] < 0.6
+    assert 0.4 < fit_corrected(tied).dispersion[0] < 0.6
 
 
 def battles(n: int = 300, *, votes: bool = True, scores: bool = True) -> Battles:
@@ -212,7 +212,7 @@ def battles(n: int = 300, *, votes: bool = True, scores: bool = True) -> Battles
     points = rng.random(n) < 1 / (1 + np.exp(TRUE[right] - TRUE[left]))
     return Battles(
         models=tuple("abcdef"), left=left, right=right, outcome=np.where(points, 0, 2).astype(np.int8), judged=judged,
-        item=Codes((np.arange(n) % 40).astype(np.int32), tuple(str(k) for k in range(40))),
+        item=CodedColumn((np.arange(n) % 40).astype(np.int32), tuple(str(k) for k in range(40))),
         score_left=np.where(judged, quality[left], np.nan) if scores else None,
         score_right=np.where(judged, quality[right], np.nan) if scores else None,
     )  # fmt: skip
@@ -276,5 +276,5 @@ def test_a_narrow_gate_seldom_turns_the_board_upside_down() -> None:
     within = rng.uniform(-0.2, 0.2, usual.shape) - usual
     won = rng.random(usual.shape) < 1 / (1 + np.exp(-(1.2 * usual + 0.5 * within)))
     points = np.where(rng.random(usual.shape) < 0.85, 0.5, won)
-    found = correct(VoteBatch(left, right, points, within, np.repeat(means[None], worlds, axis=0)))
+    found = fit_corrected(VoteBatch(left, right, points, within, np.repeat(means[None], worlds, axis=0)))
     assert np.mean(found.theta @ means < 0) < 0.015  # with slopes of their own: .035

@@ -6,7 +6,7 @@ from scipy import stats
 
 from imarena.ranking import Battles, Options
 from imarena.ranking.boards.calibrated import calibrated_board
-from imarena.ranking.pairs import differences, ends
+from imarena.ranking.pairs import differences, percentile_ends
 
 TRUE = np.array([0.6, 0.2, -0.1, -0.7])
 PER_LOG = 400 / np.log(10)
@@ -40,7 +40,7 @@ def coverage(simulations: int, rounds: int) -> tuple[int, int]:
 @pytest.mark.parametrize("rounds", [39, 199, 1000])
 def test_ends_hold_as_many_new_draws_as_they_say(rounds: int) -> None:
     """Of uniform draws the ends stand at .025 and .975 on average, however few the rounds are."""
-    found = ends(np.random.default_rng(0).random((rounds, 20_000)), 0.95)
+    found = percentile_ends(np.random.default_rng(0).random((rounds, 20_000)), 0.95)
     assert (found[1] - found[0]).mean() == pytest.approx(0.95, abs=0.002)
 
 

@@ -25,9 +25,9 @@ from imarena.studio import (
     render_scene,
     true_quality,
 )
-from imarena.studio.canvases import decoded
+from imarena.studio.canvases import decode_pixels
 from imarena.studio.photos import LICENCE_ADDRESSES, photo_bytes
-from imarena.studio.render import encoded
+from imarena.studio.render import encode_pixels
 
 FOLDER = files("imarena.studio").joinpath("photographs")
 
@@ -157,7 +157,7 @@ def test_oracle_known_answers(key: str) -> None:
     assert after is not None
     assert true_quality(key, render_picture(after)).score > 0.95
     noise = np.random.default_rng(0).integers(0, 256, render_scene(after).pixels.shape, dtype=np.uint8)
-    assert true_quality(key, encoded(noise)).score < 0.25
+    assert true_quality(key, encode_pixels(noise)).score < 0.25
     if entry.scene is not None:
         unchanged = true_quality(key, render_picture(entry.scene))
         assert unchanged.made < 0.05
@@ -170,7 +170,7 @@ def test_oracle_grows_with_the_share_of_the_change() -> None:
         render_scene(scene).pixels.astype(float) for scene in (entry.scene_after(0), entry.scene_after(1)) if scene
     )
     scores = [
-        true_quality(entry.key, encoded(np.asarray(before + share * (after - before), np.uint8))).score
+        true_quality(entry.key, encode_pixels(np.asarray(before + share * (after - before), np.uint8))).score
         for share in (0.0, 0.25, 0.5, 0.75, 1.0)
     ]
     assert scores == sorted(scores)
@@ -201,7 +201,7 @@ def test_recognition_survives_wrapping_joining_and_rewriting() -> None:
     assert rewritten.entry.key == chain.key
     assert recognise_request("do something nice", ()) is None
     stranger = np.full((300, 300, 3), (0, 255, 0), np.uint8)
-    assert recognise_request("do something nice", (encoded(stranger),)) is None
+    assert recognise_request("do something nice", (encode_pixels(stranger),)) is None
 
 
 def plain_drawing(key: str) -> bytes:
@@ -209,7 +209,7 @@ def plain_drawing(key: str) -> bytes:
     scene = entry_of(key).scene
     assert scene is not None
     fields = cv2.resize(render_scene(scene).pixels, (4, 6), interpolation=cv2.INTER_AREA)
-    return encoded(np.asarray(cv2.resize(fields, (640, 512), interpolation=cv2.INTER_NEAREST), np.uint8))
+    return encode_pixels(np.asarray(cv2.resize(fields, (640, 512), interpolation=cv2.INTER_NEAREST), np.uint8))
 
 
 @pytest.mark.parametrize("words", ["make it night", "Switch the lamp on.", "Remove the blue bench."])
@@ -219,12 +219,14 @@ def test_a_plain_drawing_is_no_scene_of_ours(words: str, key: str) -> None:
 
 
 def worn(data: bytes, how: str) -> bytes:
-    pixels = decoded(data)
+    pixels = decode_pixels(data)
     if how == "small":
-        return encoded(np.asarray(cv2.resize(pixels, None, fx=0.3, fy=0.3, interpolation=cv2.INTER_AREA), np.uint8))
+        return encode_pixels(
+            np.asarray(cv2.resize(pixels, None, fx=0.3, fy=0.3, interpolation=cv2.INTER_AREA), np.uint8)
+        )
     if how == "noise":
         noise = np.random.default_rng(0).normal(0, 30, pixels.shape)
-        return encoded(np.asarray(np.clip(pixels + noise, 0, 255), np.uint8))
+        return encode_pixels(np.asarray(np.clip(pixels + noise, 0, 255), np.uint8))
     sink = BytesIO()
     Image.fromarray(pixels).save(sink, "JPEG", quality=25)
     return sink.getvalue()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from imarena.core.errors import UserError
 from imarena.language import lexicon
-from imarena.vision import BASIC_COLOURS, basic_names, basic_of, is_named, likeness
+from imarena.vision import BASIC_COLOURS, basic_colour, basic_names, colour_likeness, is_named
 from imarena.vision.colour import rgb_of, to_oklab
 from imarena.vision.frame import frame_of
 from tests.unit.vision.pictures import with_disc
@@ -28,8 +28,8 @@ def test_plain_colours_have_their_name(rgb: tuple[int, int, int], name: str) -> 
 
 def test_every_word_of_the_lexicon_has_a_basic_colour_and_likes_itself() -> None:
     for word in lexicon().colours:
-        assert basic_of(word) in BASIC_COLOURS
-        assert float(likeness(np.asarray(rgb_of(word)[None, :], dtype=np.float32), word)[0]) > 0.95
+        assert basic_colour(word) in BASIC_COLOURS
+        assert float(colour_likeness(np.asarray(rgb_of(word)[None, :], dtype=np.float32), word)[0]) > 0.95
 
 
 def test_oklab_of_white_and_black() -> None:
@@ -38,7 +38,7 @@ def test_oklab_of_white_and_black() -> None:
 
 
 def test_hex_colours_are_named_by_their_look() -> None:
-    assert basic_of("#0a10ee") == "blue"
+    assert basic_colour("#0a10ee") == "blue"
 
 
 def test_an_unknown_colour_raises() -> None:

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.options import pairs
+from imarena.cli.options import parse_pairs
 
 if TYPE_CHECKING:
     from imarena.workflows.editing import AgentRun
@@ -51,7 +51,7 @@ def command(
     said: dict[str, Any] = {"judge": judge, **({"mind": mind} if mind != "builtin" else {})}
     if not best_of:
         said["steps"] = steps
-    wish = EditorArguments({**said, **read_values(pairs(option))}, trust)
+    wish = EditorArguments({**said, **read_values(parse_pairs(option))}, trust)
     words, pictures = _sorted_out(instruction, source or [])
     with workspace_for(session(context).workspace) as workspace:
         done = run_agent(workspace, wrapped, pictures, words, output, wish, None if seed < 0 else seed)

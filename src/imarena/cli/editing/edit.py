@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session, stderr
-from imarena.cli.options import pairs
+from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
-from imarena.cli.questions.judging_options import duration
+from imarena.cli.questions.judging_options import duration_text
 from imarena.core import UserError, counted, plural
 from imarena.core.records import Mode
 
@@ -57,11 +57,11 @@ def command(
     from imarena.workflows.editing import (
         EditSettings,
         add_studio,
+        check_same_variant,
         choose_items,
         edit_items,
         estimate_edits,
         in_modes,
-        refuse_mixing,
         sheet_path,
     )
     from imarena.workflows.wiring import EditorArguments, read_values, wire_editors
@@ -74,7 +74,7 @@ def command(
             raise UserError("No editor was named.", hint="Name one with --editor NAME; --list shows them.")
         budget = None if max_cost_usd is None else Budget(max_cost_usd)
         editors = wire_editors(
-            workspace, editor, EditorArguments(read_values(pairs(option)), trust, as_.strip()), budget
+            workspace, editor, EditorArguments(read_values(parse_pairs(option)), trust, as_.strip()), budget
         )
         if studio:
             add_studio(workspace, tuple(items) if items else None)
@@ -91,7 +91,7 @@ def command(
             modes, samples, None if seed < 0 else seed, concurrency, wrap=wrap, checks=checks, sheet=sheet
         )
         if not mixed and not dry_run:
-            refuse_mixing(workspace, editors, settings)
+            check_same_variant(workspace, editors, settings)
         estimates = estimate_edits(workspace, chosen, editors, settings)
         report = None
         shown = sheet_path(workspace) if sheet and not dry_run else None
@@ -130,7 +130,7 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
     for found in estimates:
         known = "free" if found.cost_usd == 0 else f"about {found.cost_usd or 0:,.4f} USD"
         cost = "cost not known" if found.cost_usd is None else known
-        took = "" if found.seconds is None else f", about {duration(found.seconds)}"
+        took = "" if found.seconds is None else f", about {duration_text(found.seconds)}"
         counts = f"{counted(found.new, 'edit')} to make, {found.done_before:,} done before"
         console.print(f"[bold]{escape(found.editor)}[/]: {counts}; {cost}{took}")
         console.print("  " + escape(found.basis), style="dim", highlight=False)
@@ -155,7 +155,9 @@ def _show(console: Console, report: Any, drivers: dict[str, Any]) -> None:
         console.print(f"{name}: {told}" + (f"; {flags}" if flags else ""), markup=False)
     cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
     made = report.outputs.get("ok", 0)
-    console.print(f"{made:,} made, {report.done_before:,} done before{cost}, {duration(report.seconds)}", markup=False)
+    console.print(
+        f"{made:,} made, {report.done_before:,} done before{cost}, {duration_text(report.seconds)}", markup=False
+    )
     if report.cut_off:
         told = "later turn was" if report.cut_off == 1 else "later turns were"
         console.print(f"{report.cut_off:,} {told} not tried: the turn before has no picture", markup=False)

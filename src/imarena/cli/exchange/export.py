@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, session
-from imarena.cli.options import pairs
+from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
 
 
@@ -26,7 +26,7 @@ def command(
 
     write = WRITERS.get(format_name)
     with open_workspace(session(context).workspace) as workspace, progress_bars("export") as tell:
-        skips = export_records(workspace, write, directory, options=pairs(option), progress=tell)
+        skips = export_records(workspace, write, directory, options=parse_pairs(option), progress=tell)
     lacking = [skip for skip in skips if not skip.by_format]
     beyond = [skip for skip in skips if skip.by_format]
     document = {

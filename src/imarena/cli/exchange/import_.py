@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, fail, session, show_names
-from imarena.cli.options import pairs
+from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 from imarena.workflows.exchange import ImportReport
@@ -52,7 +52,7 @@ def command(
     with open_workspace(session(context).workspace) as workspace, progress_bars("import") as tell:
         place = download(path, workspace.root / "downloads") if is_hub(path) else Path(path)
         report = import_records(
-            workspace, read, format_name=format_name, path=place, options=pairs(option), progress=tell
+            workspace, read, format_name=format_name, path=place, options=parse_pairs(option), progress=tell
         )
     emit(context, report.to_json(), lambda console: _show(console, report))
     if report.skipped:

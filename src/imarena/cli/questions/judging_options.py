@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from imarena.cli.console import Exit, emit, session, show_names, stderr
-from imarena.cli.options import pairs
+from imarena.cli.options import parse_pairs
 from imarena.core import counted
 
 Judges = Annotated[
@@ -70,7 +70,7 @@ class ChosenOptions:
             self.model,
             tuple(self.api_key_env or ()),
             self.concurrency,
-            read_values(pairs(self.option)),
+            read_values(parse_pairs(self.option)),
         )
 
     def budget(self) -> Any:
@@ -145,8 +145,8 @@ def run_judging(
         jobs = plan(workspace, asked.chosen.words(), asked.chosen.budget())
         estimates = [job.estimate for job in jobs]
         reports = []
-        if go_on(context, asked.chosen, estimates):
-            with watching() as watch:
+        if confirm_estimate(context, asked.chosen, estimates):
+            with progress_display() as watch:
                 reports = ask_jobs(workspace, jobs, watch=watch)
     document = {
         "dry_run": asked.dry_run,
@@ -155,7 +155,7 @@ def run_judging(
     }
     if rounds:
         document["rounds"] = [job.rounds for job in jobs]
-    finish(context, document, reports, asked.dry_run)
+    finish_run(context, document, reports, asked.dry_run)
 
 
 USES = {"pointwise": "judge", "pairwise": "battle", "both": "judge, battle"}
@@ -174,7 +174,7 @@ def list_judges(context: typer.Context) -> None:
     emit(context, known, lambda console: show_names(console, known))
 
 
-def go_on(context: typer.Context, chosen: ChosenOptions, estimates: list[Any]) -> bool:
+def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: list[Any]) -> bool:
     """Print the estimate on stderr and, where money may be spent, ask. False: not now."""
     console = stderr()
     for found in estimates:
@@ -200,12 +200,12 @@ def show_estimate(console: Console, found: Any) -> None:
         parts.append(f"{found.input_tokens:,} tokens in, {found.output_tokens:,} out")
         parts.append("cost not known" if found.cost_usd is None else f"about {found.cost_usd:,.4f} USD")
     if found.seconds is not None:
-        parts.append("under a second" if found.seconds < 0.5 else f"about {duration(found.seconds)}")
+        parts.append("under a second" if found.seconds < 0.5 else f"about {duration_text(found.seconds)}")
     for line, style in ((", ".join(parts), ""), ("; ".join(found.basis), "dim")):
         console.print(Padding(Text(line, style=style), (0, 0, 0, 2), expand=False))
 
 
-def duration(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Seconds in words of fitting size."""
     if seconds < 90:
         return f"{seconds:.0f} s"
@@ -213,13 +213,13 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def watching() -> Iterator[Callable[[Any, int, int], None]]:
+def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
     """A bar on stderr with rate, cost and failures; where stderr is no terminal, a line now and then."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from imarena.cli.progress import lines
+    from imarena.cli.progress import progress_lines
 
-    console, line = stderr(), lines()
+    console, line = stderr(), progress_lines()
     bars = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -248,7 +248,7 @@ def watching() -> Iterator[Callable[[Any, int, int], None]]:
         yield watch
 
 
-def finish(
+def finish_run(
     context: typer.Context,
     document: dict[str, Any],
     reports: list[Any],
@@ -275,7 +275,7 @@ def _show(console: Console, reports: list[Any], dry_run: bool) -> None:
     for report in reports:
         counts = ", ".join(f"{number:,} {status}" for status, number in sorted(report.judgments.items())) or "none new"
         cost = f"; {report.cost_usd:.4f} USD" if report.cost_usd else ""
-        took = f"; {duration(report.seconds)}" if report.seconds >= 1 else ""
+        took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
         again = f" ({report.shared:,} more by the same pixels)" if report.shared else ""
         console.print(f"{report.judge}: {counts}{again}; {report.done_before:,} done before{cost}{took}", markup=False)
         for error, number in report.errors.most_common(3):

@@ -7,24 +7,24 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import session
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.questions import judging_options
 
 SHOWN = 5
 
 
 def command(
     context: typer.Context,
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
-    datasets: asking.Datasets = None,
-    tasks: asking.Tasks = None,
-    concurrency: asking.Concurrency = None,
-    max_cost_usd: asking.MaxCost = None,
-    option: asking.Option = None,
-    yes: asking.Yes = False,
-    dry_run: asking.DryRun = False,
+    endpoint: judging_options.EndpointName = "",
+    base_url: judging_options.BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
+    datasets: judging_options.Datasets = None,
+    tasks: judging_options.Tasks = None,
+    concurrency: judging_options.Concurrency = None,
+    max_cost_usd: judging_options.MaxCost = None,
+    option: judging_options.Option = None,
+    yes: judging_options.Yes = False,
+    dry_run: judging_options.DryRun = False,
 ) -> None:
     """List the things that a correct output shows, for raters to tick and judges to see.
 
@@ -32,27 +32,27 @@ def command(
     instruction names. Resumes: what was listed is not asked again; failures are.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.questions import list_objects, lists, plan_objects
+    from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister
 
-    chosen = asking.ChosenOptions(
+    chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     with open_workspace(session(context).workspace) as workspace:
         wired = wire_lister(workspace.settings, chosen.words(), chosen.budget())
         job = plan_objects(workspace, wired, datasets=datasets, tasks=tasks, concurrency=concurrency)
         reports = []
-        if asking.go_on(context, chosen, [job.estimate]):
-            with asking.watching() as watch:
+        if judging_options.confirm_estimate(context, chosen, [job.estimate]):
+            with judging_options.progress_display() as watch:
                 reports = [list_objects(workspace, job, watch=watch)]
-        found = lists(workspace, datasets=datasets, tasks=tasks)
+        found = shown_object_lists(workspace, datasets=datasets, tasks=tasks)
     document = {
         "dry_run": dry_run,
         "estimates": [job.estimate.to_json()],
         "reports": [report.to_json() for report in reports],
         "lists": found,
     }
-    asking.finish(context, document, reports, dry_run, more=lambda console: _show(console, found))
+    judging_options.finish_run(context, document, reports, dry_run, more=lambda console: _show(console, found))
 
 
 def _show(console: Console, found: list[dict[str, Any]]) -> None:

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from imarena.cli.console import emit, session
-from imarena.cli.options import pairs
+from imarena.cli.options import parse_pairs
 from imarena.cli.progress import progress_bars
 from imarena.core import counted
 
@@ -23,11 +23,11 @@ def command(
 ) -> None:
     """Read stored replies again with the present parser: nothing is asked, nothing is paid, old readings stay."""
     from imarena.storage import open_workspace
-    from imarena.workflows.questions import reread
+    from imarena.workflows.questions import reparse_replies
     from imarena.workflows.wiring import read_values
 
     with open_workspace(session(context).workspace) as workspace, progress_bars("reparse") as tell:
-        report = reread(workspace, judge, options=read_values(pairs(option)), progress=tell)
+        report = reparse_replies(workspace, judge, options=read_values(parse_pairs(option)), progress=tell)
 
     def show(console: Console) -> None:
         console.print(

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress_bars
-from imarena.cli.questions.judging_options import duration
+from imarena.cli.questions.judging_options import duration_text
 from imarena.core import counted
 
 SHOWN = 40
@@ -20,15 +20,15 @@ def command(context: typer.Context) -> None:
     Resumes: a picture that was read is not read again. No network and no model: the OCR is in the package.
     """
     from imarena.storage import open_workspace
-    from imarena.workflows.questions import findings, scan
+    from imarena.workflows.questions import findings, scan_images
 
     with open_workspace(session(context).workspace) as workspace:
         with progress_bars("scan") as tell:
-            report = scan(workspace, progress=tell)
+            report = scan_images(workspace, progress=tell)
         found = findings(workspace)
 
     def show(console: Console) -> None:
-        took = f"; {duration(report.seconds)}" if report.seconds >= 1 else ""
+        took = f"; {duration_text(report.seconds)}" if report.seconds >= 1 else ""
         console.print(f"{counted(report.read['ok'], 'picture')} read, {report.done_before:,} before{took}")
         for error, number in report.errors.most_common(3):
             console.print(f"  {number:,} x {error}", markup=False, highlight=False)

@@ -97,7 +97,7 @@ def invite(
     """Make an invitation link. It is told once; only its hash is kept."""
     from imarena.storage import access, open_workspace
     from imarena.workflows.rating import get_campaign, need_named, offer_missing
-    from imarena.workflows.serving import USUAL, served_at
+    from imarena.workflows.serving import USUAL, find_server_address
 
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
@@ -110,7 +110,7 @@ def invite(
             workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name or rater,
             days=days, max_people=people, person_param=person_param, rater_id=rater or None,
         )  # fmt: skip
-    here = address or served_at(session(context).workspace)
+    here = address or find_server_address(session(context).workspace)
     link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{secret}"
     document = {
         "invitation_id": identity, "campaign_id": found.campaign_id, "rater_id": rater or None, "link": link,

@@ -109,16 +109,16 @@ def known(
 ) -> None:
     """Tasks with known answers, as `campaign create --settings` takes them: from votes that agree, or from a table."""
     from imarena.storage import open_workspace
-    from imarena.workflows.rating import from_table, from_votes
+    from imarena.workflows.rating import known_tasks_from_table, known_tasks_from_votes
 
     if kind not in ("preference", "rating", "yes_no"):
         fail(f"There are no known answers for the kind '{kind}'.", hint="Choose preference, rating or yes_no.")
     text = _words(table)
     with open_workspace(session(context).workspace) as workspace:
         found = (
-            from_table(workspace, kind, text)
+            known_tasks_from_table(workspace, kind, text)
             if text is not None
-            else from_votes(workspace, kind, (), least_votes, least_share)
+            else known_tasks_from_votes(workspace, kind, (), least_votes, least_share)
         )
     problems = sentences(found.notices)
     document = {

@@ -31,7 +31,7 @@ def command(
 ) -> None:
     """The whole path on the bundled benchmark, offline: items, outputs, judgments, battles, ranking, report."""
     from imarena.workflows.demo import demo, next_steps
-    from imarena.workflows.serving import first_campaign, need_port, need_web, serving_beside
+    from imarena.workflows.serving import first_campaign, need_port, need_web, run_background_server
 
     if serve:
         need_web()  # before the work, not after it
@@ -49,7 +49,7 @@ def command(
 
         def ready(workspace: "Workspace") -> None:
             first_campaign(workspace)
-            servers.append(stack.enter_context(serving_beside(directory, port=port, say=say)))
+            servers.append(stack.enter_context(run_background_server(directory, port=port, say=say)))
 
         with progress_bars("demo") as tell:
             done = demo(directory, full=full, progress=tell, ready=ready if serve else None)

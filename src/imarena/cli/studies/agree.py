@@ -43,22 +43,23 @@ def command(
     latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX.")] = False,
 ) -> None:
     """Agreement among raters: Krippendorff's alpha, kappa and raw agreement, per criterion and group."""
-    from imarena.agreement import agree, only_fitting
+    from imarena.agreement import filter_ratings, measure_agreement
 
     options = {
         "by": tuple(by or ()), "rounds": rounds, "seed": seed, "leave_one_out": leave_one_out,
-        "order": tuple(word.strip() for word in order.split(",") if word.strip()), "recipe": recipe(average),
+        "order": tuple(word.strip() for word in order.split(",") if word.strip()), "recipe": find_recipe(average),
         "pairs": rater_pairs,
     }  # fmt: skip
     if from_file is not None:
         refuse_with_table({"--what": what != "all"})
     read = [_read(from_file)] if from_file is not None else _workspace(session(context).workspace, what)
     if only:
-        read = only_fitting(read, only)
+        read = filter_ratings(read, only)
     # A group column or an order of ratings need not fit the votes beside them.
-    documents = [agree(read[0], **options).to_json()]
+    documents = [measure_agreement(read[0], **options).to_json()]
     documents += [
-        agree(columns, **options | {"order": (), "by": _fitting(columns, by)}).to_json() for columns in read[1:]
+        measure_agreement(columns, **options | {"order": (), "by": _fitting(columns, by)}).to_json()
+        for columns in read[1:]
     ]
     tables = [table for document in documents for table in _tables(document)]
     document = documents[0] | ({"votes": documents[1]} if documents[1:] else {})
@@ -113,7 +114,7 @@ def _tables(document: dict[str, Any]) -> list[Table]:
     return [*tables, _raters(document, names)]
 
 
-def recipe(name: str) -> Any:
+def find_recipe(name: str) -> Any:
     """A recipe for averages, by name."""
     from imarena.stats import RECIPES
 

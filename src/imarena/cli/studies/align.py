@@ -7,7 +7,7 @@ import typer
 
 from imarena.cli.console import emit, print_tables, session, warn
 from imarena.cli.options import refuse_with_table
-from imarena.cli.studies.agree import recipe
+from imarena.cli.studies.agree import find_recipe
 from imarena.cli.studies.align_tables import score_tables, verdict_tables
 from imarena.core import ROUNDS, SEED, UserError
 from imarena.reports.tables import Table, write_csv
@@ -70,7 +70,7 @@ def command(
         tables = verdict_tables(document, groups)
     else:
         options = {
-            "by": groups, "average": recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
+            "by": groups, "average": find_recipe(average), "lower_is_better": frozenset(lower_is_better or ()),
             "score_range": dict(_judge_range(text) for text in score_range or []),
             "rating_range": _range(rating_range) if rating_range else None, "leave_one_out": leave_one_out,
             "pairs": pairs, "gaps": _edges(gaps), "compare": compare, "rounds": rounds, "seed": seed,
@@ -133,9 +133,9 @@ def _both_battles(from_file: Path, against: Path) -> bool:
 
 
 def _scores(from_file: Path, against: Path, options: dict[str, Any]) -> dict[str, Any]:
-    from imarena.agreement import AlignOptions, align, only, ratings_from_file, scores_from_file
+    from imarena.agreement import AlignOptions, align, filter_rows, ratings_from_file, scores_from_file
 
-    ratings = only(ratings_from_file(against), options.pop("only"))
+    ratings = filter_rows(ratings_from_file(against), options.pop("only"))
     return align(scores_from_file(from_file), ratings, AlignOptions(**options)).to_json()
 
 

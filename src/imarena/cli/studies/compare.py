@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress_bars
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.questions import judging_options
 from imarena.core import UserError
 from imarena.core.notices import sentences
 from imarena.reports import columns
@@ -37,23 +37,23 @@ def command(
     old_name: Annotated[str, typer.Option("--old-name", help="What OLD is called; else its folder's name.")] = "",
     new_name: Annotated[str, typer.Option("--new-name", help="What NEW is called; else its folder's name.")] = "",
     top: Annotated[int, typer.Option("--top", min=0, help="Items to list where the two differ most.")] = 5,
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
-    repeats: asking.Repeats = 1,
-    concurrency: asking.Concurrency = None,
-    max_cost_usd: asking.MaxCost = None,
-    option: asking.Option = None,
-    yes: asking.Yes = False,
-    dry_run: asking.DryRun = False,
+    endpoint: judging_options.EndpointName = "",
+    base_url: judging_options.BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
+    repeats: judging_options.Repeats = 1,
+    concurrency: judging_options.Concurrency = None,
+    max_cost_usd: judging_options.MaxCost = None,
+    option: judging_options.Option = None,
+    yes: judging_options.Yes = False,
+    dry_run: judging_options.DryRun = False,
 ) -> None:
     """Is NEW better than OLD? Two folders of outputs, a verdict with its interval, and examples side by side.
 
     Everything is kept in --workspace DIR where one is given, so that the next run asks only what is new.
     """
     from imarena.workflows.questions import parse_orders
-    from imarena.workflows.studies import bring_in, compare, name_sides, plan_comparison, write_comparison
+    from imarena.workflows.studies import compare, import_folders, name_sides, plan_comparison, write_comparison
 
     if items is None:
         raise UserError(
@@ -61,13 +61,13 @@ def command(
             hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
-    chosen = asking.ChosenOptions(
+    chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     sides = name_sides(old, new, old_name, new_name)
     with _workspace(session(context).workspace) as workspace:
         with progress_bars("compare") as tell:
-            imported = bring_in(workspace, items, sides, progress=tell)
+            imported = import_folders(workspace, items, sides, progress=tell)
         _check_keys(imported, workspace, sides)
         job = plan_comparison(
             workspace,
@@ -79,12 +79,12 @@ def command(
             orders=parse_orders(orders),
             repeats=repeats,
         )
-        if not asking.go_on(context, chosen, [job.estimate]):
+        if not judging_options.confirm_estimate(context, chosen, [job.estimate]):
             emit(
                 context, {"dry_run": True, "estimate": job.estimate.to_json()}, lambda c: c.print("Nothing was asked.")
             )
             return
-        with asking.watching() as watch:
+        with judging_options.progress_display() as watch:
             found, done = compare(workspace, sides, job, imported, watch=watch)
         page = write_comparison(workspace, found, report)
     document = {**found.to_json(top=max(top, 10)), "missing": done.missing, "report": str(page)}
@@ -123,13 +123,13 @@ def _check_keys(imported: Any, workspace: Any, sides: Any) -> None:
 
 
 def _show(console: Console, found: Any, top: int, page: Path) -> None:
-    from imarena.workflows.studies import differ_most, next_words, task_table, verdict_sentence
+    from imarena.workflows.studies import largest_differences, next_step_text, task_table, verdict_sentence
 
     verdict, sides = found.verdict, found.sides
     style = "bold green" if verdict.settled else "bold yellow"
     console.print(verdict.words, style=style, markup=False)
     console.print(verdict_sentence(verdict, sides.new_name), markup=False)
-    console.print(next_words(verdict), markup=False)
+    console.print(next_step_text(verdict), markup=False)
     for text in sentences(found.notices):
         console.print(text, style="yellow", markup=False)
     for skip in found.skips[:SKIPS_SHOWN]:
@@ -138,7 +138,7 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
         console.print(f"[yellow]... and {len(found.skips) - SKIPS_SHOWN:,} more (--json lists them all)[/]")
     if found.by_task:
         print_tables(console, [task_table(found)])
-    if rows := differ_most(found.items, top):
+    if rows := largest_differences(found.items, top):
         print_tables(console, [_differences(rows, sides)])
     console.print(f"Judge: {found.judge}. Side by side: {page.resolve()}", markup=False)
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import emit, print_tables, session
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.questions import judging_options
 from imarena.cli.questions.scan import show_findings
 from imarena.core.notices import sentences
 from imarena.reports import columns, interval
@@ -26,15 +26,15 @@ def command(
     battles: Annotated[
         bool, typer.Option("--battles", help="Probe with pairs a judge that can score and compare.")
     ] = False,
-    endpoint: asking.EndpointName = "",
-    base_url: asking.BaseUrl = None,
-    model: asking.Model = "",
-    api_key_env: asking.ApiKeyEnv = None,
-    concurrency: asking.Concurrency = None,
-    option: asking.Option = None,
-    max_cost_usd: asking.MaxCost = None,
-    yes: asking.Yes = False,
-    dry_run: asking.DryRun = False,
+    endpoint: judging_options.EndpointName = "",
+    base_url: judging_options.BaseUrl = None,
+    model: judging_options.Model = "",
+    api_key_env: judging_options.ApiKeyEnv = None,
+    concurrency: judging_options.Concurrency = None,
+    option: judging_options.Option = None,
+    max_cost_usd: judging_options.MaxCost = None,
+    yes: judging_options.Yes = False,
+    dry_run: judging_options.DryRun = False,
 ) -> None:
     """How far each judge can be trusted: failures, position, consistency, people, ties, drift, injection.
 
@@ -43,9 +43,9 @@ def command(
     """
     from imarena.storage import open_workspace
     from imarena.workflows.questions import findings
-    from imarena.workflows.studies import health
+    from imarena.workflows.studies import judge_health_report
 
-    chosen = asking.ChosenOptions(
+    chosen = judging_options.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes=yes, dry_run=dry_run
     )
     with open_workspace(session(context).workspace) as workspace:
@@ -53,7 +53,7 @@ def command(
         if probe:
             found, estimates, reports = _probed(context, workspace, judge or ["builtin"], chosen, probe, battles)
         else:
-            (found, together), estimates, reports = health(workspace, judge), [], []
+            (found, together), estimates, reports = judge_health_report(workspace, judge), [], []
         words = None if probe else findings(workspace)
     document: dict[str, Any] = {"judges": [one.to_json() for one in found]}
     if together is not None:
@@ -75,13 +75,18 @@ def command(
             show_findings(console, words)
 
     if probe:
-        asking.finish(context, document, reports, dry_run, more=show)
+        judging_options.finish_run(context, document, reports, dry_run, more=show)
     else:
         emit(context, document, show)
 
 
 def _probed(
-    context: typer.Context, workspace: Any, names: list[str], chosen: asking.ChosenOptions, count: int, battles: bool
+    context: typer.Context,
+    workspace: Any,
+    names: list[str],
+    chosen: judging_options.ChosenOptions,
+    count: int,
+    battles: bool,
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """What the answers say (those of earlier calls too), what was planned, what was asked."""
     from imarena.workflows.questions import load_outputs
@@ -99,9 +104,9 @@ def _probed(
         jobs.append(plan_probe(workspace, one, board, count, battles=paired, concurrency=chosen.concurrency))
     reports: list[Any] = []
     estimates = [job.estimate for job in jobs]
-    if not asking.go_on(context, chosen, estimates):
+    if not judging_options.confirm_estimate(context, chosen, estimates):
         return [], estimates, reports
-    with asking.watching() as watch:
+    with judging_options.progress_display() as watch:
         for job in jobs:
             reports.append(run_probe(workspace, job, watch=watch))
             if reports[-1].stopped:

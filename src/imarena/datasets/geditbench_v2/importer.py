@@ -16,11 +16,11 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import ImageRef, Item, Origin, Output, Turn
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, read_jsonl
 from imarena.datasets.geditbench_v2.results import DIMENSIONS, is_result, result_judgment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, keep_file, one_line, or_skip_file
+from imarena.datasets.imported import BAD_ROW, check_storable, file_sha256, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 from imarena.datasets.taxonomy import load_taxonomy
 
@@ -45,7 +45,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             f"{path} holds nothing of GEditBench v2.", hint="Expected data/*.parquet, <Model>/<key>.png or *.jsonl."
         )
     for table in tables:
-        yield from or_skip_file(folder, folder.name(table), gallery.read_items(table))
+        yield from skip_bad_file(folder, folder.name(table), gallery.read_items(table))
     gallery.note_described()
     for file in lists:
         yield from gallery.read_list(file)
@@ -63,7 +63,7 @@ class _Gallery:
         self._folder = folder
         self._intake = intake
         self._options = options
-        self._shelf = Shelf(intake, options.get("dataset", SOURCE))
+        self._shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
         self._taxonomy = load_taxonomy("geditbench_v2")
         self._keys = set(intake.items(self._shelf.dataset))
         self._models = {editor for _, editor in intake.outputs(self._shelf.dataset)}

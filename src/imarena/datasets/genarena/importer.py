@@ -18,12 +18,12 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError, canonical_json
 from imarena.core.records import Item, JsonDict, Origin, Output, Turn
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.genarena.exporter import NAMES_FILE, write
 from imarena.datasets.genarena.logs import SOURCE, placeholder, read_experiment
 from imarena.datasets.hf_parquet import parquet_rows, picture_bytes
-from imarena.datasets.imported import BAD_ROW, file_sha256, json_facts, keep_file, one_line, or_skip_file
+from imarena.datasets.imported import BAD_ROW, file_sha256, json_facts, keep_file, one_line, skip_bad_file
 from imarena.datasets.options import check_options
 
 __all__ = ["read", "write"]
@@ -47,7 +47,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     """Import what is there of a GenArena folder. Options: dataset, subset (only this one), judge, licence."""
     check_options("genarena", options, dataset=None, subset=None, judge=None, licence=None)
     folder = Folder(path)
-    shelf = Shelf(intake, options.get("dataset", SOURCE))
+    shelf = DatasetIndex(intake, options.get("dataset", SOURCE))
     subsets = find_subsets(folder, options.get("subset"))
     if not subsets:
         raise UserError(
@@ -59,12 +59,12 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             yield Skip(folder.name(table), "", "GenArena reads only files called data-*.parquet")
         for table in subset.tables:
             items = _read_table(table, subset.name, folder, shelf, intake, options.get("licence"))
-            yield from or_skip_file(folder, folder.name(table), items)
+            yield from skip_bad_file(folder, folder.name(table), items)
         for root in subset.models:
-            yield from or_skip_file(folder, folder.name(root), _read_models(root, subset.name, folder, shelf, intake))
+            yield from skip_bad_file(folder, folder.name(root), _read_models(root, subset.name, folder, shelf, intake))
         for experiment in subset.logs:
             battles = read_experiment(experiment, subset.name, folder, shelf, options.get("judge"))
-            yield from or_skip_file(folder, folder.name(experiment), battles)
+            yield from skip_bad_file(folder, folder.name(experiment), battles)
 
 
 def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
@@ -113,7 +113,7 @@ def _inside(path: Path, wanted: str | None) -> list[Subset]:
 
 
 def _read_table(
-    path: Path, subset: str, folder: Folder, shelf: Shelf, intake: Intake, licence: str | None
+    path: Path, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake, licence: str | None
 ) -> Iterator[Importable]:
     name, sha256 = folder.name(path), file_sha256(folder.file(folder.name(path)))
     rows = parquet_rows(
@@ -166,7 +166,7 @@ def _provenance(values: Mapping[str, Any]) -> JsonDict:
     return kept
 
 
-def _read_models(root: Path, subset: str, folder: Folder, shelf: Shelf, intake: Intake) -> Iterator[Importable]:
+def _read_models(root: Path, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake) -> Iterator[Importable]:
     seen: dict[str, str] = {}
     for experiment in sorted(root.iterdir()):
         if not experiment.is_dir():
@@ -197,7 +197,7 @@ def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:
 
 
 def _read_model(
-    place: Path, model: str, subset: str, folder: Folder, shelf: Shelf, intake: Intake
+    place: Path, model: str, subset: str, folder: Folder, shelf: DatasetIndex, intake: Intake
 ) -> Iterator[Importable]:
     chosen: dict[int, Path] = {}
     for path in sorted(place.iterdir(), key=_preference):

@@ -28,7 +28,7 @@ from imarena.core.records import (
     Turn,
     now,
 )
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json, read_jsonl
 from imarena.datasets.genarena.replies import PARSER, call_status, strict_preference
 from imarena.datasets.imported import imported_work_id, one_line
@@ -47,7 +47,7 @@ class Log:
 
     subset: str
     experiment: str
-    shelf: Shelf
+    shelf: DatasetIndex
     judge: str
     prompt: str
     stamp: Moment
@@ -86,7 +86,9 @@ class _Place:
     row: str
 
 
-def read_experiment(place: Path, subset: str, folder: Folder, shelf: Shelf, judge: str | None) -> Iterator[Importable]:
+def read_experiment(
+    place: Path, subset: str, folder: Folder, shelf: DatasetIndex, judge: str | None
+) -> Iterator[Importable]:
     """Judgments of one experiment (a folder of `pk_logs`, or a single log file)."""
     battles: dict[str, Path] = {}
     audits: dict[str, Path] = {}

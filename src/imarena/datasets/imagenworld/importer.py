@@ -20,7 +20,7 @@ from typing import Any
 
 from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import ImageRef, Issue, Item, JsonDict, Judgment, Origin, Output, Rater, Turn, Vote
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, read_json
 from imarena.datasets.imagenworld.masks import segments
 from imarena.datasets.imported import check_storable, imported_work_id
@@ -42,7 +42,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     if not entries:
         raise UserError(f"{path} holds no metadata.json.", hint="Name the folder that holds the tasks' folders.")
     yield from folder.strays("*.json")
-    shelf = Shelf(intake, options.get("dataset", DATASET))
+    shelf = DatasetIndex(intake, options.get("dataset", DATASET))
     for file in folder.walk("human_eval.json"):
         if file.parent not in entries:
             reason = _unreadable(file) or "one file for all items is not read; put one into each item's folder"
@@ -55,7 +55,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 class _Entry:
     """One item's folder."""
 
-    def __init__(self, folder: Folder, directory: Path, intake: Intake, shelf: Shelf) -> None:
+    def __init__(self, folder: Folder, directory: Path, intake: Intake, shelf: DatasetIndex) -> None:
         self._folder = folder
         self._directory = directory
         self._intake = intake

@@ -21,8 +21,8 @@ from imarena.datasets.native.records import (
     FORMAT,
     KINDS,
     VERSION,
-    Admission,
-    BlobsBeside,
+    BlobWriter,
+    RecordAdmission,
     blob_path,
     new_directory,
     parse_record,
@@ -31,13 +31,13 @@ from imarena.datasets.native.records import (
 from imarena.datasets.options import check_options
 
 
-def line_of(kind: str, record: Record) -> str:
+def record_line(kind: str, record: Record) -> str:
     """One record as one line of JSON, its id beside it so that links can be followed without this package."""
     return f'{{"kind":{json.dumps(kind)},"id":{json.dumps(record_id(kind, record))},"record":{record.to_json()}}}\n'
 
 
 def parse_line(value: Mapping[str, Any]) -> Importable:
-    """The record on a line that `line_of` wrote. Raises `UserError` with the reason."""
+    """The record on a line that `record_line` wrote. Raises `UserError` with the reason."""
     if "record" not in value:
         raise UserError("the field record is missing")
     check_storable(value["record"])
@@ -49,14 +49,14 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     check_options("native", options)
     new_directory(directory)
     (directory / "records").mkdir()
-    blobs = BlobsBeside(directory, archive)
+    blobs = BlobWriter(directory, archive)
     counts: dict[str, int] = {}
     for kind, model in KINDS.items():
         count = 0
         with (directory / "records" / f"{kind}.jsonl").open("w", encoding="utf-8", newline="\n") as file:
             for record in archive.records(model):
                 yield from blobs.write(kind, record)
-                file.write(line_of(kind, record))
+                file.write(record_line(kind, record))
                 count += 1
         counts[kind] = count
     write_manifest(directory, counts)
@@ -107,7 +107,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("native", options)
     folder = Folder(path)
     counts = read_manifest(folder)
-    admission = Admission(intake, finder(folder))
+    admission = RecordAdmission(intake, blob_finder(folder))
     for kind in KINDS:
         name = f"records/{kind}.jsonl"
         file = folder.file(name)
@@ -118,7 +118,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         yield from _read_kind(file, name, counts.get(kind, 0), admission)
 
 
-def finder(folder: Folder) -> "_Finder":
+def blob_finder(folder: Folder) -> "_Finder":
     """Looks pictures up by hash below a folder."""
     return _Finder(folder)
 
@@ -131,7 +131,7 @@ class _Finder:
         return self._folder.read_bytes(blob_path(image.sha256))
 
 
-def _read_kind(file: Path, name: str, expected: int, admission: Admission) -> Iterator[Importable]:
+def _read_kind(file: Path, name: str, expected: int, admission: RecordAdmission) -> Iterator[Importable]:
     seen = 0
     for line in read_jsonl(file, name):
         if isinstance(line, Skip):

@@ -18,13 +18,13 @@ from typing import Any, TextIO
 from imarena.core import Archive, Importable, Intake, Skip, UserError
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder, read_jsonl
-from imarena.datasets.native.folder import NewerVersion, check_version, finder, line_of, parse_line
+from imarena.datasets.native.folder import NewerVersion, blob_finder, check_version, parse_line, record_line
 from imarena.datasets.native.records import (
     FORMAT,
     KINDS,
     VERSION,
-    Admission,
-    BlobsBeside,
+    BlobWriter,
+    RecordAdmission,
     images_option,
     new_directory,
     new_pictures,
@@ -41,13 +41,13 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     new_directory(directory)
     with (directory / _FILE).open("w", encoding="utf-8", newline="\n") as file:
         file.write(json.dumps({"kind": "manifest", "format": FORMAT, "version": VERSION}) + "\n")
-        beside = BlobsBeside(directory, archive)
+        beside = BlobWriter(directory, archive)
         embedded = _BlobLines(file, archive)
         blobs = beside if images == "beside" else embedded
         for kind, model in KINDS.items():
             for record in archive.records(model):
                 yield from blobs.write(kind, record)
-                file.write(line_of(kind, record))
+                file.write(record_line(kind, record))
 
 
 class _BlobLines:
@@ -73,7 +73,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     if not file.is_file():
         raise UserError(f"{path} has no {_FILE}.", hint="Name the file itself, or a folder that was exported.")
     name = folder.name(file)
-    admission = Admission(intake, finder(folder))
+    admission = RecordAdmission(intake, blob_finder(folder))
     for line in read_jsonl(file, name):
         if isinstance(line, Skip):
             yield line
@@ -92,7 +92,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
             yield Skip(name, f"line {number}", str(error).splitlines()[0])
 
 
-def _take_blob(value: Mapping[str, Any], admission: Admission) -> None:
+def _take_blob(value: Mapping[str, Any], admission: RecordAdmission) -> None:
     sha256, text = value.get("sha256"), value.get("base64")
     if not isinstance(sha256, str) or not isinstance(text, str):
         raise UserError("a blob needs sha256 and base64")

@@ -21,12 +21,12 @@ from imarena.core import Archive, Importable, Intake, Skip, UserError, counted
 from imarena.core.records import Record
 from imarena.datasets.folder import Folder
 from imarena.datasets.imported import check_storable
-from imarena.datasets.native.folder import finder, read_manifest, write_manifest
+from imarena.datasets.native.folder import blob_finder, read_manifest, write_manifest
 from imarena.datasets.native.records import (
     KINDS,
-    Admission,
-    BlobsBeside,
-    first_complaint,
+    BlobWriter,
+    RecordAdmission,
+    first_error,
     images_option,
     new_directory,
     new_pictures,
@@ -44,7 +44,7 @@ def write(directory: Path, archive: Archive, options: Mapping[str, str]) -> Iter
     """Export everything. Yields the pictures that the workspace no longer holds."""
     images = images_option("native_parquet", options)
     new_directory(directory)
-    beside = BlobsBeside(directory, archive) if images == "beside" else None
+    beside = BlobWriter(directory, archive) if images == "beside" else None
     embedded = None if beside else _BlobTable(directory / "blobs.parquet", archive)
     counts: dict[str, int] = {}
     try:
@@ -192,7 +192,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
     check_options("native_parquet", options)
     folder = Folder(path)
     counts = read_manifest(folder)
-    admission = Admission(intake, finder(folder))
+    admission = RecordAdmission(intake, blob_finder(folder))
     yield from _take_blobs(folder, admission)
     for kind, model in KINDS.items():
         name = f"{kind}.parquet"
@@ -232,7 +232,7 @@ def _rows(folder: Folder, name: str, kind: str, expected: int) -> Iterator[tuple
                     number += 1
                     yield number, row
     except (pa.ArrowException, OSError) as error:
-        yield 0, Skip(name, "", f"not a Parquet file that can be read ({first_complaint(ValueError(str(error)))})")
+        yield 0, Skip(name, "", f"not a Parquet file that can be read ({first_error(ValueError(str(error)))})")
 
 
 def _record(kind: str, model: type[Record], row: Mapping[str, Any]) -> Importable:
@@ -249,7 +249,7 @@ def _record(kind: str, model: type[Record], row: Mapping[str, Any]) -> Importabl
     return parse_record(kind, values, row.get("id"))
 
 
-def _take_blobs(folder: Folder, admission: Admission) -> Iterator[Skip]:
+def _take_blobs(folder: Folder, admission: RecordAdmission) -> Iterator[Skip]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -265,6 +265,4 @@ def _take_blobs(folder: Folder, admission: Admission) -> Iterator[Skip]:
                     else:
                         yield Skip("blobs.parquet", str(row["sha256"]), "the row has no hash or no bytes")
     except (pa.ArrowException, OSError) as error:
-        yield Skip(
-            "blobs.parquet", "", f"not a Parquet file that can be read ({first_complaint(ValueError(str(error)))})"
-        )
+        yield Skip("blobs.parquet", "", f"not a Parquet file that can be read ({first_error(ValueError(str(error)))})")

@@ -76,7 +76,7 @@ def parse_record(kind: object, body: object, claimed_id: object = None) -> Impor
     try:
         record = KINDS[kind].model_validate(body)
     except (ValidationError, ValueError) as error:
-        raise UserError(f"not a valid {kind} ({first_complaint(error)})") from error
+        raise UserError(f"not a valid {kind} ({first_error(error)})") from error
     if claimed_id is not None and claimed_id != record_id(kind, record):
         raise UserError(f"the {kind} does not match its id {claimed_id!r}: it was changed after it was written")
     return as_importable(record)
@@ -88,7 +88,7 @@ def as_importable(record: Record) -> Importable:
     return importable  # type: ignore[no-any-return]
 
 
-def first_complaint(error: ValueError) -> str:
+def first_error(error: ValueError) -> str:
     """The first complaint of a validation, short."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
@@ -104,7 +104,7 @@ class FindBlob(Protocol):
     def __call__(self, image: ImageRef) -> bytes: ...
 
 
-class Admission:
+class RecordAdmission:
     """Lets a record in once its pictures are in. A picture is checked once, however many records show it."""
 
     def __init__(self, intake: Intake, find: FindBlob) -> None:
@@ -152,7 +152,7 @@ def blob_path(sha256: str) -> str:
     return f"blobs/{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
-class BlobsBeside:
+class BlobWriter:
     """Writes each picture once, under its hash."""
 
     def __init__(self, directory: Path, archive: Archive) -> None:

@@ -19,9 +19,9 @@ from pydantic import ValidationError
 
 from imarena.core import Importable, Intake, Skip, UserError
 from imarena.core.records import ImageRef, Item, Origin, Output, Status, Turn
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import IMAGE_SUFFIXES, Folder, stream_table, unescape_name
-from imarena.datasets.native.records import first_complaint
+from imarena.datasets.native.records import first_error
 from imarena.datasets.options import check_options
 from imarena.datasets.table.exporter import write
 from imarena.datasets.table.votes import read_rating_rows, read_vote_rows
@@ -45,7 +45,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
         yield from _read_folders(folder, intake, options)
         return
     dataset = options.get("dataset") or _named_in(csv_file) or folder.base.name
-    shelf = Shelf(intake, dataset)
+    shelf = DatasetIndex(intake, dataset)
     yield from items_from_csv(csv_file, intake, shelf)
     if folder.file("outputs.csv").is_file():
         yield from _listed_outputs(folder, intake, shelf)
@@ -60,7 +60,7 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 # ---------------------------------------------------------------- items
 
 
-def items_from_csv(path: Path, intake: Intake, shelf: Shelf) -> Iterator[Item | Skip]:
+def items_from_csv(path: Path, intake: Intake, shelf: DatasetIndex) -> Iterator[Item | Skip]:
     """The items of a CSV file (or TSV, by its ending); pictures are named relative to the file's folder."""
     folder = Folder(path)
     name = folder.name(folder.root)
@@ -75,7 +75,7 @@ def items_from_csv(path: Path, intake: Intake, shelf: Shelf) -> Iterator[Item | 
             try:
                 item = _item(folder, cells, intake, shelf.dataset)
             except ValidationError as error:
-                yield Skip(name, where, first_complaint(error))
+                yield Skip(name, where, first_error(error))
             except UserError as error:
                 yield Skip(name, where, str(error).splitlines()[0])
             else:
@@ -159,7 +159,7 @@ def _named_in(csv_file: Path) -> str:
 
 
 def outputs_from_folder(
-    directory: Path, editor: str, intake: Intake, shelf: Shelf, *, within: Folder | None = None
+    directory: Path, editor: str, intake: Intake, shelf: DatasetIndex, *, within: Folder | None = None
 ) -> Iterator[Output | Skip]:
     """One editor's pictures: `<key>.png` for the items on the shelf. Links may not lead out of `within`."""
     folder = within or Folder(directory)
@@ -188,14 +188,14 @@ def outputs_from_folder(
         yield shelf.place_output(key, output, name, "")
 
 
-def _key_of(path: Path, shelf: Shelf) -> str | None:
+def _key_of(path: Path, shelf: DatasetIndex) -> str | None:
     for key in (path.stem, path.name, unescape_name(path.stem)):
         if shelf.item_id(key) is not None:
             return key
     return None
 
 
-def _listed_outputs(folder: Folder, intake: Intake, shelf: Shelf) -> Iterator[Output | Skip]:
+def _listed_outputs(folder: Folder, intake: Intake, shelf: DatasetIndex) -> Iterator[Output | Skip]:
     name = "outputs.csv"
     try:
         for row in stream_table(folder.file(name), name, required=("key", "editor", "file")):
@@ -207,7 +207,7 @@ def _listed_outputs(folder: Folder, intake: Intake, shelf: Shelf) -> Iterator[Ou
             try:
                 output = _listed_output(folder, cells, intake, shelf)
             except ValidationError as error:
-                yield Skip(name, where, first_complaint(error))
+                yield Skip(name, where, first_error(error))
             except (UserError, ValueError) as error:
                 yield Skip(name, where, str(error).splitlines()[0])
             else:
@@ -217,7 +217,7 @@ def _listed_outputs(folder: Folder, intake: Intake, shelf: Shelf) -> Iterator[Ou
         yield Skip(name, "", " ".join(str(error).splitlines()))
 
 
-def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, shelf: Shelf) -> Output:
+def _listed_output(folder: Folder, cells: Mapping[str, str], intake: Intake, shelf: DatasetIndex) -> Output:
     item_id = shelf.item_id(cells["key"])
     if item_id is None:
         raise UserError(f"there is no item with the key '{cells['key']}'")
@@ -245,7 +245,7 @@ def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) ->
             f"{folder.root} has neither an items.csv nor folders of pictures.",
             hint="See docs/reference/formats-2.md, 'table', for what the folder should hold.",
         )
-    shelf = Shelf(intake, options.get("dataset") or folder.root.name)
+    shelf = DatasetIndex(intake, options.get("dataset") or folder.root.name)
     source_files = {path.stem: path for path in folder.images(sources)} if sources else {}
     keys = sorted({path.stem for directory in editors for path in folder.images(directory)} | set(source_files))
     for key in keys:
@@ -254,7 +254,9 @@ def _read_folders(folder: Folder, intake: Intake, options: Mapping[str, str]) ->
         yield from outputs_from_folder(directory, directory.name, intake, shelf, within=folder)
 
 
-def _bare_item(folder: Folder, key: str, source: Path | None, intake: Intake, shelf: Shelf) -> Iterator[Item | Skip]:
+def _bare_item(
+    folder: Folder, key: str, source: Path | None, intake: Intake, shelf: DatasetIndex
+) -> Iterator[Item | Skip]:
     """An item without an instruction: the folder does not say what was asked for."""
     name = folder.name(source) if source else key
     try:

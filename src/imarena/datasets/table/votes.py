@@ -15,25 +15,25 @@ from pydantic import ValidationError
 
 from imarena.core import Importable, Skip, UserError, content_id
 from imarena.core.records import Outcome, Rater, Vote
-from imarena.datasets.contents import Shelf
+from imarena.datasets.contents import DatasetIndex
 from imarena.datasets.folder import Folder, stream_table
-from imarena.datasets.native.records import first_complaint
+from imarena.datasets.native.records import first_error
 
 RATING_COLUMNS = ("key", "editor", "rater", "scale", "comment", "id")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SCALE = re.compile(rf"({_NUMBER})-({_NUMBER})")
 
 
-def read_vote_rows(folder: Folder, shelf: Shelf, raters: set[str]) -> Iterator[Importable]:
+def read_vote_rows(folder: Folder, shelf: DatasetIndex, raters: set[str]) -> Iterator[Importable]:
     """The votes of votes.csv, each rater before the first of their votes. `raters` are those that were told before."""
     yield from _read(folder, shelf, "votes.csv", ("key", "left", "right", "winner"), _vote, raters)
 
 
-def read_rating_rows(folder: Folder, shelf: Shelf, scale: str | None, raters: set[str]) -> Iterator[Importable]:
+def read_rating_rows(folder: Folder, shelf: DatasetIndex, scale: str | None, raters: set[str]) -> Iterator[Importable]:
     """The ratings of ratings.csv; `scale` (such as 1-5) holds where a row names none."""
     default = parse_scale(scale) if scale else None
 
-    def rating(cells: Mapping[str, str], shelf: Shelf) -> dict[str, Any]:
+    def rating(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:
         return _rating(cells, shelf, default)
 
     yield from _read(folder, shelf, "ratings.csv", ("key", "editor"), rating, raters)
@@ -49,10 +49,10 @@ def parse_scale(text: str) -> tuple[float, float]:
 
 def _read(
     folder: Folder,
-    shelf: Shelf,
+    shelf: DatasetIndex,
     name: str,
     required: tuple[str, ...],
-    parse: Callable[[Mapping[str, str], Shelf], dict[str, Any]],
+    parse: Callable[[Mapping[str, str], DatasetIndex], dict[str, Any]],
     raters: set[str],
 ) -> Iterator[Importable]:
     path = folder.file(name)
@@ -73,7 +73,7 @@ def _read(
                 mark = cells.get("id") or content_id("row", *subject, seen[subject])
                 vote = Vote(rater_id=rater_id, comment=cells.get("comment", ""), idempotency_key=mark, **values)
             except ValidationError as error:
-                yield Skip(name, f"line {number}", first_complaint(error))
+                yield Skip(name, f"line {number}", first_error(error))
                 continue
             except UserError as error:
                 yield Skip(name, f"line {number}", str(error).splitlines()[0])
@@ -87,7 +87,7 @@ def _read(
         yield Skip(name, "", " ".join(str(error).splitlines()))
 
 
-def _vote(cells: Mapping[str, str], shelf: Shelf) -> dict[str, Any]:
+def _vote(cells: Mapping[str, str], shelf: DatasetIndex) -> dict[str, Any]:
     if cells["winner"] not in set(Outcome):
         raise UserError(f"the winner is '{cells['winner']}', not one of {', '.join(Outcome)}")
     if cells["left"] == cells["right"]:
@@ -101,7 +101,7 @@ def _vote(cells: Mapping[str, str], shelf: Shelf) -> dict[str, Any]:
     }
 
 
-def _rating(cells: Mapping[str, str], shelf: Shelf, scale: tuple[float, float] | None) -> dict[str, Any]:
+def _rating(cells: Mapping[str, str], shelf: DatasetIndex, scale: tuple[float, float] | None) -> dict[str, Any]:
     ratings: dict[str, float] = {}
     for column, cell in cells.items():
         if column in RATING_COLUMNS or not cell.strip():
@@ -119,14 +119,14 @@ def _rating(cells: Mapping[str, str], shelf: Shelf, scale: tuple[float, float] |
     }
 
 
-def _item_id(cells: Mapping[str, str], shelf: Shelf) -> str:
+def _item_id(cells: Mapping[str, str], shelf: DatasetIndex) -> str:
     item_id = shelf.item_id(cells["key"])
     if item_id is None:
         raise UserError(f"there is no item with the key '{cells['key']}'")
     return item_id
 
 
-def _output_id(cells: Mapping[str, str], column: str, shelf: Shelf) -> str:
+def _output_id(cells: Mapping[str, str], column: str, shelf: DatasetIndex) -> str:
     output_id = shelf.output_id(cells["key"], cells[column])
     if output_id is None:
         raise UserError(f"'{cells[column]}' has no output for '{cells['key']}'")

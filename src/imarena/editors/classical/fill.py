@@ -51,7 +51,7 @@ def fill(rgb: Floats, hole: Bools, start: Floats | None = None, avoid: Bools | N
     scale = min(1.0, WORK_SIDE / max(height, width))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     small_hole = _shrunk_hole(hole, size)
-    guess = diffused(rgb, hole) if start is None else np.where(hole[..., None], start, rgb)
+    guess = inpaint_telea(rgb, hole) if start is None else np.where(hole[..., None], start, rgb)
     small = np.asarray(cv2.resize(guess, size, interpolation=cv2.INTER_AREA), np.float32)
     spared = np.zeros_like(small_hole) if avoid is None else _shrunk_hole(avoid, size)
     found = _searched(small, small_hole, spared, np.random.default_rng(0))
@@ -61,7 +61,7 @@ def fill(rgb: Floats, hole: Bools, start: Floats | None = None, avoid: Bools | N
     return _at_full_size(rgb, hole, filled, match_y, match_x)
 
 
-def diffused(rgb: Floats, hole: Bools) -> Floats:
+def inpaint_telea(rgb: Floats, hole: Bools) -> Floats:
     """Telea's inpainting at a bounded size: smooth, without texture."""
     height, width = hole.shape
     scale = min(1.0, 400 / max(height, width))

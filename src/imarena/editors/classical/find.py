@@ -12,12 +12,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from imarena.editors.classical.detected import seen, seen_in
+from imarena.editors.classical.detected import area_confidence, detection_map
 from imarena.editors.classical.light import Floats
 from imarena.editors.classical.sky import sky_mask
 from imarena.images import mask_from_image
 from imarena.language import Edit, EditKind, lexicon
-from imarena.vision import BASIC_COLOURS, basic_names, basic_of, likeness, rgb_of, saliency, to_oklab
+from imarena.vision import BASIC_COLOURS, basic_colour, basic_names, colour_likeness, rgb_of, saliency, to_oklab
 
 Bools = npt.NDArray[np.bool_]
 WORK_SIDE = 384
@@ -48,7 +48,7 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
         return mask_from_image(masks[0], (width, height))
     if edit.target in {"it", "them", "this"} and last is not None and last.shape == (height, width):
         return last
-    small = shrunk(rgb)
+    small = search_copy(rgb)
     named = _NEAR.split(edit.target)[0].split()
     found: Bools | None
     if set(named) & _SKY:
@@ -57,30 +57,30 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
         return None
     else:
         colours = edit.old_colours or tuple(w for w in named if w in lexicon().colours and w not in edit.colours)
-        where = seen(small, named)
+        where = detection_map(small, named)
         found = _by_colour(small, colours[0], edit, where) if colours else _the_one(find_subject(small), edit, where)
         if found is not None and not colours and edit.kind is EditKind.REMOVE and found.mean() > LARGEST_REMOVED:
             return None
     if found is None or not found.any() or found.mean() > LARGEST:
         return None
-    return grown_to(found, rgb)
+    return upscale_mask(found, rgb)
 
 
-def shrunk(rgb: Floats, side: int = WORK_SIDE) -> Floats:
+def search_copy(rgb: Floats, side: int = WORK_SIDE) -> Floats:
     """A copy on which things are looked for."""
     scale = min(1.0, side / max(rgb.shape[:2]))
     size = (max(8, round(rgb.shape[1] * scale)), max(8, round(rgb.shape[0] * scale)))
     return np.asarray(cv2.resize(np.clip(rgb, 0, 1), size, interpolation=cv2.INTER_AREA), np.float32)
 
 
-def grown_to(small_mask: Bools, rgb: Floats) -> Bools:
+def upscale_mask(small_mask: Bools, rgb: Floats) -> Bools:
     """A mask of the small copy at full size, its border drawn along the picture's own edges."""
     height, width = rgb.shape[:2]
     soft = cv2.resize(small_mask.astype(np.float32), (width, height), interpolation=cv2.INTER_LINEAR)
     return np.asarray(soft > 0.5)
 
 
-def standing_out(rgb: Floats) -> Bools:
+def salient_mask(rgb: Floats) -> Bools:
     """Everything that stands out, at full size: not to be copied from where surroundings are wanted."""
     return np.asarray(saliency(rgb) > 0.3)
 
@@ -119,13 +119,15 @@ def _by_colour(small: Floats, colour: str, edit: Edit, where: Floats | None) -> 
     alike = _alike(small, colour)
     salient = saliency(small)
     apart = salient if where is None else np.maximum(salient, _apart(alike, where))
-    found = _components(alike) if basic_of(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * apart))
+    found = _components(alike) if basic_colour(colour) not in _NEUTRAL else _components(np.minimum(alike, 2 * apart))
     if found is None:
         found = _components(salient)
     if found is None:
         return None
     labels, kept = found
-    shares = {i: _thingness(labels == i, alike, apart, edit.places) * seen_in(labels == i, where) ** 2 for i in kept}
+    shares = {
+        i: _thingness(labels == i, alike, apart, edit.places) * area_confidence(labels == i, where) ** 2 for i in kept
+    }
     best = max(shares.values())
     if best <= 0 or float(alike[labels == max(shares, key=lambda i: shares[i])].mean()) < _ALIKE:
         return None
@@ -155,10 +157,10 @@ def _with_neighbours(labels: npt.NDArray[np.int32], chosen: list[int], kept: lis
 
 def _alike(small: Floats, colour: str) -> Floats:
     """How much each pixel is of that colour: near it, or called by its name and no duller, so its shaded side too."""
-    near = likeness(small, colour)
+    near = colour_likeness(small, colour)
     smooth = cv2.bilateralFilter(small, 5, 0.08, 3)
-    called = basic_names(smooth) == BASIC_COLOURS.index(basic_of(colour))
-    if basic_of(colour) not in _NEUTRAL:
+    called = basic_names(smooth) == BASIC_COLOURS.index(basic_colour(colour))
+    if basic_colour(colour) not in _NEUTRAL:
         called &= _purity(to_oklab(smooth)) > 0.4 * float(_purity(to_oklab(rgb_of(colour))))
     return np.asarray(np.where(called, np.maximum(near, 0.6), 0.7 * near), np.float32)
 
@@ -202,11 +204,11 @@ def _rounded(small: Floats, core: Bools, alike: Floats, salient: Floats) -> Bool
     near = cv2.dilate(core.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)) > 0
     likely = core | (frame & (salient > 0.5))
     cut = _grab_cut(small, sure=inner & (alike > 0.5), likely=likely, never=~(frame & near))
-    joined = touching(cut | core | (frame & near & (salient > 0.8) & (alike > 0.12)), core)
+    joined = components_touching(cut | core | (frame & near & (salient > 0.8) & (alike > 0.12)), core)
     return _filled(joined if joined.sum() < 3 * core.sum() else core)
 
 
-def touching(mask: Bools, core: Bools) -> Bools:
+def components_touching(mask: Bools, core: Bools) -> Bools:
     """The pieces of a mask that hold a part of the core."""
     _, labels = cv2.connectedComponents(mask.astype(np.uint8))
     return np.isin(labels, np.unique(labels[core & mask]))
@@ -238,7 +240,7 @@ def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
 
     Nothing, where such a thing is seen and does not stand out: what does is another.
     """
-    if seen_in(mask, where) < _HERE:
+    if area_confidence(mask, where) < _HERE:
         return np.zeros_like(mask)
     sides = [place for place in edit.places if place in ("left", "right", "top", "bottom")]
     count, labels, stats, centres = cv2.connectedComponentsWithStats(_parted(mask, 0.6 if sides else 0.25))
@@ -255,6 +257,6 @@ def _the_one(mask: Bools, edit: Edit, where: Floats | None) -> Bools:
         if sides:
             return float(dx * x + dy * y)
         middle = 1.2 - abs(x - 0.5) - 0.5 * abs(y - 0.5)
-        return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * seen_in(labels == i, where) ** 2)
+        return float(np.sqrt(stats[i, cv2.CC_STAT_AREA]) * middle * area_confidence(labels == i, where) ** 2)
 
     return np.asarray(labels == max(large or range(1, count), key=worth))

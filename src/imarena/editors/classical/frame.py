@@ -7,9 +7,16 @@ import cv2
 import numpy as np
 
 from imarena.editors.classical.fill import fill
-from imarena.editors.classical.find import Bools, find_subject, grown_to, shrunk, standing_out, touching
+from imarena.editors.classical.find import (
+    Bools,
+    components_touching,
+    find_subject,
+    salient_mask,
+    search_copy,
+    upscale_mask,
+)
 from imarena.editors.classical.light import Floats
-from imarena.editors.classical.things import blended, remove
+from imarena.editors.classical.things import blend_masked, remove
 from imarena.language import Edit
 
 EXTENDED = 0.35
@@ -26,11 +33,11 @@ def extend(rgb: Floats, places: tuple[str, ...]) -> Floats:
     share = EXTENDED / (2 if len(sides) > 1 else 1)
     left, right = (round(width * share) if side in sides else 0 for side in ("left", "right"))
     top, bottom = (round(height * share) if side in sides else 0 for side in ("top", "bottom"))
-    things = cv2.dilate(standing_out(rgb).astype(np.uint8), np.ones((9, 9), np.uint8))
-    cut = touching(things > 0, _rims((height, width), sides))
+    things = cv2.dilate(salient_mask(rgb).astype(np.uint8), np.ones((9, 9), np.uint8))
+    cut = components_touching(things > 0, _rims((height, width), sides))
     shown = np.ones((height, width), np.bool_)  # what is mirrored somewhere
     shown[top : height - bottom, left : width - right] = False
-    inside = touching(np.asarray((things > 0) & ~cut), shown)
+    inside = components_touching(np.asarray((things > 0) & ~cut), shown)
     plate = remove(rgb, inside) if inside.any() else rgb
 
     def mirrored(picture: Any) -> Any:
@@ -40,7 +47,7 @@ def extend(rgb: Floats, places: tuple[str, ...]) -> Floats:
     new[top : top + height, left : left + width] = False
     wide = np.asarray(mirrored(plate), np.float32)
     doubled = np.asarray(new & (mirrored(cut.astype(np.uint8)) > 0))
-    wide = blended(wide, fill(wide, doubled, avoid=np.asarray(mirrored(things) > 0)), doubled)
+    wide = blend_masked(wide, fill(wide, doubled, avoid=np.asarray(mirrored(things) > 0)), doubled)
     wide[~new] = rgb.reshape(-1, 3)
     return wide
 
@@ -59,7 +66,7 @@ def crop_edit(rgb: Floats, edit: Edit) -> Floats:
     square = re.search(r"\bsquare\b", edit.clause) is not None
     around = re.search(r"\b(?:to|around|on) (?:the|its|his|her) (?!left|right|top|bottom|middle|cent)", edit.clause)
     if around or square:
-        subject = grown_to(find_subject(shrunk(rgb)), rgb)
+        subject = upscale_mask(find_subject(search_copy(rgb)), rgb)
         if subject.any():
             return _around(rgb, subject, square)
     h, w = (min(height, width),) * 2 if square else (round(height * 2 / 3), round(width * 2 / 3))

@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from imarena.editors.classical.fill import diffused
+from imarena.editors.classical.fill import inpaint_telea
 from imarena.editors.classical.find import Bools
 from imarena.editors.classical.light import Floats
 from imarena.language import Edit, lexicon
-from imarena.vision import TextLine, likeness, read_lines, text_match
+from imarena.vision import TextLine, colour_likeness, read_lines, text_match
 
 Box = tuple[int, int, int, int]
 _SAME = 0.6
@@ -51,7 +51,7 @@ def write_text(rgb: Floats, edit: Edit) -> tuple[Floats, Bools | None] | None:
     if ink is None:
         return None
     thing = _thing_under(rgb, ink)
-    clean = diffused(rgb, ink.mask)
+    clean = inpaint_telea(rgb, ink.mask)
     return (_drawn(clean, edit, ink.box, ink) if edit.text else clean), thing
 
 
@@ -97,8 +97,8 @@ def _around(rgb: Floats, line: TextLine) -> Floats:
 
 def _colour_around(rgb: Floats, line: TextLine, colour: str) -> float:
     left, top, right, bottom = _box(rgb, line)
-    inside = float(likeness(np.clip(rgb[top:bottom, left:right], 0, 1), colour).mean())
-    return max(inside, float(likeness(np.clip(_around(rgb, line), 0, 1), colour).mean()))
+    inside = float(colour_likeness(np.clip(rgb[top:bottom, left:right], 0, 1), colour).mean())
+    return max(inside, float(colour_likeness(np.clip(_around(rgb, line), 0, 1), colour).mean()))
 
 
 def _chroma_around(rgb: Floats, line: TextLine) -> float:

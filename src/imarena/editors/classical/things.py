@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from imarena.editors.classical.fill import fill
-from imarena.editors.classical.find import Bools, find_subject, grown_to, shrunk, standing_out
+from imarena.editors.classical.find import Bools, find_subject, salient_mask, search_copy, upscale_mask
 from imarena.editors.classical.light import Floats
 from imarena.images import mask_from_image
 from imarena.language import Edit, lexicon, named_colour
@@ -51,7 +51,7 @@ def recolour(rgb: Floats, mask: Bools, colour: str, words: str = "") -> Floats:
     own = np.clip(chroma / usual, 0.25, 1.25) if usual > 12 else np.clip(depth, 0.3, 1.1)
     changed[..., 1:] = wanted[1:] * own[..., None]
     painted = cv2.cvtColor(np.asarray(changed, np.float32), cv2.COLOR_LAB2RGB)
-    return blended(rgb, np.asarray(np.clip(painted, 0, 1), np.float32), mask)
+    return blend_masked(rgb, np.asarray(np.clip(painted, 0, 1), np.float32), mask)
 
 
 def _lightness_share(wanted: Floats) -> float:
@@ -67,7 +67,7 @@ def remove(rgb: Floats, mask: Bools) -> Floats:
     # Legs and spokes that were overlooked lie between those that were found: close the gaps before growing.
     closed = _closed(mask.astype(np.uint8), gap)
     grown = cv2.dilate(closed, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))) > 0
-    return blended(rgb, fill(rgb, grown, avoid=standing_out(rgb)), grown)
+    return blend_masked(rgb, fill(rgb, grown, avoid=salient_mask(rgb)), grown)
 
 
 def _closed(mask: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], side: int) -> Any:
@@ -89,7 +89,7 @@ def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | No
     named = [word for word in re.findall(r"[a-z]+", edit.value) if word in lexicon().colours]
     if not named and edit.operation not in ("remove", "blur"):
         return None
-    subject = mask_from_image(masks[0], (width, height)) if masks else grown_to(find_subject(shrunk(rgb)), rgb)
+    subject = mask_from_image(masks[0], (width, height)) if masks else upscale_mask(find_subject(search_copy(rgb)), rgb)
     if not subject.any():
         return None
     if edit.operation == "blur":
@@ -103,10 +103,10 @@ def background(rgb: Floats, edit: Edit, masks: tuple[bytes, ...]) -> Floats | No
     else:
         tone = shade(named[0], edit.value) if named else np.ones(3, np.float32)
         behind = np.broadcast_to(tone, rgb.shape)
-    return blended(rgb, np.asarray(np.clip(behind, 0, 1), np.float32), ~subject)
+    return blend_masked(rgb, np.asarray(np.clip(behind, 0, 1), np.float32), ~subject)
 
 
-def blended(under: Floats, over: Floats, mask: Bools) -> Floats:
+def blend_masked(under: Floats, over: Floats, mask: Bools) -> Floats:
     """`over` where the mask is, with a soft border as wide as the picture's own pixels are."""
     soft = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), max(1.0, max(mask.shape) / 700))[..., None]
     return np.asarray(under * (1 - soft) + over * soft, np.float32)

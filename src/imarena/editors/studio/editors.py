@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from imarena.core import EditorTraits, EditRequest, EditResult, UnknownName, sha256_hex
 from imarena.core.records import JsonDict, Status
 from imarena.editors.studio import recipes
-from imarena.editors.studio.work import Failed, Work, work_for
+from imarena.editors.studio.work import EditFailed, StudioRequest, studio_request
 
-RECIPES: dict[str, Callable[[Work], recipes.Made]] = {
+RECIPES: dict[str, Callable[[StudioRequest], recipes.Made]] = {
     "exact": recipes.exact,
     "timid": recipes.timid,
     "over-editing": recipes.over_editing,
@@ -57,15 +57,15 @@ class StudioEditor:
         start = time.perf_counter()
         made = await asyncio.to_thread(self._made, request)
         spent = time.perf_counter() - start
-        if isinstance(made, Failed):
+        if isinstance(made, EditFailed):
             return EditResult(status=made.status, error=made.reason, latency_s=spent)
         return EditResult(status=Status.OK, image=made, latency_s=spent, cost_usd=0.0)
 
     def _made(self, request: EditRequest) -> recipes.Made:
         drawn = recipes.new_image if self.habit == "new-image" else None
-        work = work_for(request, sha256_hex(self.habit.encode())[:8], drawn)
+        work = studio_request(request, sha256_hex(self.habit.encode())[:8], drawn)
         if work is None:
-            return Failed(Status.REFUSED, STRANGER)
+            return EditFailed(Status.REFUSED, STRANGER)
         return RECIPES[self.habit](work)
 
 
@@ -76,7 +76,7 @@ def studio_editor(habit: str, name: str | None = None) -> StudioEditor:
     return StudioEditor(habit=habit, name=name or f"studio-{habit}")
 
 
-def habit_told(habit: str) -> str:
+def describe_habit(habit: str) -> str:
     """What an editor with a habit does, in a sentence."""
     return (RECIPES[habit].__doc__ or "").partition("\n")[0]
 
@@ -86,4 +86,4 @@ def studio_editors() -> tuple[StudioEditor, ...]:
     return tuple(studio_editor(habit) for habit in RECIPES)
 
 
-__all__ = ["QUALITY_ORDER", "RECIPES", "StudioEditor", "habit_told", "studio_editor", "studio_editors"]
+__all__ = ["QUALITY_ORDER", "RECIPES", "StudioEditor", "describe_habit", "studio_editor", "studio_editors"]

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from imarena.core.records import Status
-from imarena.editors.studio.work import Failed, Floats, Work
+from imarena.editors.studio.work import EditFailed, Floats, StudioRequest
 from imarena.studio import (
     COLOURS,
     Effect,
@@ -18,7 +18,7 @@ from imarena.studio import (
     render_scene,
 )
 
-Made = bytes | Failed
+Made = bytes | EditFailed
 
 TIMID_SHARE = 0.72
 RIGHT_SHARE = 0.25
@@ -29,18 +29,18 @@ def _floats(pixels: npt.NDArray[np.uint8]) -> Floats:
     return pixels.astype(np.float32) / np.float32(255)
 
 
-def exact(work: Work) -> Made:
+def exact(work: StudioRequest) -> Made:
     """Does what was asked, and nothing else."""
     return render_picture(work.after) if work.untouched else work.encode(work.applied(work.after))
 
 
-def timid(work: Work) -> Made:
+def timid(work: StudioRequest) -> Made:
     """Goes most of the way: colours stay paler, removed things leave a trace."""
     start, wanted = _floats(work.start), _floats(work.applied(work.after))
     return work.encode(start + TIMID_SHARE * (wanted - start))
 
 
-def over_editing(work: Work) -> Made:
+def over_editing(work: StudioRequest) -> Made:
     """Does what was asked, then also recolours something else and grades the whole picture."""
     rng, scene = work.rng, work.after
     others = [thing for thing in scene.things if work.before is not None and thing in work.before.things]
@@ -55,7 +55,7 @@ def over_editing(work: Work) -> Made:
     return work.encode(pixels)
 
 
-def artefacts(work: Work) -> Made:
+def artefacts(work: StudioRequest) -> Made:
     """Does what was asked but damages the picture: blocks, shifted strips, halos."""
     rng = work.rng
     pixels = _floats(work.applied(work.after))
@@ -70,7 +70,7 @@ def artefacts(work: Work) -> Made:
     return work.encode(np.asarray(pixels, np.float32))
 
 
-def wrong_target(work: Work) -> Made:
+def wrong_target(work: StudioRequest) -> Made:
     """Three times in four it changes something that nobody asked about, and not what was asked."""
     rng = work.rng
     if rng.random() < RIGHT_SHARE:
@@ -108,14 +108,14 @@ def _other_things(scene: Scene, rng: np.random.Generator) -> Scene:
     return scene.with_things(things)
 
 
-def returns_input(work: Work) -> Made:
+def returns_input(work: StudioRequest) -> Made:
     """Gives back what it got: the source, else the first reference, else an empty canvas."""
     if work.request.sources:
         return work.request.sources[0]
     return work.request.references[0] if work.request.references else work.encode(work.given)
 
 
-def new_image(work: Work) -> bytes:
+def new_image(work: StudioRequest) -> bytes:
     """Draws another picture that has little to do with the source."""
     rng = work.rng
     places = [
@@ -129,14 +129,14 @@ def new_image(work: Work) -> bytes:
     return work.encode(np.asarray(cv2.resize(pixels, (width, height), interpolation=cv2.INTER_AREA), np.uint8))
 
 
-def flaky(work: Work) -> Made:
+def flaky(work: StudioRequest) -> Made:
     """Fails three times in ten, each time with a status; otherwise it is nearly exact."""
     rng = work.rng
     if rng.random() < FAIL_SHARE:
         return (
-            Failed(Status.REFUSED, "The request was declined."),
-            Failed(Status.TIMEOUT, "No answer within 60 s."),
-            Failed(Status.API_ERROR, "The service answered with error 503."),
+            EditFailed(Status.REFUSED, "The request was declined."),
+            EditFailed(Status.TIMEOUT, "No answer within 60 s."),
+            EditFailed(Status.API_ERROR, "The service answered with error 503."),
         )[int(rng.integers(3))]
     start, wanted = _floats(work.start), _floats(work.applied(work.after))
     return work.encode(start + 0.93 * (wanted - start))

@@ -14,16 +14,16 @@ from imarena.studio import (
     Pixels,
     RecognisedRequest,
     Scene,
-    asked_by_words,
+    align_canvas,
     change_mask,
-    decoded,
+    decode_pixels,
     detail_agreement,
-    encoded,
+    encode_pixels,
     is_photo,
-    laid_over,
     recognise_request,
     render_picture,
     render_scene,
+    requests_from_text,
 )
 
 Floats = npt.NDArray[np.float32]
@@ -32,7 +32,7 @@ TRIES = 5
 
 
 @dataclass(frozen=True)
-class Failed:
+class EditFailed:
     """An editor that gives nothing says why."""
 
     status: Status
@@ -40,7 +40,7 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Work:
+class StudioRequest:
     """One request, understood: the scene before and after, the pixels given, and seeded chance."""
 
     request: EditRequest
@@ -63,8 +63,8 @@ class Work:
     @cached_property
     def given(self) -> Pixels:
         """The source on the canvas of the result; plain grey where there is no source."""
-        source = decoded(self.request.sources[0]) if self.request.sources else None
-        return laid_over(source, self.before, self.after, (self.target.shape[0], self.target.shape[1]))
+        source = decode_pixels(self.request.sources[0]) if self.request.sources else None
+        return align_canvas(source, self.before, self.after, (self.target.shape[0], self.target.shape[1]))
 
     @property
     def start(self) -> Pixels:
@@ -87,17 +87,19 @@ class Work:
         wanted = self.target if after == self.after else render_scene(after).pixels
         if self.untouched or self.before is None or wanted.shape != self.target.shape:
             return wanted
-        base = laid_over(render_scene(self.before).pixels, self.before, after, (wanted.shape[0], wanted.shape[1]))
+        base = align_canvas(render_scene(self.before).pixels, self.before, after, (wanted.shape[0], wanted.shape[1]))
         return np.where(change_mask(base, wanted)[..., None], wanted, self.given)
 
     def encode(self, pixels: Pixels | Floats) -> bytes:
         """Pixels (bytes, or floats in 0..1) in the format of the entry: JPEG for photographs, else PNG."""
         if pixels.dtype != np.uint8:
             pixels = np.asarray(np.clip(pixels * 255 + 0.5, 0, 255), np.uint8)
-        return encoded(np.asarray(pixels, np.uint8), photo=is_photo(self.after))
+        return encode_pixels(np.asarray(pixels, np.uint8), photo=is_photo(self.after))
 
 
-def work_for(request: EditRequest, salt: str, drawn: Callable[[Work], bytes] | None = None) -> Work | None:
+def studio_request(
+    request: EditRequest, salt: str, drawn: Callable[[StudioRequest], bytes] | None = None
+) -> StudioRequest | None:
     """The request, understood; None where it is not about the benchmark.
 
     `drawn` makes the pictures of an editor that draws something else than the entry: one of its own, of the turn or
@@ -112,18 +114,18 @@ def work_for(request: EditRequest, salt: str, drawn: Callable[[Work], bytes] | N
     return None if found is None else _work(request, found, salt)
 
 
-def _work(request: EditRequest, found: RecognisedRequest, salt: str) -> Work | None:
+def _work(request: EditRequest, found: RecognisedRequest, salt: str) -> StudioRequest | None:
     after = found.entry.scene_after(found.last)
-    return None if after is None else Work(request, found, found.entry.scene_after(found.first), after, salt)
+    return None if after is None else StudioRequest(request, found, found.entry.scene_after(found.first), after, salt)
 
 
-def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[Work], bytes]) -> RecognisedRequest | None:
-    source = decoded(request.sources[0])
-    for found in asked_by_words(request.instruction, request.sources):
+def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[StudioRequest], bytes]) -> RecognisedRequest | None:
+    source = decode_pixels(request.sources[0])
+    for found in requests_from_text(request.instruction, request.sources):
         for first, seed in ((found.first - 1, request.seed), *((found.first, seed) for seed in _earlier(request.seed))):
             before = RecognisedRequest(found.entry, first, first + 1) if first < found.first else found
             work = _work(replace(request, seed=seed), before, salt) if first >= 0 else None
-            if work is not None and detail_agreement(source, decoded(drawn(work))) >= SHOWN:
+            if work is not None and detail_agreement(source, decode_pixels(drawn(work))) >= SHOWN:
                 return found
     return None
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from imarena.core.records import JsonDict
-from imarena.judges.builtin.curves import fall, floored, ramp
+from imarena.judges.builtin.curves import apply_floor, logistic_fall, ramp
 from imarena.judges.builtin.facts import Facts
 from imarena.language import Edit, EditKind
 from imarena.vision import Difference, Mask, TextLine, is_named, rgb_of, text_match, to_oklab
@@ -33,9 +33,9 @@ class RuleResult:
 
 def visible_change(facts: Facts) -> float:
     """A change that stands out from the rest of the picture and that a person would notice."""
-    stands_out = floored(ramp(facts.structure_contrast, 0.1, 0.7), 0.05)
-    alone = floored(ramp(facts.joint_contrast, 0.3, 1.2), 0.1)
-    strong = floored(ramp(facts.colour_inside, 15.0, 35.0), 0.4)
+    stands_out = apply_floor(ramp(facts.structure_contrast, 0.1, 0.7), 0.05)
+    alone = apply_floor(ramp(facts.joint_contrast, 0.3, 1.2), 0.1)
+    strong = apply_floor(ramp(facts.colour_inside, 15.0, 35.0), 0.4)
     return stands_out * alone * strong * ramp(facts.colour_top, 3.0, 12.0)
 
 
@@ -46,8 +46,8 @@ def check_object(edit: Edit, scene: RuleInput) -> RuleResult:
     if edit.colours:
         gained = _gained(scene.difference, edit.colours[0])
         evidence["colour_gained"] = round(gained, 4)
-        done *= floored(ramp(gained, 0.0005, 0.01), 0.3)
-    done *= aimed(edit, scene, evidence) * _SHOWS.get(edit.kind, 1.0)
+        done *= apply_floor(ramp(gained, 0.0005, 0.01), 0.3)
+    done *= target_score(edit, scene, evidence) * _SHOWS.get(edit.kind, 1.0)
     trust = 0.15 if edit.kind in _SHOWS else 0.3
     return RuleResult(done, trust, "sees that something changed in one place, not what it is", evidence)
 
@@ -58,7 +58,7 @@ _SEEN = 0.001
 _SHOWS = {EditKind.ACTION: 0.3, EditKind.OTHER: 0.4}
 
 
-def aimed(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
+def target_score(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
     """Did the change hit the thing that the words point at by its colour? 0.05 to 1; 1 where they name none, or one
     that the source does not show.
     """
@@ -71,7 +71,7 @@ def aimed(edit: Edit, scene: RuleInput, evidence: JsonDict) -> float:
     inside = float((pointed & difference.mask).sum()) / float(difference.mask.sum())
     reached = float((pointed & difference.mask).sum()) / max(1.0, float(pointed.sum()))
     evidence["aim"] = round(max(inside, reached), 3)
-    return floored(ramp(max(inside, reached), 0.02, 0.3), 0.05)
+    return apply_floor(ramp(max(inside, reached), 0.02, 0.3), 0.05)
 
 
 def _gained(difference: Difference, colour: str) -> float:
@@ -105,10 +105,10 @@ def check_colour(edit: Edit, scene: RuleInput) -> RuleResult:
         "share_of_change": round(min(share, 1.0), 3),
         "way": round(way, 3),
     }
-    named = ramp(gained, 0.0005, 0.01) * floored(ramp(share, 0.05, 0.5), 0.2)
+    named = ramp(gained, 0.0005, 0.01) * apply_floor(ramp(share, 0.05, 0.5), 0.2)
     # Paint follows the lines of what it covers; where they are gone, another thing stands there.
-    painted = floored(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
-    done = max(named, 0.5 * way) * painted * aimed(edit, scene, evidence)
+    painted = apply_floor(1.0 - ramp(scene.facts.structure_inside, 0.4, 1.0), 0.3)
+    done = max(named, 0.5 * way) * painted * target_score(edit, scene, evidence)
     return RuleResult(done, 0.6, f"looks for {' or '.join(edit.colours)} where the picture changed", evidence)
 
 
@@ -120,8 +120,10 @@ def check_remove(edit: Edit, scene: RuleInput) -> RuleResult:
         after, before = scene.difference.output.slope[inside].mean(), scene.difference.source.slope[inside].mean()
         busier = float(np.log((after + 1.0) / (before + 1.0)))
     evidence: JsonDict = {"busier": round(busier, 3), "detail": round(scene.facts.detail_inside, 3)}
-    calm = floored(fall(busier, 0.25, 0.1), 0.15) * floored(1.0 - ramp(scene.facts.detail_inside, -0.2, 0.5), 0.1)
-    done = visible_change(scene.facts) * calm * aimed(edit, scene, evidence)
+    calm = apply_floor(logistic_fall(busier, 0.25, 0.1), 0.15) * apply_floor(
+        1.0 - ramp(scene.facts.detail_inside, -0.2, 0.5), 0.1
+    )
+    done = visible_change(scene.facts) * calm * target_score(edit, scene, evidence)
     return RuleResult(done, 0.4, "sees whether the changed place became calmer, not what is gone", evidence)
 
 

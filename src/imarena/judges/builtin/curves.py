@@ -9,12 +9,12 @@ def ramp(value: float, low: float, high: float) -> float:
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
-def within(value: float, limit: float) -> float:
+def clamp(value: float, limit: float) -> float:
     """`value`, cut off at plus and minus `limit`."""
     return min(limit, max(-limit, value))
 
 
-def fall(value: float, middle: float, width: float) -> float:
+def logistic_fall(value: float, middle: float, width: float) -> float:
     """1 well below `middle`, 0 well above: a logistic step."""
     return 1.0 / (1.0 + math.exp(min(50.0, max(-50.0, (value - middle) / width))))
 
@@ -24,7 +24,7 @@ def plateau(value: float, low: float, high: float, below: float, above: float) -
     return math.exp(-max(0.0, low - value) / below - max(0.0, value - high) / above)
 
 
-def floored(value: float, floor: float) -> float:
+def apply_floor(value: float, floor: float) -> float:
     """`value` in 0 .. 1 lifted so that it is never under `floor`: evidence that is weak alone."""
     return floor + (1.0 - floor) * value
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from imarena.judges.builtin.checks import RuleInput, RuleResult
-from imarena.judges.builtin.curves import fall, floored, mean, plateau, product, ramp
+from imarena.judges.builtin.curves import apply_floor, logistic_fall, mean, plateau, product, ramp
 from imarena.judges.builtin.facts import Facts
-from imarena.judges.builtin.global_edits import kept_globally
+from imarena.judges.builtin.global_edits import global_preservation
 from imarena.judges.cv_score import SCALE
 from imarena.language import Reading
 
@@ -22,10 +22,10 @@ class Dimensions:
 
 def same_shapes(facts: Facts) -> float:
     """1 where the large shapes stand where they stood, 0 where another picture was made."""
-    return fall(facts.layout_change, 0.25, 0.06)
+    return logistic_fall(facts.layout_change, 0.25, 0.06)
 
 
-def kept(facts: Facts) -> float:
+def preservation(facts: Facts) -> float:
     """How much of what was not asked to change is as before, 0 to 1."""
     light = plateau(abs(facts.lightness_shift), 0.0, 1.5, 1.0, 25.0)
     tint = plateau(facts.tint_shift, 0.0, 1.5, 1.0, 25.0)
@@ -33,59 +33,61 @@ def kept(facts: Facts) -> float:
     return product((same_shapes(facts), light, tint, shape))
 
 
-def compact(facts: Facts) -> float:
+def compactness(facts: Facts) -> float:
     """Is the change one or two whole things rather than specks all over? 0 to 1."""
     whole = mean((ramp(45.0 - facts.raggedness, 0.0, 35.0), ramp(facts.filling, 0.0, 0.4)))
     share = facts.regions[0].area / facts.area if facts.regions and facts.area > 0 else 0.0
-    return whole * floored(ramp(share, 0.3, 0.9), 0.5)
+    return whole * apply_floor(ramp(share, 0.3, 0.9), 0.5)
 
 
-def clean(facts: Facts) -> float:
+def cleanliness(facts: Facts) -> float:
     """Freedom from artefacts, 0 to 1: those that the source does not have, or for a new picture its own."""
     a = facts.artefacts
     steep = plateau(a.edges_inside, 0.0, 35.0, 1.0, 7.0) * plateau(a.edges_beyond_source, 0.0, 0.08, 1.0, 0.04)
-    harsh = floored(steep, 0.08)
+    harsh = apply_floor(steep, 0.08)
     beside_source = product(
         (
-            floored(plateau(a.edges_outside, 0.0, 0.10, 0.05, 0.15), 0.2),
-            floored(plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15), 0.2),
-            floored(plateau(a.contrast, -0.05, 0.08, 0.20, 0.20), 0.2),
-            floored(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.2),
+            apply_floor(plateau(a.edges_outside, 0.0, 0.10, 0.05, 0.15), 0.2),
+            apply_floor(plateau(a.edges_peak, -0.05, 0.15, 0.12, 0.15), 0.2),
+            apply_floor(plateau(a.contrast, -0.05, 0.08, 0.20, 0.20), 0.2),
+            apply_floor(plateau(a.detail_outside, -0.02, 0.15, 0.12, 0.20), 0.2),
             harsh,
-            floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55),
+            apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55),
         )
     )
-    by_itself = harsh * floored(ramp(a.detail_outside, -0.8, -0.1), 0.1)
+    by_itself = harsh * apply_floor(ramp(a.detail_outside, -0.8, -0.1), 0.1)
     share = same_shapes(facts)  # other edges and contrasts are no damage where everything else is new as well
     return float(beside_source**share * by_itself ** (1.0 - share))
 
 
 def local_dimensions(reading: Reading, facts: Facts, checks: tuple[RuleResult, ...]) -> Dimensions:
     """An edit of some part: that part changed, and nothing else."""
-    same, tidy = kept(facts), clean(facts)
-    whole = 1.0 if reading.about_text else compact(facts)  # letters are scattered strokes
+    same, tidy = preservation(facts), cleanliness(facts)
+    whole = 1.0 if reading.about_text else compactness(facts)  # letters are scattered strokes
     done = mean(c.done for c in checks)
-    editing = done * floored(same, 0.5)
-    prompt = done * same * floored(whole, 0.2)
+    editing = done * apply_floor(same, 0.5)
+    prompt = done * same * apply_floor(whole, 0.2)
     return Dimensions(SCALE * same**0.5, SCALE * editing**0.5, SCALE * prompt**0.5, SCALE * tidy**0.5)
 
 
 def global_dimensions(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:
     """An edit of the whole picture: it changed as asked, and what it shows is still there."""
-    same = kept_globally(reading.kinds, scene)
+    same = global_preservation(reading.kinds, scene)
     done = mean(c.done for c in checks)
     a = scene.facts.artefacts
-    tidy = product((floored(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55), plateau(a.noise, -99.0, 0.5, 1.0, 2.0)))
-    return Dimensions(SCALE * same, SCALE * done * floored(same, 0.2), SCALE * done * same, SCALE * tidy)
+    tidy = product(
+        (apply_floor(plateau(a.blocking, -9.0, 0.25, 1.0, 0.8), 0.55), plateau(a.noise, -99.0, 0.5, 1.0, 2.0))
+    )
+    return Dimensions(SCALE * same, SCALE * done * apply_floor(same, 0.2), SCALE * done * same, SCALE * tidy)
 
 
 def untouched_dimensions(facts: Facts) -> Dimensions:
     """The instruction only says what must stay: the less has changed, the better."""
     if facts.returned_input:
         return Dimensions(SCALE, SCALE, SCALE, SCALE)
-    same = kept(facts)
-    still = same * fall(facts.colour_top, 12.0, 3.0)
-    return Dimensions(SCALE * same**0.5, SCALE * still, SCALE * still, SCALE * clean(facts) ** 0.5)
+    same = preservation(facts)
+    still = same * logistic_fall(facts.colour_top, 12.0, 3.0)
+    return Dimensions(SCALE * same**0.5, SCALE * still, SCALE * still, SCALE * cleanliness(facts) ** 0.5)
 
 
 def dimensions_of(reading: Reading, scene: RuleInput, checks: tuple[RuleResult, ...]) -> Dimensions:

@@ -7,7 +7,7 @@ import numpy as np
 
 from imarena.core.records import JsonDict
 from imarena.judges.builtin.checks import RuleInput, RuleResult
-from imarena.judges.builtin.curves import fall, plateau, ramp
+from imarena.judges.builtin.curves import logistic_fall, plateau, ramp
 from imarena.language import Edit, EditKind
 from imarena.vision import Difference, Frame, noise_level, structure_change
 
@@ -105,7 +105,7 @@ def check_style(edit: Edit, scene: RuleInput) -> RuleResult:
     done = ramp(max(facts.colour_median, 20.0 * facts.structure_median), 2.0, 12.0)
     evidence: JsonDict = {"change": round(facts.colour_median, 3)}
     if edit.value in {"black and white", "monochrome", "grayscale", "greyscale", "noir"}:
-        grey = fall(_vivid(scene.difference.output), 5.0, 1.0)
+        grey = logistic_fall(_vivid(scene.difference.output), 5.0, 1.0)
         return RuleResult(
             grey, 0.8, "looks whether the colours are gone", {"chroma": round(_vivid(scene.difference.output), 2)}
         )
@@ -147,16 +147,16 @@ def same_palette(difference: Difference) -> float:
     return float(np.minimum(counts[0], counts[1]).sum())
 
 
-def kept_subject(difference: Difference) -> float:
+def subject_preservation(difference: Difference) -> float:
     """Is a part of the picture left as it was? 0 to 1: share of the blocks with neither colour nor structure change."""
     still = (difference.colour_blocks < 8.0) & (difference.structure_blocks < 0.25)
     return ramp(float(still.mean()), 0.02, 0.10)
 
 
-def kept_globally(kinds: frozenset[EditKind], scene: RuleInput) -> float:
+def global_preservation(kinds: frozenset[EditKind], scene: RuleInput) -> float:
     """What a global edit must keep: the layout, or for a new background the subject."""
     if EditKind.BACKGROUND in kinds:
-        return kept_subject(scene.difference)
+        return subject_preservation(scene.difference)
     if kinds & {EditKind.EXTEND, EditKind.VIEW}:
         return ramp(same_palette(scene.difference), 0.35, 0.75)
     shape = plateau(scene.facts.aspect_change, 0.0, 0.03, 1.0, 0.4)

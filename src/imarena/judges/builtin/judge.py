@@ -20,7 +20,7 @@ from imarena.judges.builtin.curves import mean
 from imarena.judges.builtin.dimensions import Dimensions, dimensions_of
 from imarena.judges.builtin.facts import as_evidence, measure
 from imarena.judges.builtin.generation import judge_generation
-from imarena.judges.builtin.pair import Change, change_of, duel
+from imarena.judges.builtin.pair import Change, change_map, compare_changes
 from imarena.judges.builtin.rules import check_edit
 from imarena.judges.cv_score import (
     EDITING,
@@ -178,7 +178,7 @@ class BuiltinJudge:
         )
 
     def _pairwise(self, left: Assessment, right: Assessment, shared: JsonDict) -> Verdict:
-        direct = None if left.change is None or right.change is None else duel(left.change, right.change)
+        direct = None if left.change is None or right.change is None else compare_changes(left.change, right.change)
         gap = left.score.score - right.score.score
         if direct is not None and direct.comparable:
             gap = self._apart(left, right) + direct.points
@@ -226,7 +226,7 @@ class BuiltinJudge:
         }
         trust = mean(c.trust for c in checks) if checks else 0.1
         certain = max(trust, 0.9) if facts.returned_input else trust
-        return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_of(difference))
+        return Assessment(self._combined(dimensions), round(certain, 3), evidence, change_map(difference))
 
     def _read(self, reading: Reading, difference: Difference, output: Image.Image) -> tuple[TextLine, ...] | None:
         """Text in the output, and again enlarged where it changed if the asked words were not found at once."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core.records import JsonDict
-from imarena.judges.builtin.curves import within
+from imarena.judges.builtin.curves import clamp
 from imarena.vision import Difference
 
 Change = NDArray[np.float16]
@@ -27,7 +27,7 @@ _BESIDES_POINTS = 25.0
 
 
 @dataclass(frozen=True)
-class Duel:
+class ChangeComparison:
     """Left against right; every number but the first two changes its sign when the sides are swapped."""
 
     shared: float
@@ -47,7 +47,7 @@ class Duel:
     @property
     def points(self) -> float:
         """What the direct comparison is worth, in points of the score, for left."""
-        return _STRENGTH_POINTS * within(self.strength, 0.7) - _BESIDES_POINTS * within(self.besides, 10.0)
+        return _STRENGTH_POINTS * clamp(self.strength, 0.7) - _BESIDES_POINTS * clamp(self.besides, 10.0)
 
     @property
     def evidence(self) -> JsonDict:
@@ -55,22 +55,22 @@ class Duel:
         return {**{name: round(value, 4) for name, value in asdict(self).items()}, "comparable": self.comparable}
 
 
-def change_of(difference: Difference) -> Change:
+def change_map(difference: Difference) -> Change:
     """What the edit did to each place: output minus source in Lab, (64, 64, 3), small enough to keep."""
     shift = difference.output.lab - difference.source.lab
     return np.asarray(cv2.resize(shift, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA), dtype=np.float16)
 
 
-def duel(left: Change, right: Change) -> Duel:
+def compare_changes(left: Change, right: Change) -> ChangeComparison:
     """Compare two changes of the same source, each (64, 64, 3)."""
     a, b = np.asarray(left, dtype=np.float64), np.asarray(right, dtype=np.float64)
     far_a, far_b = np.linalg.norm(a, axis=2), np.linalg.norm(b, axis=2)
     turn = (a * b).sum(axis=2) / np.maximum(far_a * far_b, 1e-6)
     both = (far_a > _FLOOR) & (far_b > _FLOOR) & (turn > _SAME_WAY)
     if not both.any():
-        return Duel(0.0, 0.0, 0.0, float(far_a.mean() - far_b.mean()))
+        return ChangeComparison(0.0, 0.0, 0.0, float(far_a.mean() - far_b.mean()))
     contained = [float((far[both] ** 2).sum() / (far**2).sum()) for far in (far_a, far_b)]
     rest = ~both
     besides = float(far_a[rest].mean() - far_b[rest].mean()) if rest.any() else 0.0
     strength = float(np.median(np.log(far_a[both]) - np.log(far_b[both])))
-    return Duel(max(contained), float(both.mean()), strength, besides)
+    return ChangeComparison(max(contained), float(both.mean()), strength, besides)

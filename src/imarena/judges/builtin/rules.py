@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from imarena.judges.builtin.checks import RuleInput, RuleResult, check_colour, check_object, check_remove, check_text
 from imarena.judges.builtin.global_edits import check_background, check_enhance, check_style, check_view
-from imarena.judges.builtin.things import with_things
+from imarena.judges.builtin.things import adjust_by_detections
 from imarena.language import Edit, EditKind
 
 Rule = Callable[[Edit, RuleInput], RuleResult]
@@ -23,4 +23,4 @@ RULES: dict[EditKind, Rule] = {
 
 def check_edit(edit: Edit, scene: RuleInput) -> RuleResult:
     """Apply the rule for the edit's kind; kinds without one are changes of some object."""
-    return with_things(RULES.get(edit.kind, check_object)(edit, scene), edit, scene)
+    return adjust_by_detections(RULES.get(edit.kind, check_object)(edit, scene), edit, scene)

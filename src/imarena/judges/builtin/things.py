@@ -12,7 +12,7 @@ from imarena.core.records import JsonDict
 from imarena.judges.builtin.checks import RuleInput, RuleResult
 from imarena.judges.builtin.curves import ramp
 from imarena.language import Edit, EditKind
-from imarena.vision import GRID, Floats, kinds_named, things_seen
+from imarena.vision import GRID, Floats, detection_scores, kinds_in_phrase
 
 _NEW = frozenset({EditKind.ADD, EditKind.REPLACE, EditKind.COUNT})
 _GONE = frozenset({EditKind.REMOVE, EditKind.REPLACE})
@@ -40,19 +40,19 @@ def _odds(value: float, curve: tuple[float, float, float, float]) -> float:
     return math.log(against) + (math.log(favour) - math.log(against)) * ramp(value, low, high)
 
 
-def appeared(before: Floats, after: Floats) -> float:
+def appearance_score(before: Floats, after: Floats) -> float:
     """How sure it is of the thing where it was not sure before; both (40, 40)."""
     return float((after - _near(before, 5)).max())
 
 
-def vanished(before: Floats, after: Floats) -> float:
+def vanished_share(before: Floats, after: Floats) -> float:
     """Share of the thing that is seen no longer where it was: 1 is gone. `before` has it somewhere; both (40, 40)."""
     weight = before * before * (before > 0.5 * before.max())
     left = np.minimum(_near(after, 3) / np.maximum(before, 1e-6), 1.0)
     return float(1.0 - (left * weight).sum() / weight.sum())
 
 
-def hit(before: Floats, change: Floats) -> float:
+def change_contrast(before: Floats, change: Floats) -> float:
     """How much more (Lab) the picture changed on the thing than elsewhere; both (40, 40)."""
     there = _near(np.asarray(_near(before, 5) > 0.5 * before.max(), dtype=np.float32), 3) > 0
     if there.all():
@@ -62,27 +62,27 @@ def hit(before: Floats, change: Floats) -> float:
 
 def _evidence(edit: Edit, scene: RuleInput) -> dict[str, float]:
     """What the detector says about the things that the edit names, by question."""
-    new = kinds_named(edit.value) if edit.kind in _NEW else frozenset()
-    old = kinds_named(edit.target) if edit.kind not in _BLIND and not edit.whole_image else frozenset()
+    new = kinds_in_phrase(edit.value) if edit.kind in _NEW else frozenset()
+    old = kinds_in_phrase(edit.target) if edit.kind not in _BLIND and not edit.whole_image else frozenset()
     if new & old:
         new, old = frozenset(), frozenset()  # a boy into a girl: both are persons
     if not new and not old:
         return {}
     difference = scene.difference
-    before, after = things_seen(difference.source.rgb), things_seen(difference.output.rgb)
+    before, after = detection_scores(difference.source.rgb), detection_scores(difference.output.rgb)
     found: dict[str, float] = {}
     if new:
-        found["appeared"] = appeared(before[list(new)].max(axis=0), after[list(new)].max(axis=0))
+        found["appeared"] = appearance_score(before[list(new)].max(axis=0), after[list(new)].max(axis=0))
     thing = before[list(old)].max(axis=0) if old else np.zeros((GRID, GRID), np.float32)
     if thing.max() > _SURE:
         if edit.kind in _GONE:
-            found["vanished"] = vanished(thing, after[list(old)].max(axis=0))
+            found["vanished"] = vanished_share(thing, after[list(old)].max(axis=0))
         change = cv2.resize(difference.colour, (GRID, GRID), interpolation=cv2.INTER_AREA)
-        found["hit"] = hit(thing, np.asarray(change, dtype=np.float32))
+        found["hit"] = change_contrast(thing, np.asarray(change, dtype=np.float32))
     return found
 
 
-def with_things(check: RuleResult, edit: Edit, scene: RuleInput) -> RuleResult:
+def adjust_by_detections(check: RuleResult, edit: Edit, scene: RuleInput) -> RuleResult:
     """The check, its odds shifted by what the detector saw of the things that the edit names."""
     if check.done <= _HARDLY:
         return check

@@ -16,7 +16,7 @@ from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat
 from imarena.judges.chat.prompt import Prompt, PromptCriterion, load_prompt
 from imarena.judges.options import read_judge_options
 from imarena.judges.replies.parse import Unreadable, answer_part, field, find_object, is_refusal
-from imarena.judges.replies.words import plain
+from imarena.judges.replies.words import normalise_phrase
 
 _ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "是": True, "否": False}
 
@@ -124,7 +124,7 @@ def read_yes_no(text: str, name: str) -> bool:
     value = field(fields, "answer") if fields is not None else answer_part(text)
     if isinstance(value, bool):
         return value
-    answer = _ANSWERS.get(plain(value)) if isinstance(value, str) else None
+    answer = _ANSWERS.get(normalise_phrase(value)) if isinstance(value, str) else None
     if answer is None:
         status = Status.REFUSED if isinstance(value, str) and is_refusal(value) else Status.UNPARSABLE
         raise Unreadable(f"{name} is {str(value)[:60]!r}, neither yes nor no", status)

@@ -13,7 +13,7 @@ from imarena.core import Chat, UserError, Verdict
 from imarena.core.records import Status
 from imarena.judges.chat.judge import ChatJudge, ChatSettings, need_chat, pass_name
 from imarena.judges.chat.prompt import load_prompt
-from imarena.judges.chat.viescore import SEMANTIC, checking, read_viescore
+from imarena.judges.chat.viescore import SEMANTIC, read_viescore, reply_checker
 from imarena.judges.options import read_judge_options
 
 HIGHEST = 25.0
@@ -46,7 +46,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
         chat=need_chat(chat, "editscore"),
         settings=settings,
         passes=settings.passes,
-        check=checking(SEMANTIC, HIGHEST),
+        check=reply_checker(SEMANTIC, HIGHEST),
     )
 
 

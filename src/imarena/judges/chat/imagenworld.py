@@ -53,7 +53,7 @@ def make(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     )
 
 
-def rescaled(rating: float) -> float:
+def rescale_rating(rating: float) -> float:
     """1 to 5 onto 0 to 1."""
     return (rating - LOWEST) / (HIGHEST - LOWEST)
 
@@ -62,7 +62,7 @@ def read_four_scores(text: str) -> Verdict:
     """A reply as four scores on 0 to 1 and their mean; `reasons` keeps the marks as given. Raises `Unreadable`."""
     fields = read_object(text)
     ratings = read_marks(fields, CRITERIA, LOWEST, HIGHEST, whole=True)
-    scores = {name: rescaled(rating) for name, rating in ratings.items()}
+    scores = {name: rescale_rating(rating) for name, rating in ratings.items()}
     marks: dict[str, JsonValue] = dict(ratings)
     return Verdict(
         status=Status.OK, score=sum(scores.values()) / len(scores), scores=scores, reasons={"ratings": marks}
@@ -86,25 +86,25 @@ class ExpectedObject:
 def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """Asks for the objects that a result should show: ten at most, removed ones marked. No output is shown to it.
 
-    It has a judge's door; its verdict is ok without a score, and `objects_of` finds the list in its reasons.
+    It has a judge's door; its verdict is ok without a score, and `objects_from_reasons` finds the list in its reasons.
     """
     settings = read_judge_options(ListerSettings, options, "expected objects")
     return ChatJudge(
         kind="objects",
         prompts={"objects": load_prompt(settings.prompt or "imagenworld-objects")},
-        read=lambda replies: Verdict(Status.OK, reasons=as_reasons(read_objects(replies["objects"]))),
+        read=lambda replies: Verdict(Status.OK, reasons=reasons_from_objects(read_objects(replies["objects"]))),
         chat=need_chat(chat, "expected objects"),
         settings=settings,
     )
 
 
-def as_reasons(objects: Iterable[ExpectedObject]) -> JsonDict:
+def reasons_from_objects(objects: Iterable[ExpectedObject]) -> JsonDict:
     """A checklist as a verdict and a record hold it."""
     return {"objects": [{"name": each.name, "present": each.present} for each in objects]}
 
 
-def objects_of(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
-    """What `as_reasons` wrote; an entry of another form is left out."""
+def objects_from_reasons(reasons: Mapping[str, JsonValue]) -> tuple[ExpectedObject, ...]:
+    """What `reasons_from_objects` wrote; an entry of another form is left out."""
     listed = reasons.get("objects")
     entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     return tuple(

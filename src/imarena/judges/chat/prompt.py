@@ -99,7 +99,7 @@ class Prompt(Noun):
     @property
     def sha256(self) -> str:
         """Hash of all that the file and the guard say, so that a change without a new version is seen."""
-        return sha256_hex((canonical_json(self.model_dump(mode="json")) + guard()).encode())
+        return sha256_hex((canonical_json(self.model_dump(mode="json")) + injection_guard()).encode())
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class RenderedPrompt:
 
 
 @cache
-def guard() -> str:
+def injection_guard() -> str:
     """The words, in every system message, that make pictures and instructions data."""
     return resources.files("imarena.judges").joinpath("prompts/guard.txt").read_text(encoding="utf-8").strip()
 
@@ -159,7 +159,7 @@ def read_prompt(text: str, name: str) -> Prompt:
 # ---------------------------------------------------------------- rendering
 
 
-def quoted(text: str) -> str:
+def quote_untrusted(text: str) -> str:
     """Text from outside, between marks that it cannot contain: they carry its own hash."""
     mark = sha256_hex(text.encode("utf-8", "surrogatepass"))[:12]
     return f"<<<DATA {mark}\n{text}\n{mark} DATA>>>"
@@ -169,10 +169,10 @@ def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
     """Fill in a prompt. The same prompt and exhibit always give the same bytes."""
     check_exhibit(prompt, exhibit)
     values = {
-        "instruction": quoted(exhibit.instruction),
-        "task": quoted(exhibit.task or "not stated"),
+        "instruction": quote_untrusted(exhibit.instruction),
+        "task": quote_untrusted(exhibit.task or "not stated"),
         "criteria": _criteria_text(prompt),
-        "expected_objects": quoted("\n".join(exhibit.expected_objects) or "nothing is listed"),
+        "expected_objects": quote_untrusted("\n".join(exhibit.expected_objects) or "nothing is listed"),
     }
 
     def fill(text: str) -> str:
@@ -189,7 +189,7 @@ def render_prompt(prompt: Prompt, exhibit: Exhibit) -> RenderedPrompt:
         for number, picture in enumerate(shown, start=1):
             counted = f" {number} of {len(shown)}" if len(shown) > 1 else ""
             parts += [f"{part.label or part.image}{counted}:", picture]
-    system = f"{fill(prompt.system)}\n\n{guard()}"
+    system = f"{fill(prompt.system)}\n\n{injection_guard()}"
     return RenderedPrompt(system, tuple(parts), prompt.output)
 
 

@@ -42,11 +42,11 @@ def _make(
         read=lambda replies: read_viescore(replies["semantic"], replies["quality"], criteria),
         chat=need_chat(chat, kind),
         settings=settings,
-        check=checking(criteria, HIGHEST),
+        check=reply_checker(criteria, HIGHEST),
     )
 
 
-def checking(criteria: tuple[str, ...], highest: float) -> Check:
+def reply_checker(criteria: tuple[str, ...], highest: float) -> Check:
     """Reads one reply by itself: the one to `semantic`, of any pass, has `criteria`."""
 
     def check(name: str, text: str) -> object:

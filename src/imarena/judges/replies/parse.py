@@ -12,10 +12,10 @@ from typing import Any
 
 from imarena.core.records import JsonDict, Outcome, Status
 from imarena.judges.replies.reply_text import Unreadable, answer_part, find_object, locate
-from imarena.judges.replies.sentences import spoken
+from imarena.judges.replies.sentences import winner_in_prose
 from imarena.judges.replies.statements import claims, marked_statements
 from imarena.judges.replies.winner import side_named
-from imarena.judges.replies.words import plain, word_table
+from imarena.judges.replies.words import normalise_phrase, word_table
 
 __all__ = [
     "PARSER_VERSION",
@@ -142,7 +142,7 @@ def stated_score(text: str, low: float, high: float) -> float | None:
 
 def is_not_applicable(value: Any) -> bool:
     """Whether a field says that its criterion does not apply."""
-    return value is None or (isinstance(value, str) and plain(value) in word_table().not_applicable)
+    return value is None or (isinstance(value, str) and normalise_phrase(value) in word_table().not_applicable)
 
 
 # ---------------------------------------------------------------- verdicts
@@ -224,7 +224,7 @@ def _stated(answer: str) -> Outcome:
         return outcomes[0]
     if outcomes or vague:
         raise Unreadable("the reply states its choice in more than one way, or in words that name no side")
-    said = spoken(answer)
+    said = winner_in_prose(answer)
     if said is not None:
         return said
     status = Status.REFUSED if is_refusal(answer) else Status.UNPARSABLE
@@ -247,7 +247,7 @@ def read_object(text: str) -> JsonDict:
 
 def is_refusal(text: str) -> bool:
     """Whether a text opens with one of the phrases that decline to answer."""
-    opening = plain(text[:400])
+    opening = normalise_phrase(text[:400])
     return opening.startswith(word_table().refusals)
 
 

@@ -50,7 +50,7 @@ class Unreadable(ImarenaError):
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedObject:
     """A reply's JSON object, and the prose before and after it (comments inside it count as prose after it)."""
 
     fields: JsonDict
@@ -79,7 +79,7 @@ def find_object(text: str) -> JsonDict | None:
     return None if located is None else located.fields
 
 
-def locate(text: str) -> Located | None:
+def locate(text: str) -> LocatedObject | None:
     """The one JSON object in a reply and what stands around it; None where there is none.
 
     A fence, a prefix and trailing prose do not matter. Comments, trailing commas, typographic quotes, keys without
@@ -101,7 +101,7 @@ def locate(text: str) -> Located | None:
     first = found.values[0]
     if any(other != first for other in found.values[1:]):
         raise Unreadable(f"the reply holds {len(found.values)} different JSON objects")
-    return Located(first, *_around(answer, found.spans, comments))
+    return LocatedObject(first, *_around(answer, found.spans, comments))
 
 
 def _around(answer: str, spans: list[tuple[int, int]], comments: str) -> tuple[str, str]:

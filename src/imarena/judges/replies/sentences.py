@@ -9,7 +9,7 @@ from functools import cache
 
 from imarena.core.records import Outcome
 from imarena.judges.replies.statements import claims
-from imarena.judges.replies.words import plain, word_table
+from imarena.judges.replies.words import normalise_phrase, word_table
 
 _MAX_CHARACTERS = 1500
 _ENDS = re.compile(r"(?:[.!](?=\s|$|\*)|[。！;；\n])+")
@@ -20,9 +20,9 @@ _LETTER = re.compile(r"(?<![A-Za-z'’])[AB](?![A-Za-z])")
 _ARTICLE = re.compile(r"(?<![A-Za-z])a[\s.!*_]*$")
 
 
-def spoken(answer: str) -> Outcome | None:
+def winner_in_prose(answer: str) -> Outcome | None:
     """The winner that the last sentence names, where all others leave it alone; None for anything else."""
-    if len(answer) > _MAX_CHARACTERS or _QUOTED.search(answer) or _doubts().search(plain(answer)):
+    if len(answer) > _MAX_CHARACTERS or _QUOTED.search(answer) or _doubts().search(normalise_phrase(answer)):
         return None
     sentences = [part.strip() for part in _ENDS.split(answer) if part.strip(" \t*_#>-")]
     if not sentences:
@@ -30,7 +30,9 @@ def spoken(answer: str) -> Outcome | None:
     named = [_winner(sentence) for sentence in sentences]
     last = named[-1]
     others = zip(sentences[:-1], named[:-1], strict=True)
-    if last is None or any(side is not last if side else _praise().search(plain(text)) for text, side in others):
+    if last is None or any(
+        side is not last if side else _praise().search(normalise_phrase(text)) for text, side in others
+    ):
         return None
     return last if _surely_named(sentences[-1], ended=_ENDED.search(answer) is not None) else None
 
@@ -44,7 +46,7 @@ def _surely_named(sentence: str, *, ended: bool) -> bool:
     """'I prefer a' and 'I prefer the right' may be the beginnings of something else."""
     if _ARTICLE.search(sentence):
         return False
-    bare = plain(sentence)
+    bare = normalise_phrase(sentence)
     return ended or _LETTER.search(sentence) is not None or any(bare.endswith(noun) for noun in word_table().nouns)
 
 

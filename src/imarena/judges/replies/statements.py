@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 
 from imarena.core.records import Outcome
 from imarena.judges.replies.winner import label_named, side_named
-from imarena.judges.replies.words import plain, word_table
+from imarena.judges.replies.words import normalise_phrase, word_table
 
 _MAX_CLAUSES = 200
 _LINE = re.compile(r"^\s*[*_#>\-\s]*([^\n:：]{1,40}?)[*_]*\s*[:：]\s*(.{1,120}?)\s*$")
@@ -63,10 +63,10 @@ def marked_statements(text: str) -> tuple[list[Outcome], bool, int, int]:
     place = 0
     for line in text.splitlines(keepends=True):
         key_value = _LINE.match(line.rstrip("\r\n"))
-        if key_value is not None and plain(key_value[1]) in word_table().keys:
+        if key_value is not None and normalise_phrase(key_value[1]) in word_table().keys:
             found.append((side_named(key_value[2]), place, place + len(line)))
         row = _ROW.match(line.rstrip("\r\n"))
-        if row is not None and plain(row[1]) in word_table().keys and side_named(row[2]) is not None:
+        if row is not None and normalise_phrase(row[1]) in word_table().keys and side_named(row[2]) is not None:
             found.append((side_named(row[2]), place, place + len(line)))
         place += len(line)
     for match in _inline().finditer(text):
@@ -112,10 +112,10 @@ def _candidates(text: str) -> list[str]:
 
 
 def _stripped(clause: str) -> str:
-    text = _REASON.sub("", plain(clause))
+    text = _REASON.sub("", normalise_phrase(clause))
     for _ in range(4):
         before, after = _fillers()
-        shorter = plain(after.sub("", before.sub("", text)))
+        shorter = normalise_phrase(after.sub("", before.sub("", text)))
         if shorter == text:
             break
         text = shorter

@@ -3,7 +3,7 @@
 import re
 
 from imarena.core.records import Outcome
-from imarena.judges.replies.words import WordTable, plain, word_table
+from imarena.judges.replies.words import WordTable, normalise_phrase, word_table
 
 _COMPARED = re.compile(r"^(a|b)\s*([<>]{1,2}|=)\s*(a|b)$")
 _BETTER_THAN = re.compile(r"^(?P<first>.+?) better than (?P<second>.+)$")
@@ -17,7 +17,7 @@ def side_named(phrase: str) -> Outcome | None:
 
     The whole phrase has to be understood: a letter inside a word never counts.
     """
-    text = plain(phrase)
+    text = normalise_phrase(phrase)
     if not text or len(text) > 120:
         return None
     table = word_table()
@@ -30,7 +30,7 @@ def side_named(phrase: str) -> Outcome | None:
 
 def label_named(phrase: str) -> Outcome | None:
     """The side that a phrase names by its label alone: 'B', 'the second image'."""
-    return _label(plain(phrase), word_table())
+    return _label(normalise_phrase(phrase), word_table())
 
 
 def _compared(text: str) -> Outcome | None:
@@ -58,7 +58,7 @@ def _label(text: str, table: WordTable) -> Outcome | None:
         return Outcome.RIGHT
     for noun in table.nouns:
         for rest in _beside(text, noun):
-            label = plain(rest.removeprefix("is ").removeprefix("number "))
+            label = normalise_phrase(rest.removeprefix("is ").removeprefix("number "))
             if label in table.left or label in table.left_with_noun:
                 return Outcome.LEFT
             if label in table.right or label in table.right_with_noun:

@@ -40,7 +40,7 @@ class WordTable:
     refusals: tuple[str, ...]
 
 
-def plain(text: str) -> str:
+def normalise_phrase(text: str) -> str:
     """One spelling for a phrase: NFKC, case folded, straight apostrophes, no markup, no outer brackets or stops."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     text = _SPACE.sub(" ", _MARKUP.sub("", text.replace("_", " "))).strip(_EDGES)
@@ -57,7 +57,7 @@ def word_table() -> WordTable:
     data = yaml.safe_load(resources.files("imarena.judges").joinpath("words.yaml").read_text(encoding="utf-8"))
 
     def forms(name: str) -> frozenset[str]:
-        return frozenset(plain(str(word)) for word in data[name])
+        return frozenset(normalise_phrase(str(word)) for word in data[name])
 
     return WordTable(
         version=str(data["version"]),

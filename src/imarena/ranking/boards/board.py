@@ -15,7 +15,7 @@ from imarena.ranking.battles import Battles, FloatArray, ModelTally
 from imarena.ranking.boards import stability
 from imarena.ranking.boards.intervals import find_intervals
 from imarena.ranking.boards.neighbours import neighbours
-from imarena.ranking.likelihood.pair_counts import tally
+from imarena.ranking.likelihood.pair_counts import tally_models
 from imarena.ranking.options import Options
 from imarena.ranking.resample import TOO_NARROW
 
@@ -56,7 +56,7 @@ def assemble(battles: Battles, result: Result, options: Options, coverage: Float
     ratings, draws = result.ratings, result.draws
     order = np.lexsort((np.array(battles.models), -np.round(ratings, 6)))
     place = stability.ranks(ratings)
-    record: ModelTally = tally(battles)
+    record: ModelTally = tally_models(battles)
     standings = tuple(
         Standing(
             model=battles.models[i],
@@ -124,7 +124,7 @@ def _details(battles: Battles, result: Result, options: Options, order: Any) -> 
     if options.matrices and len(order) <= MATRIX_LIMIT:
         tables: dict[str, FloatArray] = {
             "win_matrix": pairs.win_matrix(battles),
-            "predicted_win": pairs.predicted(theta),
+            "predicted_win": pairs.predicted_win_rates(theta),
         }
         if result.draws is not None:
             tables["probability_above"] = pairs.superiority(result.draws)

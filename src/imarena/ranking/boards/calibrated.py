@@ -10,7 +10,7 @@ from imarena.core.records import JsonDict
 from imarena.ranking.battles import Battles, FloatArray, IntArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.ranking.likelihood.separation import describe, find_blocks, unbounded
+from imarena.ranking.likelihood.separation import describe, find_blocks, unbounded_models
 from imarena.ranking.options import Options
 from imarena.ranking.resample import cluster_notices
 
@@ -55,7 +55,7 @@ def calibrated_board(battles: Battles, reliability_at: Callable[[FloatArray], Fl
     blocks = find_blocks(cells)
     notices = (*describe(cells, blocks, battles.models), *cluster_notices(battles, str(settings["cluster"]), units))
     drawn = np.concatenate(draws) if draws else None
-    return Result(ratings, drawn, settings, details, notices, unbounded=unbounded(cells, blocks))
+    return Result(ratings, drawn, settings, details, notices, unbounded=unbounded_models(cells, blocks))
 
 
 def _groups(

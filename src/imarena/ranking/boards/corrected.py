@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from imarena.core import UserError
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, Codes, FloatArray
+from imarena.ranking.battles import Battles, CodedColumn, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.likelihood.calibrated import fit_calibrated
-from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, correct
-from imarena.ranking.likelihood.corrected_draws import boards
+from imarena.ranking.likelihood.corrected import Posterior, VoteBatch, fit_corrected
+from imarena.ranking.likelihood.corrected_draws import draw_boards
 from imarena.ranking.options import Options
-from imarena.ranking.pairs import ends
+from imarena.ranking.pairs import percentile_ends
 
 LEAST_DRAWS = 1000
 
@@ -48,8 +48,8 @@ def corrected_board(battles: Battles, options: Options, judge: Scale | None = No
         levels[None],
         None if weight is None else weight[None],
     )
-    found = correct(ballot)
-    draws = boards(ballot, found, max(options.rounds, LEAST_DRAWS), seed=options.seed)
+    found = fit_corrected(ballot)
+    draws = draw_boards(ballot, found, max(options.rounds, LEAST_DRAWS), seed=options.seed)
     return votes, _result(found, draws, options, how)
 
 
@@ -67,7 +67,7 @@ def _result(found: Posterior, drawn: FloatArray, options: Options, how: str) -> 
         "dispersion": float(found.dispersion[0]),
         "bias": [float(value) for value in found.coefficients[0, 2:]],
     }
-    low, high = ends(draws, options.level)  # by another prior than the ratings, which may be outside
+    low, high = percentile_ends(draws, options.level)  # by another prior than the ratings, which may be outside
     return Result(ratings, draws, settings, details, interval=(np.minimum(low, ratings), np.maximum(high, ratings)))
 
 
@@ -111,7 +111,7 @@ def _from_verdicts(battles: Battles, human: NDArray[np.bool_]) -> tuple[FloatArr
 
 def _filled(battles: Battles, left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Scores by item and model serve every battle of that item, so that a vote without scores finds them."""
-    item: Codes | None = battles.item
+    item: CodedColumn | None = battles.item
     m = len(battles.models)
     of = np.zeros(len(battles), np.int64) if item is None else item.units()
     keys = np.concatenate([of * m + battles.left, of * m + battles.right])
@@ -148,7 +148,7 @@ def _part(battles: Battles, kept: NDArray[np.bool_]) -> Battles:
     if kept.all():
         return battles
 
-    def codes(column: Codes | None) -> Codes | None:
+    def codes(column: CodedColumn | None) -> CodedColumn | None:
         return None if column is None else column.part(kept)
 
     def numbers(column: Any) -> Any:

@@ -48,7 +48,9 @@ def find_intervals(
     nothing: list[None] = [None] * m
     if ends is None and draws is None:
         return Intervals([*nothing], [*nothing], [*nothing], [*nothing], notes)
-    low, high = ends if ends is not None else pairs.ends(draws, level) if draws is not None else (ratings, ratings)
+    low, high = (
+        ends if ends is not None else pairs.percentile_ends(draws, level) if draws is not None else (ratings, ratings)
+    )
     flat = high - low <= 2 * 10.0**-stability.DECIMALS
     reason = flat_reason(settings or {})
     loose = dict(unbounded or {})

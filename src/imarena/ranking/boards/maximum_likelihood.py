@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.battles import Battles, Codes, FloatArray
+from imarena.ranking.battles import Battles, CodedColumn, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.boards.intervals import present_ends
 from imarena.ranking.likelihood.fit import Fit, fit_board
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, BradleyTerry, Davidson, Likelihood, Mixture, sigmoid
 from imarena.ranking.likelihood.mixture import expectation_maximisation, reliability_groups
-from imarena.ranking.likelihood.pair_counts import Cells, cell_of, count_pairs, one_cell_each
+from imarena.ranking.likelihood.pair_counts import PairCells, battle_cells, cell_of, count_pairs
 from imarena.ranking.likelihood.replicate import Replicates, replicate
 from imarena.ranking.likelihood.sandwich import model_covariance, sandwich
-from imarena.ranking.likelihood.separation import describe, unbounded
+from imarena.ranking.likelihood.separation import describe, unbounded_models
 from imarena.ranking.options import Options
 from imarena.ranking.resample import TOO_NARROW, Units, battle_units, cluster_notices, default_cluster, grouped_units
 
@@ -30,12 +30,12 @@ LIKELIHOODS: dict[str, Likelihood] = {"bt": BradleyTerry(), "davidson": Davidson
 
 
 @dataclass(frozen=True)
-class Setup:
+class PreparedMethod:
     """A method made ready: its cells, groups and extra parameters."""
 
     likelihood: Likelihood
-    cells: Cells
-    group: Codes | None
+    cells: PairCells
+    group: CodedColumn | None
     aux: Aux
     coefficient_names: tuple[str, ...]
     coefficient_scale: FloatArray
@@ -103,7 +103,7 @@ class _Centre:
         self.options, self.base = options, base
         self.anchored = bool((base.place < 0).any())
         self.fixed: NDArray[np.bool_] | None = base.place < 0 if self.anchored else None
-        self.unbounded = unbounded(base.cells, base.blocks)
+        self.unbounded = unbounded_models(base.cells, base.blocks)
         self.loose: NDArray[np.bool_] = np.isin(np.arange(base.theta.size), [*self.unbounded])
         self.point = self.draws(base.theta[None, :])[0]
 
@@ -155,7 +155,7 @@ def _lacking(base: Fit, centre: _Centre, variance: FloatArray) -> FloatArray:
 
 
 def _with_sandwich(
-    setup: Setup,
+    setup: PreparedMethod,
     options: Options,
     base: Fit,
     units: Units,
@@ -203,7 +203,7 @@ def _in_battles(battles: Battles) -> tuple[Battles, tuple[Notice, ...]]:
     return replace(battles, weight=scaled), (uneven,) if worth < 0.1 * n else ()
 
 
-def _setup(battles: Battles, options: Options) -> Setup:
+def _setup(battles: Battles, options: Options) -> PreparedMethod:
     likelihood = LIKELIHOODS[options.method]
     aux = NO_AUX
     notices: tuple[Notice, ...] = ()
@@ -220,10 +220,12 @@ def _setup(battles: Battles, options: Options) -> Setup:
         blank = Aux(np.zeros(len(names_of)), np.zeros(len(names_of), bool), np.zeros((2, len(names_of))))
         aux = likelihood.ready(blank, cells)
         notices = _loose_ties(aux, names_of)
-    return Setup(likelihood, cells, group, aux, names, scale, notices)
+    return PreparedMethod(likelihood, cells, group, aux, names, scale, notices)
 
 
-def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cells, tuple[str, ...], FloatArray]:
+def _cells(
+    battles: Battles, options: Options, group: CodedColumn | None
+) -> tuple[PairCells, tuple[str, ...], FloatArray]:
     if battles.covariates is None:
         plain = group is None and battles.weight is None and not options.position
         cells = battles.by_pair if plain else count_pairs(battles, group=group, sided=options.position)
@@ -238,7 +240,7 @@ def _cells(battles: Battles, options: Options, group: Codes | None) -> tuple[Cel
     if options.position:
         columns = np.column_stack([np.ones(len(battles)), columns])
         names, scale = ("position", *names), np.concatenate([[1.0], scale])
-    return one_cell_each(battles, group=group, covariates=columns), names, scale
+    return battle_cells(battles, group=group, covariates=columns), names, scale
 
 
 def _loose_ties(aux: Aux, names: tuple[str, ...]) -> tuple[Notice, ...]:
@@ -255,7 +257,7 @@ def _anchors(battles: Battles, options: Options) -> FloatArray | None:
     return (held - options.centre) / options.per_log
 
 
-def _units(battles: Battles, setup: Setup, options: Options, cluster: str) -> Units:
+def _units(battles: Battles, setup: PreparedMethod, options: Options, cluster: str) -> Units:
     size = setup.cells.counts.size
     codes = {"item": battles.item, "rater": battles.rater, "battle": None}[cluster]
     if cluster != "battle" and codes is None:
@@ -289,7 +291,7 @@ def _settings(options: Options, interval: str, cluster: str) -> JsonDict:
 
 
 def _extras(
-    setup: Setup, options: Options, base: Fit, rounds: Replicates | None, half: FloatArray | None = None
+    setup: PreparedMethod, options: Options, base: Fit, rounds: Replicates | None, half: FloatArray | None = None
 ) -> JsonDict:
     """Coefficients, tie parameters and reliabilities, with their intervals."""
     ends = [(1 - options.level) / 2, (1 + options.level) / 2]

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from imarena.ranking.battles import Battles, FloatArray, IntArray
-from imarena.ranking.pairs import met_of
+from imarena.ranking.pairs import meeting_count
 from imarena.stats import battles_needed
 
 POWER = 0.8
@@ -29,7 +29,7 @@ def neighbours(battles: Battles, order: IntArray, theta: FloatArray, draws: Floa
                 "below": battles.models[below],
                 "difference": lead * per_log,
                 "probability_above": None if draws is None else _above(draws[:, above] - draws[:, below]),
-                "battles_met": met_of(battles, above, below),
+                "battles_met": meeting_count(battles, above, below),
                 "battles_to_separate": _needed(lead, tie_rate),
             }
         )

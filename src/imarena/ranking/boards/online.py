@@ -7,7 +7,7 @@ import numpy as np
 from imarena.core import UserError
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict
-from imarena.ranking.active_elo import active_elo_ratings, evidence
+from imarena.ranking.active_elo import active_elo_ratings, update_terms
 from imarena.ranking.battles import Battles, FloatArray
 from imarena.ranking.boards.board import Result
 from imarena.ranking.elo import EMPTY, EloState, TimesArray, elo_ratings
@@ -44,7 +44,7 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         def play(times: TimesArray | None) -> FloatArray:
             return elo_ratings(battles, options, start, times)
     else:
-        given = evidence(battles, options)
+        given = update_terms(battles, options)
         settings |= _active_settings(options.active, given.score_range)
 
         def play(times: TimesArray | None) -> FloatArray:
@@ -57,7 +57,7 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
         cluster = options.cluster or default_cluster(battles)
         settings.update(cluster=cluster, rounds=options.rounds)
         drawn, units = _rounds(battles, options, cluster, play)
-        draws = centred(drawn, ratings)
+        draws = centre_draws(drawn, ratings)
         settings["units"] = units
         notices += cluster_notices(battles, cluster, units)
     after = state.after(battles.models, ratings, len(battles))
@@ -65,7 +65,7 @@ def online_board(battles: Battles, options: Options, state: EloState = EMPTY) ->
     return Result(ratings, draws, settings, details, tuple(notices))
 
 
-def centred(draws: FloatArray, ratings: FloatArray) -> FloatArray:
+def centre_draws(draws: FloatArray, ratings: FloatArray) -> FloatArray:
     """Draws (R, m) moved so that the median of each model is its rating.
 
     A round plays some battles several times and leaves others out. A second win over the same opponent moves a rating

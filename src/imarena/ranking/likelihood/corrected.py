@@ -80,7 +80,7 @@ class VoteBatch:
 
 
 @dataclass(frozen=True)
-class Part:
+class SpreadPosterior:
     """One spread: the mode and the mean of the coefficients (B, K), the covariance (B, K, K), the log evidence (B,)."""
 
     mode: FloatArray
@@ -102,10 +102,10 @@ class Posterior:
     spread: FloatArray
     dispersion: FloatArray
     coefficients: FloatArray
-    parts: tuple[Part, ...]
+    parts: tuple[SpreadPosterior, ...]
 
 
-def correct(ballot: VoteBatch, priors: CorrectedOptions = PRIORS) -> Posterior:
+def fit_corrected(ballot: VoteBatch, priors: CorrectedOptions = PRIORS) -> Posterior:
     """Fit on a grid of spreads and average. Without votes this is the prior: the judge's order."""
     batch, n, m = ballot.shape
     design = design_of(ballot)
@@ -120,11 +120,13 @@ def correct(ballot: VoteBatch, priors: CorrectedOptions = PRIORS) -> Posterior:
     for spread in SPREADS:
         precision = precision_of(priors, spread, m)
         start, curvature, value = _newton(design, ballot.points, scaled, precision, centre, start)
-        found.append(Part(start, *_mean(design, scaled, precision, start, curvature), value))
+        found.append(SpreadPosterior(start, *_mean(design, scaled, precision, start, curvature), value))
     return _averaged(found, to_strengths(ballot.means), phi, priors)
 
 
-def refit(ballot: VoteBatch, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS) -> FloatArray:
+def refit_strengths(
+    ballot: VoteBatch, posterior: Posterior, weight: FloatArray, priors: CorrectedOptions = PRIORS
+) -> FloatArray:
     """(B, m) strengths with other weights (B, n), such as bootstrap counts; spread and dispersion stay as they were."""
     m = ballot.shape[2]
     precision = np.tile(precision_of(priors, 1.0, m), (posterior.spread.size, 1))
@@ -226,7 +228,7 @@ def _dispersion(
     return np.asarray(np.clip((coins - ties + priors.dispersion) / (coins + 1.0), LEAST_DISPERSION, 1.0))
 
 
-def _averaged(found: list[Part], turn: FloatArray, phi: FloatArray, priors: CorrectedOptions) -> Posterior:
+def _averaged(found: list[SpreadPosterior], turn: FloatArray, phi: FloatArray, priors: CorrectedOptions) -> Posterior:
     spreads = np.array(SPREADS)
     evidence = np.broadcast_to(np.stack([part.evidence for part in found], axis=1), (len(phi), len(found)))
     share = _shares(evidence - 0.5 * (np.log(spreads / priors.spread[0]) / priors.spread[1]) ** 2)
@@ -237,7 +239,7 @@ def _averaged(found: list[Part], turn: FloatArray, phi: FloatArray, priors: Corr
     return Posterior(theta, around, slopes, np.exp(share @ np.log(spreads)), phi, coefficients, tuple(found))
 
 
-def _around(found: list[Part], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
+def _around(found: list[SpreadPosterior], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
     """(B, m, m) mean square of the strengths less `theta`, over the spreads by their shares (B, S)."""
     total = np.zeros((*theta.shape, theta.shape[1]))
     for place, part in enumerate(found):

@@ -17,8 +17,8 @@ from imarena.ranking.likelihood.corrected import (
     PRIORS,
     SPREADS,
     CorrectedOptions,
-    Part,
     Posterior,
+    SpreadPosterior,
     VoteBatch,
     design_of,
     precision_of,
@@ -32,13 +32,15 @@ where models are many."""
 CHUNK = 1000
 
 
-def boards(
+def draw_boards(
     ballot: VoteBatch, found: Posterior, rounds: int, *, seed: int = 0, at: int = 0, priors: CorrectedOptions = PRIORS
 ) -> FloatArray:
     """(rounds, m) strengths, equally likely; of the ballot at place `at` of the batch."""
     rng = np.random.default_rng(seed)
     many = max(PROPOSALS, 2 * rounds)
-    parts = [Part(part.mode[at], part.mean[at], part.covariance[at], part.evidence[at]) for part in found.parts]
+    parts = [
+        SpreadPosterior(part.mode[at], part.mean[at], part.covariance[at], part.evidence[at]) for part in found.parts
+    ]
     spread = _chosen(parts, many, priors, rng)
     drawn, weight = _proposed(parts, spread, priors, rng)
     weight += _likelihood(ballot, found, at, drawn)
@@ -54,14 +56,14 @@ def _log_prior(spread: FloatArray, priors: CorrectedOptions) -> FloatArray:
     return np.asarray(2 * np.log(spread) - priors.claimed * spread)
 
 
-def _chosen(parts: list[Part], many: int, priors: CorrectedOptions, rng: np.random.Generator) -> IntArray:
+def _chosen(parts: list[SpreadPosterior], many: int, priors: CorrectedOptions, rng: np.random.Generator) -> IntArray:
     """(many,) places in `SPREADS`, by their approximate share."""
     share = _shares(np.array([part.evidence for part in parts]) + _log_prior(np.array(SPREADS), priors))
     return _resampled(share, many, rng)
 
 
 def _proposed(
-    parts: list[Part], spread: IntArray, priors: CorrectedOptions, rng: np.random.Generator
+    parts: list[SpreadPosterior], spread: IntArray, priors: CorrectedOptions, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Coefficients (n, K) and the log of prior over proposal (n,), less a constant.
 

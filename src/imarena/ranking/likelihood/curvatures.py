@@ -11,7 +11,7 @@ from imarena.ranking.likelihood.likelihoods import Outcomes
 
 
 @dataclass(frozen=True)
-class Spread:
+class CurvatureIndex:
     """Sparse (Q * Q, K): where a cell's second derivatives in eta, in eta and aux, and in aux go."""
 
     eta: Any
@@ -29,7 +29,7 @@ class Spread:
         return np.ascontiguousarray(flat.T).reshape(-1, self.size, self.size)
 
 
-def spread(problem: RatingProblem) -> Spread:
+def curvature_index(problem: RatingProblem) -> CurvatureIndex:
     """Prepare a problem."""
     from scipy.sparse import csr_matrix
 
@@ -48,11 +48,11 @@ def spread(problem: RatingProblem) -> Spread:
     pairs = [(a, b) for a in range(width) for b in range(width)]
     eta = gather([(columns[:, a], columns[:, b], values[:, a] * values[:, b]) for a, b in pairs])
     if problem.n_aux == 0:
-        return Spread(eta, None, None, size)
+        return CurvatureIndex(eta, None, None, size)
     place = np.where(problem.aux_of >= 0, problem.aux_of + problem.n_linear, -1)
     sides = [(columns[:, a], place, values[:, a]) for a in range(width)]
     cross = gather([*sides, *((place, column, value) for column, _, value in sides)])
-    return Spread(eta, cross, gather([(place, place, np.ones(k))]), size)
+    return CurvatureIndex(eta, cross, gather([(place, place, np.ones(k))]), size)
 
 
 def _padded(matrix: Any) -> tuple[IntArray, FloatArray]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.likelihood.likelihoods import Likelihood, Outcomes, sigmoid
-from imarena.ranking.likelihood.pair_counts import Cells
+from imarena.ranking.likelihood.pair_counts import PairCells
 
 SMALL = 20_000
 """Largest design matrix that is kept dense: numbers in it."""
@@ -196,7 +196,7 @@ def _curvature(problem: RatingProblem, parameters: FloatArray, outcomes: Outcome
     return np.asarray(0.5 * (full + full.T))
 
 
-def pair_matrix(cells: Cells, place: IntArray) -> Any:
+def pair_matrix(cells: PairCells, place: IntArray) -> Any:
     """(K, max(place) + 1) sparse: +1 where the left model's parameter stands, -1 where the right's; -1 is no place."""
     from scipy.sparse import csr_matrix
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from imarena.ranking.battles import FloatArray, IntArray
 from imarena.ranking.likelihood.design import RatingProblem, Solution, outcomes_of, pair_matrix, solve
 from imarena.ranking.likelihood.likelihoods import NO_AUX, Aux, Likelihood
-from imarena.ranking.likelihood.pair_counts import Cells
-from imarena.ranking.likelihood.separation import Blocks, find_blocks
+from imarena.ranking.likelihood.pair_counts import PairCells
+from imarena.ranking.likelihood.separation import ModelBlocks, find_blocks
 
 PRIOR = 1.0
 """Pseudo wins and losses of a block against an average model: makes its win probability there uniform on (0, 1)."""
@@ -20,8 +20,8 @@ PRIOR = 1.0
 class Fit:
     """A fitted board in natural-log strengths."""
 
-    cells: Cells
-    blocks: Blocks
+    cells: PairCells
+    blocks: ModelBlocks
     problem: RatingProblem
     solution: Solution
     inside: NDArray[np.bool_]
@@ -45,7 +45,7 @@ class Fit:
 
 
 def fit_board(
-    cells: Cells,
+    cells: PairCells,
     likelihood: Likelihood,
     *,
     aux: Aux = NO_AUX,
@@ -97,7 +97,7 @@ def fit_board(
     )
 
 
-def _subset(cells: Cells, kept: NDArray[np.bool_]) -> Cells:
+def _subset(cells: PairCells, kept: NDArray[np.bool_]) -> PairCells:
     return replace(
         cells,
         left=cells.left[kept],
@@ -110,7 +110,7 @@ def _subset(cells: Cells, kept: NDArray[np.bool_]) -> Cells:
 
 
 def _problem(
-    cells: Cells, likelihood: Likelihood, aux: Aux, blocks: Blocks, held: FloatArray, place: IntArray
+    cells: PairCells, likelihood: Likelihood, aux: Aux, blocks: ModelBlocks, held: FloatArray, place: IntArray
 ) -> RatingProblem:
     from scipy.sparse import csr_matrix, hstack
 
@@ -148,7 +148,7 @@ def _problem(
 
 
 def _place_blocks(
-    cells: Cells, likelihood: Likelihood, blocks: Blocks, within: FloatArray, beta: FloatArray, aux: FloatArray
+    cells: PairCells, likelihood: Likelihood, blocks: ModelBlocks, within: FloatArray, beta: FloatArray, aux: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Shift (B,) of every block and its covariance (B, B), from battles between blocks and the weak prior."""
     between = _subset(cells, ~blocks.inside(cells))

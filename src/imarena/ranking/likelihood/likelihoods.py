@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.ranking.battles import FloatArray
-from imarena.ranking.likelihood.pair_counts import Cells
+from imarena.ranking.likelihood.pair_counts import PairCells
 
 Outcomes = tuple[FloatArray, FloatArray, FloatArray]
 """Numbers of left wins, ties and right wins, each (K,) or (K, R)."""
@@ -46,7 +46,7 @@ class Likelihood(Protocol):
     canonical: bool
     """Fisher's information is the curvature itself."""
 
-    def ready(self, aux: Aux, cells: Cells) -> Aux:
+    def ready(self, aux: Aux, cells: PairCells) -> Aux:
         """Extra parameters for these counts."""
         ...
 
@@ -73,7 +73,7 @@ class BradleyTerry:
     has_aux = False
     canonical = True
 
-    def ready(self, aux: Aux, cells: Cells) -> Aux:  # noqa: ARG002
+    def ready(self, aux: Aux, cells: PairCells) -> Aux:  # noqa: ARG002
         return NO_AUX
 
     def value(self, eta: FloatArray, aux: FloatArray | None, outcomes: Outcomes) -> float:  # noqa: ARG002
@@ -104,7 +104,7 @@ class Davidson:
     has_aux = True
     canonical = True
 
-    def ready(self, aux: Aux, cells: Cells) -> Aux:
+    def ready(self, aux: Aux, cells: PairCells) -> Aux:
         """Log nu of each group: held at "no ties" where there are none, by a prior where it would run off."""
         n = aux.start.size
         ties = np.bincount(cells.group, cells.counts[:, 1], n)
@@ -145,7 +145,7 @@ class Davidson:
         )
 
 
-def _wins_go_round(cells: Cells, group: int) -> bool:
+def _wins_go_round(cells: PairCells, group: int) -> bool:
     """Is there a cycle with more wins than ties? Without one the likelihood grows with nu and the strengths together.
 
     Then wins need a lead of at least 2 log nu and ties one of at most that, which some strengths satisfy for every nu.
@@ -184,7 +184,7 @@ class Mixture:
     has_aux = True
     canonical = False
 
-    def ready(self, aux: Aux, cells: Cells) -> Aux:  # noqa: ARG002
+    def ready(self, aux: Aux, cells: PairCells) -> Aux:  # noqa: ARG002
         return aux
 
     @staticmethod

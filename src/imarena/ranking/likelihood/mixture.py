@@ -12,10 +12,10 @@ import numpy as np
 
 from imarena.core import UserError
 from imarena.core.notices import Notice
-from imarena.ranking.battles import Battles, Codes, FloatArray
+from imarena.ranking.battles import Battles, CodedColumn, FloatArray
 from imarena.ranking.likelihood.fit import fit_board
 from imarena.ranking.likelihood.likelihoods import Aux, BradleyTerry, sigmoid
-from imarena.ranking.likelihood.pair_counts import Cells
+from imarena.ranking.likelihood.pair_counts import PairCells
 from imarena.ranking.options import MixtureOptions
 
 PRIOR = (2.0, 0.5)
@@ -28,7 +28,7 @@ GAP_BINS = 5
 class Reliability:
     """Who shares a q: a group per battle, and which groups are free."""
 
-    groups: Codes
+    groups: CodedColumn
     free: "np.ndarray[tuple[int], np.dtype[np.bool_]]"
     fixed_value: float
     notices: tuple[Notice, ...] = ()
@@ -58,15 +58,15 @@ def reliability_groups(battles: Battles, options: MixtureOptions) -> Reliability
         names, of = battles.rater.names, battles.rater.of
     hold = known and options.q_human is not None and not judged.all()
     if not hold:
-        return Reliability(Codes(of, names), np.ones(len(names), bool), 1.0, (Notice(code="reliability_free"),))
+        return Reliability(CodedColumn(of, names), np.ones(len(names), bool), 1.0, (Notice(code="reliability_free"),))
     groups = np.where(judged, of, len(names)).astype(np.int32)
     free = np.append(np.ones(len(names), bool), False)
-    return Reliability(_used(Codes(groups, (*names, "people"))), _used_free(groups, free), options.q_human or 1.0)
+    return Reliability(_used(CodedColumn(groups, (*names, "people"))), _used_free(groups, free), options.q_human or 1.0)
 
 
-def _used(codes: Codes) -> Codes:
+def _used(codes: CodedColumn) -> CodedColumn:
     used, of = np.unique(codes.of, return_inverse=True)
-    return Codes(of.astype(np.int32), tuple(codes.names[i] for i in used))
+    return CodedColumn(of.astype(np.int32), tuple(codes.names[i] for i in used))
 
 
 def _used_free(
@@ -90,7 +90,7 @@ def _gap_bins(
 
 
 def expectation_maximisation(
-    cells: Cells, aux: Aux, *, anchors: FloatArray | None = None, limit: int = 1000, tolerance: float = 1e-8
+    cells: PairCells, aux: Aux, *, anchors: FloatArray | None = None, limit: int = 1000, tolerance: float = 1e-8
 ) -> tuple[FloatArray, FloatArray, int]:
     """Strengths (m,), reliabilities (G,) and the number of iterations."""
     q = sigmoid(aux.start)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from imarena.ranking.battles import Battles, Codes, FloatArray, IntArray, ModelTally
+from imarena.ranking.battles import Battles, CodedColumn, FloatArray, IntArray, ModelTally
 
 CHUNK = 1 << 17
 DENSE_LIMIT = 20_000_000
@@ -12,7 +12,7 @@ DENSE_LIMIT = 20_000_000
 
 
 @dataclass(frozen=True)
-class Cells:
+class PairCells:
     """K cells. A cell is a pair of models (with its group, its covariates), and `counts` (K, 3) its outcomes.
 
     Columns of `counts`: left wins, ties, right wins, as numbers of battles. `factor` (K,) multiplies a cell in the
@@ -33,7 +33,7 @@ class Cells:
         return self.counts * self.factor[:, None]
 
 
-def count_pairs(battles: Battles, *, group: Codes | None = None, sided: bool = False) -> Cells:
+def count_pairs(battles: Battles, *, group: CodedColumn | None = None, sided: bool = False) -> PairCells:
     """Count outcomes by pair and group. With `sided` (left, right) and (right, left) stay apart (position term)."""
     m, groups = len(battles.models), len(group.names) if group else 1
     size = groups * m * m * 3
@@ -55,7 +55,7 @@ def count_pairs(battles: Battles, *, group: Codes | None = None, sided: bool = F
     return _cells(m, key, counts)
 
 
-def cell_of(battles: Battles, cells: Cells, *, group: Codes | None = None, sided: bool = False) -> IntArray:
+def cell_of(battles: Battles, cells: PairCells, *, group: CodedColumn | None = None, sided: bool = False) -> IntArray:
     """(n,) where each battle's outcome stands in ``cells.counts.ravel()``."""
     m = cells.n_models
     known = (cells.group * m + cells.left) * m + cells.right
@@ -67,12 +67,12 @@ def cell_of(battles: Battles, cells: Cells, *, group: Codes | None = None, sided
     return np.concatenate(parts)
 
 
-def one_cell_each(battles: Battles, *, group: Codes | None = None, covariates: FloatArray) -> Cells:
+def battle_cells(battles: Battles, *, group: CodedColumn | None = None, covariates: FloatArray) -> PairCells:
     """Every battle its own cell: for covariates that differ from battle to battle."""
     n = len(battles)
     counts = np.zeros((n, 3))
     counts[np.arange(n), battles.outcome] = 1.0 if battles.weight is None else battles.weight
-    return Cells(
+    return PairCells(
         n_models=len(battles.models),
         left=battles.left.astype(np.int64),
         right=battles.right.astype(np.int64),
@@ -83,7 +83,7 @@ def one_cell_each(battles: Battles, *, group: Codes | None = None, covariates: F
     )
 
 
-def tally(battles: Battles) -> ModelTally:
+def tally_models(battles: Battles) -> ModelTally:
     """Battles, wins, losses and ties of each model, not weighted."""
     cells = battles.by_pair
     m = cells.n_models
@@ -95,7 +95,7 @@ def tally(battles: Battles) -> ModelTally:
     return ModelTally(battles=wins + losses + ties, wins=wins, losses=losses, ties=ties)
 
 
-def _keys(battles: Battles, group: Codes | None, m: int, start: int) -> tuple[IntArray, FloatArray | None]:
+def _keys(battles: Battles, group: CodedColumn | None, m: int, start: int) -> tuple[IntArray, FloatArray | None]:
     rows = slice(start, start + CHUNK)
     key = battles.left[rows].astype(np.int64)
     if group is not None:
@@ -117,8 +117,8 @@ def _turned(key: IntArray, m: int) -> IntArray:
     return np.asarray(((group * m + low) * m + high) * 3 + np.where(swap, 2 - outcome, outcome))
 
 
-def _cells(m: int, key: IntArray, counts: FloatArray) -> Cells:
-    return Cells(
+def _cells(m: int, key: IntArray, counts: FloatArray) -> PairCells:
+    return PairCells(
         n_models=m,
         left=key // m % m,
         right=key % m,

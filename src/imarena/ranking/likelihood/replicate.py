@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.ranking.battles import FloatArray
-from imarena.ranking.likelihood.curvatures import spread
+from imarena.ranking.likelihood.curvatures import curvature_index
 from imarena.ranking.likelihood.design import outcomes_of
 from imarena.ranking.likelihood.fit import Fit, fit_board
 from imarena.ranking.likelihood.likelihoods import Aux, sigmoid
@@ -130,7 +130,7 @@ def _newton(base: Fit, counts: FloatArray, parameters: FloatArray, settled: Flag
     left_open = np.flatnonzero(~settled)
     if left_open.size == 0:
         return
-    shape = spread(problem)
+    shape = curvature_index(problem)
     ridge = problem.gauge + 1e-10 * np.eye(shape.size)
     width = max(1, NEWTON_NUMBERS // shape.size**2)
     for begin in range(0, left_open.size, width):

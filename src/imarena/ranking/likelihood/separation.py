@@ -11,7 +11,7 @@ import numpy as np
 
 from imarena.core.notices import Notice
 from imarena.ranking.battles import FloatArray, IntArray
-from imarena.ranking.likelihood.pair_counts import Cells
+from imarena.ranking.likelihood.pair_counts import PairCells
 
 WON_ALL = "won every battle: no upper bound"
 LOST_ALL = "lost every battle: no lower bound"
@@ -20,7 +20,7 @@ ONE_SIDED = "won or lost every battle against the other group"
 
 
 @dataclass(frozen=True)
-class Blocks:
+class ModelBlocks:
     """`of` (m,) gives each model's block; `reference` (m,) marks the models whose mean is the board's centre."""
 
     of: IntArray
@@ -33,12 +33,12 @@ class Blocks:
     def whole(self) -> bool:
         return self.n == 1
 
-    def inside(self, cells: Cells) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def inside(self, cells: PairCells) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """(K,) True for cells whose two models are in one block."""
         return np.asarray(self.of[cells.left] == self.of[cells.right])
 
 
-def find_blocks(cells: Cells, anchored: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None) -> Blocks:
+def find_blocks(cells: PairCells, anchored: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None) -> ModelBlocks:
     """Split the models. Anchored models hold together by definition. Names and order play no part."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -63,10 +63,10 @@ def find_blocks(cells: Cells, anchored: np.ndarray[tuple[int], np.dtype[np.bool_
         largest = np.flatnonzero(sizes == sizes.max())
         fixed = int(largest[0]) if largest.size == 1 else None
         reference = np.isin(of, largest)
-    return Blocks(of=of.astype(np.int64), n=int(n), fixed=fixed, reference=reference)
+    return ModelBlocks(of=of.astype(np.int64), n=int(n), fixed=fixed, reference=reference)
 
 
-def describe(cells: Cells, blocks: Blocks, models: tuple[str, ...]) -> list[Notice]:
+def describe(cells: PairCells, blocks: ModelBlocks, models: tuple[str, ...]) -> list[Notice]:
     """What the user should know about the blocks."""
     if blocks.whole:
         return []
@@ -81,7 +81,7 @@ def describe(cells: Cells, blocks: Blocks, models: tuple[str, ...]) -> list[Noti
     return found
 
 
-def unbounded(cells: Cells, blocks: Blocks) -> dict[int, str]:
+def unbounded_models(cells: PairCells, blocks: ModelBlocks) -> dict[int, str]:
     """Models whose distance to the board's centre is not in the data, by place, with the reason in a few words.
 
     These have no interval: its ends would be the prior's and not the data's.
@@ -103,7 +103,7 @@ def unbounded(cells: Cells, blocks: Blocks) -> dict[int, str]:
     return found
 
 
-def _alone(cells: Cells, blocks: Blocks) -> dict[int, bool]:
+def _alone(cells: PairCells, blocks: ModelBlocks) -> dict[int, bool]:
     """Models that are a block of their own: True for one that won every battle, False for one that lost them all."""
     points, battles = _record(cells)
     single = np.bincount(blocks.of, minlength=blocks.n)[blocks.of] == 1
@@ -111,7 +111,7 @@ def _alone(cells: Cells, blocks: Blocks) -> dict[int, bool]:
     return {int(index): bool(points[index] > 0) for index in np.flatnonzero(swept)}
 
 
-def _record(cells: Cells) -> tuple[FloatArray, FloatArray]:
+def _record(cells: PairCells) -> tuple[FloatArray, FloatArray]:
     m = cells.n_models
     left, tie, right = cells.counts.T
     total = left + tie + right
@@ -120,7 +120,7 @@ def _record(cells: Cells) -> tuple[FloatArray, FloatArray]:
     return np.asarray(points, np.float64), np.asarray(battles, np.float64)
 
 
-def _islands(cells: Cells) -> IntArray:
+def _islands(cells: PairCells) -> IntArray:
     """(m,) the group of models, from 0, that a model is linked to by battles of any outcome."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from imarena.core.records import ImageRef, Output
-from imarena.web import responses as showing
-from imarena.web import responses_look as showing_look
+from imarena.web import responses, responses_look
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import Caller, LookCaller
 from imarena.web.problems import RequestRefused
@@ -16,8 +15,7 @@ from imarena.web.requests import BattleQuery, BattlesPageQuery, ItemQuery, Items
 from imarena.web.routes.pictures import JPEG, PNG, Level, Place
 from imarena.web.wire_look import BattleDetail, BattlePage, ItemDetail, ItemPage, WordsOut
 from imarena.workflows.questions import TextFinding, item_findings
-from imarena.workflows.serving import BattleFilters
-from imarena.workflows.serving import explorer as exploring
+from imarena.workflows.serving import BattleFilters, explorer
 from imarena.workflows.views import CHECKS
 
 router = APIRouter(prefix="/api", tags=["explore"])
@@ -26,20 +24,20 @@ Identity = Annotated[str, Path(max_length=100, pattern=r"^[a-z]+_[0-9a-f]{32}$")
 StepNumber = Annotated[int, Path(ge=0, le=1000)]
 
 
-def chosen_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> exploring.BattleList:
+def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -> explorer.BattleList:
     """The battles that a caller may see and asks for."""
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    hidden = set() if caller.leads else explorer.hidden_items(arena.looking)
     models = [name for name in (query.left, query.right) if name is not None]
-    return exploring.list_battles(arena.looking, filters_of(query, caller), models, hidden)
+    return explorer.list_battles(arena.looking, filters_of(query, caller), models, hidden)
 
 
 @router.get("/battles")
 def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesPageQuery, Query()]) -> BattlePage:
     """Battles, in the order in which they were first named."""
     arena = arena_of(request)
-    found = chosen_battles(arena, caller, query)
+    found = select_battles(arena, caller, query)
     here, more = page_of(found, query.cursor, query.limit)
-    return BattlePage(battles=showing.battles(arena, found[here]), total=len(found), next_cursor=more)
+    return BattlePage(battles=responses.battles(arena, found[here]), total=len(found), next_cursor=more)
 
 
 @router.get("/battles/{battle_id}")
@@ -47,7 +45,7 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     """One battle with every vote, every judgment and the raw replies."""
     arena = arena_of(request)
     seen = BattleFilters(released=not caller.leads)
-    pair, votes, said = exploring.load_battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
+    pair, votes, said = explorer.load_battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
     numbers: dict[str, int] = {}
@@ -56,37 +54,37 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
         if one.vote.retracted or (one.reason in CHECKS and not caller.leads):
             continue  # taking back says nothing itself: it marks what it took; how raters are checked leads alone know
         number = numbers.setdefault(one.vote.rater_id, len(numbers) + 1)
-        cast.append(showing.vote(one, number, mirrored=one.vote.left_id != pair.left_id))
+        cast.append(responses.vote(one, number, mirrored=one.vote.left_id != pair.left_id))
     return BattleDetail(
-        battle=showing.battle(arena, pair),
-        sources=showing.item_pictures(arena, item.item_id, "source", item.sources),
-        references=showing.item_pictures(arena, item.item_id, "reference", item.references),
-        left=showing.output_picture(arena, left),
-        right=showing.output_picture(arena, right),
+        battle=responses.battle(arena, pair),
+        sources=responses.item_pictures(arena, item.item_id, "source", item.sources),
+        references=responses.item_pictures(arena, item.item_id, "reference", item.references),
+        left=responses.output_picture(arena, left),
+        right=responses.output_picture(arena, right),
         votes=cast if caller.inside else [],
-        judgments=[showing_look.judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in said],
+        judgments=[responses_look.judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in said],
     )
 
 
-def chosen_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
+def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after: int = 0) -> Iterator[tuple[int, str]]:
     """`seq` and id of the items that a caller may see and asks for, in the order in which they came."""
     named = {name: getattr(query, name) for name in ItemQuery.model_fields}
     where = {name: str(value) for name, value in named.items() if value is not None}
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
-    return exploring.item_rows(arena.looking, where, hidden, after=after)
+    hidden = set() if caller.leads else explorer.hidden_items(arena.looking)
+    return explorer.item_rows(arena.looking, where, hidden, after=after)
 
 
 @router.get("/items")
 def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQuery, Query()]) -> ItemPage:
     """Items as stored."""
     arena = arena_of(request)
-    found = list(islice(chosen_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
+    found = list(islice(select_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
     page = found[: query.limit]
     last = str(page[-1][0]) if len(found) > query.limit else None
     shelves, ids = arena.voting.shelves, [identity for _, identity in page]
     shelves.read(ids, ())
     counts = arena.workspace.store.count(Output, "item_id", item_id=ids) if ids else {}
-    lines = [showing.item_line(shelves.item(identity), counts.get((identity,), 0)) for identity in ids]
+    lines = [responses.item_line(shelves.item(identity), counts.get((identity,), 0)) for identity in ids]
     return ItemPage(items=lines, next_cursor=last)
 
 
@@ -94,15 +92,15 @@ def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQ
 def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDetail:
     """An item with what every editor made of it."""
     arena = arena_of(request)
-    shown = exploring.item(arena.looking, item_id, leads=caller.leads)
+    shown = explorer.load_item(arena.looking, item_id, leads=caller.leads)
     item = shown.item
     return ItemDetail(
-        item=showing.item_line(item, len(shown.outputs)),
+        item=responses.item_line(item, len(shown.outputs)),
         instructions=[turn.instruction for turn in item.turns],
         licence=item.licence,
-        sources=showing.item_pictures(arena, item_id, "source", item.sources),
-        references=showing.item_pictures(arena, item_id, "reference", item.references),
-        outputs=[showing_look.output(arena, made, shown, words=caller.inside) for made in shown.outputs],
+        sources=responses.item_pictures(arena, item_id, "source", item.sources),
+        references=responses.item_pictures(arena, item_id, "reference", item.references),
+        outputs=[responses_look.output(arena, made, shown, words=caller.inside) for made in shown.outputs],
         words=[_words(one) for one in item_findings(arena.workspace, item, shown.outputs)],
     )
 
@@ -141,8 +139,8 @@ def get_step_tile(
 def _step(arena: ServedWorkspace, caller: Caller, output_id: str, number: int) -> ImageRef:
     made = arena.workspace.store.get(Output, output_id)
     if made is not None:
-        exploring.may_see(arena.looking, made.item_id, leads=caller.leads)
-    image = exploring.step_image(arena.looking, output_id, number) if made is not None else None
+        explorer.may_see(arena.looking, made.item_id, leads=caller.leads)
+    image = explorer.step_image(arena.looking, output_id, number) if made is not None else None
     if image is None:
         raise RequestRefused(404, "not_found", "There is no such picture.")
     return image

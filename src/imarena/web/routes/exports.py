@@ -11,21 +11,19 @@ from imarena.core.records import Output
 from imarena.reports import COUNTS
 from imarena.reports.tables import whole_number
 from imarena.storage import Workspace
-from imarena.web import responses as showing
-from imarena.web import responses_look as showing_look
+from imarena.web import responses, responses_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
 from imarena.web.requests import BattleQuery, BoardParams, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
 from imarena.web.responses_lead import rater_line
-from imarena.web.routes.explore import chosen_battles, chosen_items
+from imarena.web.routes.explore import select_battles, select_items
 from imarena.web.tables import TABLE, Form, table_file
 from imarena.web.wire import NO_NUL, Wire
 from imarena.web.wire_lead import Agreement, RaterOut
 from imarena.web.wire_look import Battle, Cell, JudgeHealth, RunOut, Standing
 from imarena.workflows.boards import COLUMNS
 from imarena.workflows.rating import RATING_COLUMNS, VOTE_COLUMNS, agreement, rater_work, rating_rows, vote_rows
-from imarena.workflows.serving import explorer as exploring
-from imarena.workflows.serving import heat, judge_health
+from imarena.workflows.serving import explorer, issue_heat_map, judge_health
 
 router = APIRouter(prefix="/api/exports", tags=["exports"])
 
@@ -83,7 +81,7 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
         value = getattr(one, name)
         return whole_number(value) if name in COUNTS else value
 
-    rows = ([*(cell(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
+    rows = ([*(cell(one, name) for name in names), made.signature] for one in responses.standings(made.ranking))
     return table_file([*names, "signature"], rows, query.format, "board")
 
 
@@ -91,7 +89,7 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The win matrix: one row for each pair of models that met."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
-    return _saved(Cell, map(showing.cell, made.matrix), query.format, "matrix")
+    return _saved(Cell, map(responses.cell, made.matrix), query.format, "matrix")
 
 
 @router.get("/head-to-head", **ROUTE)
@@ -119,7 +117,7 @@ def export_history(request: Request, caller: LookCaller, query: Annotated[Histor
 @router.get("/issues", **ROUTE)
 def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTable, Query()]) -> StreamingResponse:
     """Where raters drew boxes, cell by cell, which things they named, and clicks and tags by editor."""
-    made = heat(arena_of(request).looking, query.editor, filters_of(query, caller))
+    made = issue_heat_map(arena_of(request).looking, query.editor, filters_of(query, caller))
     cells = [
         ("cell", None, None, row, column, count)
         for row, line in enumerate(made.cells.tolist())
@@ -129,7 +127,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
     things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
     tags = [
         (kind, one.editor, None, None, None, count)
-        for one in showing_look.editor_issues(made)
+        for one in responses_look.editor_issues(made)
         for kind, count in (
             ("segments", one.segments), ("new_image", one.new_image), ("returned_input", one.returned_input),
             ("ratings", one.ratings),
@@ -144,7 +142,7 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
 def export_verdicts(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """Every verdict that the board counts, for `imarena rank --from`. Raters are told to leads only."""
     arena = arena_of(request)
-    hidden = set() if caller.leads else exploring.hidden_items(arena.looking)
+    hidden = set() if caller.leads else explorer.hidden_items(arena.looking)
     names = [name for name in COLUMNS if name != "rater" or caller.leads]
     return table_file(names, arena.looking.verdicts(filters_of(query, caller), names, hidden), query.format, "verdicts")
 
@@ -155,8 +153,8 @@ def export_battles(
 ) -> StreamingResponse:
     """Battles with the counts of what was said about them."""
     arena = arena_of(request)
-    chosen = chosen_battles(arena, caller, query)
-    parts = (showing.battles(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
+    chosen = select_battles(arena, caller, query)
+    parts = (responses.battles(arena, chosen[at : at + _AT_ONCE]) for at in range(0, len(chosen), _AT_ONCE))
     return _saved(Battle, chain.from_iterable(parts), query.format, "battles")
 
 
@@ -168,7 +166,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
     names = ("item_id", "dataset", "key", "task", "family", "topic", "track", "instruction", "licence", "outputs")
 
     def rows() -> Iterator[list[object]]:
-        for _, identity in chosen_items(arena, caller, query):
+        for _, identity in select_items(arena, caller, query):
             item = arena.voting.shelves.item(identity)
             told = {name: getattr(item, name) for name in names[:-1]}
             yield [*told.values(), counts.get((item.item_id,), 0)]
@@ -180,7 +178,7 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
 def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
     """How judges behave."""
     found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
-    return _saved(JudgeHealth, (showing_look.health(one, costs=caller.inside) for one in found), format, "judges")
+    return _saved(JudgeHealth, (responses_look.health(one, costs=caller.inside) for one in found), format, "judges")
 
 
 @router.get("/runs", **ROUTE)
@@ -191,7 +189,7 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     def found() -> Iterator[RunOut]:
         before: int | None = None
         while seen := watch.recent(before, 200):
-            yield from map(showing_look.run_line, seen)
+            yield from map(responses_look.run_line, seen)
             before = seen[-1].seq
 
     return _saved(RunOut, found(), format, "runs")

@@ -32,15 +32,15 @@ from imarena.web.wire_lead import (
     SkipReport,
 )
 from imarena.workflows.rating import (
-    Proposal,
+    KnownTaskProposal,
     agreement,
     all_campaigns,
     campaign_progress,
     count_campaigns,
     export_csv,
-    from_table,
-    from_votes,
     history,
+    known_tasks_from_table,
+    known_tasks_from_votes,
     progress_json,
     rater_work,
     skip_reasons,
@@ -80,10 +80,10 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> Kn
     """Tasks whose answer is known, for gold, practice and tests of a new campaign. Nothing is stored."""
     workspace = arena_of(request).workspace
     if body.table:
-        found = from_table(workspace, body.kind, body.table)
+        found = known_tasks_from_table(workspace, body.kind, body.table)
     else:
         least = (body.least_votes, body.least_share)
-        found = from_votes(workspace, body.kind, tuple(body.datasets), *least)
+        found = known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
     return KnownPage(tasks=[_known(one) for one in found.tasks], problems=sentences(found.notices[:50], "page"))
 
 
@@ -174,7 +174,7 @@ def csv_response(text: str, name: str) -> Response:
     return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _known(found: Proposal) -> KnownOut:
+def _known(found: KnownTaskProposal) -> KnownOut:
     told = {name: getattr(found, name) for name in ("item", "instruction", "left", "right", "votes", "use")}
     return KnownOut(task=GoldIn(**found.known.model_dump()), **told)
 

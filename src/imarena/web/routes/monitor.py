@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from imarena.core import DatabaseFailed
 from imarena.web.arena import ServedWorkspace, arena_of
 from imarena.web.callers import InsideCaller, LookCaller
-from imarena.web.keys import presented
+from imarena.web.keys import presented_secret
 from imarena.web.problems import RequestRefused
 from imarena.web.requests import Cursor, Limit, page_of
 from imarena.web.responses_look import health, run_line
@@ -47,7 +47,7 @@ async def stream_runs(request: Request, _caller: InsideCaller) -> StreamingRespo
         raise RequestRefused(429, "slow_down", "Too many pages watch the runs.", hint="Ask for /api/runs instead.")
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     arena = arena_of(request)
-    shown = presented(request.headers, arena.keys)
+    shown = presented_secret(request.headers, arena.keys)
     return StreamingResponse(_events(arena, shown), media_type="text/event-stream", headers=headers)
 
 

@@ -46,9 +46,9 @@ def sign_in_by_invitation(request: Request, response: Response, body: Invitation
     """Open an invitation link."""
     arena = arena_of(request)
     engine = arena.workspace.store.engine
-    secret = access.accept(engine, body.token, dict(body.params), arena.settings.session_days)
+    secret = access.accept_invitation(engine, body.token, dict(body.params), arena.settings.session_days)
     if secret is None:
-        message, hint = _NOT_TAKEN[access.why_not(engine, body.token, dict(body.params))]
+        message, hint = _NOT_TAKEN[access.invitation_refusal(engine, body.token, dict(body.params))]
         raise RequestRefused(403, "invitation", message, hint=hint)
     return _signed_in(arena, request, response, secret)
 

@@ -17,20 +17,20 @@ from imarena.routing import (
     Gates,
     KnownTask,
     Strategy,
-    at_most,
-    chain,
-    draw,
-    fair_to_items,
-    gated,
-    only_with,
+    combine_strategies,
+    item_fairness,
+    limit_votes,
     per_cost,
     ranking_information,
+    require_gates,
+    restrict_to_models,
+    sample_battles,
     top_order_confidence,
     unit_of,
 )
 from imarena.storage import Workspace, leases, writing
-from imarena.workflows.active_elo.planning import believe, check_confidence, thresholds
-from imarena.workflows.active_elo.sheets import sheet_at
+from imarena.workflows.active_elo.planning import check_confidence, choose_gates, current_belief
+from imarena.workflows.active_elo.sheets import atomic_sheet
 from imarena.workflows.boards import Arena, calibration_for, curve_of, read_arena
 
 POLICIES = ("information", "two-gate", "quality", "ambiguity", "per-cost", "random", "gold")
@@ -74,7 +74,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     check_confidence(request.confidence)
     _check_raters(workspace, request.raters)
     arena = read_arena(workspace, judge)
-    belief = believe(arena, claims=request.stop_top > 0)
+    belief = current_belief(arena, claims=request.stop_top > 0)
     sure = top_order_confidence(belief, request.stop_top) if request.stop_top else None
     if sure is not None and sure >= request.confidence:
         told = {"stopped": True, "top_confidence": sure, "assignments": 0, "judge": arena.judge}
@@ -83,7 +83,7 @@ def assign(workspace: Workspace, judge: str | None, request: Request, out: Path 
     campaign = _campaign(workspace, arena, request)
     batch = draw_batch(workspace, arena, belief, request, rng)
     made = _Maker(arena, request, campaign.campaign_id, rng).make(batch)
-    with sheet_at(workspace, made, out):
+    with atomic_sheet(workspace, made, out):
         workspace.store.put(campaign)
         _keep_raters(workspace, request.raters)
         before = sum(workspace.store.count(Assignment, campaign_id=campaign.campaign_id).values())
@@ -126,12 +126,12 @@ def draw_batch(
             hint="Import the outputs with their pixels, or make some: imarena edit.",
         )
     pool = replace(arena.pool, present=arena.pool.present & items[:, None])
-    chosen: list[Strategy] = [at_most(request.votes_per_battle), fair_to_items]
+    chosen: list[Strategy] = [limit_votes(request.votes_per_battle), item_fairness]
     if request.place:
         unknown = [name for name in request.place if name not in pool.models]
         if unknown:
             raise UserError(f"No model '{unknown[0]}'.", hint=f"Known: {', '.join(pool.models)}.")
-        chosen.append(only_with([pool.models.index(name) for name in request.place]))
+        chosen.append(restrict_to_models([pool.models.index(name) for name in request.place]))
     if request.policy == "information":
         chosen.append(ranking_information(top=request.stop_top))
     elif request.policy == "per-cost" and workspace is not None:
@@ -145,9 +145,9 @@ def draw_batch(
             )
         )
     elif request.policy in ("two-gate", "quality", "ambiguity"):
-        chosen.append(gated(_gates(arena, request)))
+        chosen.append(require_gates(_gates(arena, request)))
     battles = -(-request.budget // request.votes_per_battle)
-    return draw(chain(chosen, pool, belief), battles, pool, rng)
+    return sample_battles(combine_strategies(chosen, pool, belief), battles, pool, rng)
 
 
 def _gates(arena: Arena, request: Request) -> Gates:
@@ -158,7 +158,7 @@ def _gates(arena: Arena, request: Request) -> Gates:
         raise UserError(
             f"The policy '{request.policy}' does not look at {other}.", hint=f"Give --{name}, or neither threshold."
         )
-    gates = thresholds(arena, request.tau, request.delta, request.deferral)
+    gates = choose_gates(arena, request.tau, request.delta, request.deferral)
     only = {"quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
     return only.get(request.policy, gates)
 

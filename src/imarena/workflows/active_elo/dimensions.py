@@ -44,12 +44,12 @@ def dimension_scores(workspace: Workspace, arena: Arena) -> dict[str, FloatArray
     return found
 
 
-def four(tables: dict[str, FloatArray]) -> FloatArray | None:
+def cv_dimensions(tables: dict[str, FloatArray]) -> FloatArray | None:
     """(N, m, 4) CV-Judge's dimensions; None where the judge does not give all four."""
     return np.stack([tables[name] for name in DIMENSIONS], axis=2) if set(DIMENSIONS) <= tables.keys() else None
 
 
-def mean_lines(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> list[dict[str, Any]]:
+def dimension_mean_rows(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> list[dict[str, Any]]:
     """Mean of every dimension for the best models, over outputs that have all of them."""
     stacked = np.stack(list(tables.values()), axis=2)
     lines = []
@@ -61,7 +61,7 @@ def mean_lines(tables: dict[str, FloatArray], arena: Arena, best: list[str]) -> 
     return lines
 
 
-def weighted(table: FloatArray, weights: tuple[float, float, float, float]) -> FloatArray:
+def weighted_scores(table: FloatArray, weights: tuple[float, float, float, float]) -> FloatArray:
     """(N, m) scores under these weights, caps and all; NaN where a dimension is missing. `table` (N, m, 4)."""
     scores = np.full(table.shape[:2], np.nan)
     for place in zip(*np.nonzero(np.isfinite(table).all(axis=2)), strict=True):

@@ -74,7 +74,7 @@ def ingest(workspace: Workspace, path: Path) -> dict[str, Any]:
     }
 
 
-def unread(workspace: Workspace, path: Path) -> int:
+def count_unread_rows(workspace: Workspace, path: Path) -> int:
     """How many rows of a sheet have a winner that `ingest` would take and has not taken yet."""
     rows = [row for _, row in _rows(path) if row["winner"]]
     known = {one.assignment_id: one for one in _assignments(workspace, {row["assignment"] for row in rows})}

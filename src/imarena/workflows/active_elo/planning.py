@@ -9,7 +9,7 @@ from imarena.core import UserError, content_id
 from imarena.core.notices import Notice, notice_fields
 from imarena.core.records import Campaign, JsonDict
 from imarena.judges import range_of
-from imarena.ranking import Options, VoteBatch, boards, correct
+from imarena.ranking import Options, VoteBatch, draw_boards, fit_corrected
 from imarena.routing import (
     DEFERRAL,
     LEAST_PAIRS,
@@ -115,7 +115,7 @@ BOARDS = 4000
 """How many are drawn to say how sure an order is."""
 
 
-def believe(arena: Arena, *, claims: bool) -> Belief:
+def current_belief(arena: Arena, *, claims: bool) -> Belief:
     """What the votes outside the gold set, with the judge corrected by them, say now. `claims`: with drawn boards."""
     votes = arena.work
     standard = standardise(arena.pool.scores)
@@ -123,15 +123,15 @@ def believe(arena: Arena, *, claims: bool) -> Belief:
     usual = standard.means[left] - standard.means[right]
     own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
     ballot = VoteBatch(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
-    found = correct(ballot)
+    found = fit_corrected(ballot)
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
     slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
-    drawn = boards(ballot, found, BOARDS) if claims else None
+    drawn = draw_boards(ballot, found, BOARDS) if claims else None
     return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, drawn)
 
 
-def thresholds(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
+def choose_gates(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
     """The gates: what was given, or thresholds for a deferral rate."""
     if tau is not None or delta is not None:
         return Gates(tau, delta)
@@ -190,9 +190,9 @@ def plan(
     """How many votes, from how many raters, at what cost, to reach which interval; and is the top known already?"""
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
-    belief = believe(arena, claims=True)
+    belief = current_belief(arena, claims=True)
     told = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
-    chosen = gates or thresholds(arena, None, None, deferral)
+    chosen = gates or choose_gates(arena, None, None, deferral)
     top = min(wish.top, arena.pool.n_models)
     sure = top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)

@@ -17,15 +17,21 @@ from imarena.ranking import Options, compare_ratings
 from imarena.reports import active_page, save_active_plots, write_html, write_markdown
 from imarena.routing import Gates
 from imarena.storage import Workspace
-from imarena.workflows.active_elo.dimensions import WEIGHTINGS, dimension_scores, four, mean_lines, weighted
+from imarena.workflows.active_elo.dimensions import (
+    WEIGHTINGS,
+    cv_dimensions,
+    dimension_mean_rows,
+    dimension_scores,
+    weighted_scores,
+)
 from imarena.workflows.active_elo.groups import dimension_boards, group_boards, side_by_side, standing_rows
 from imarena.workflows.active_elo.metrics import TOP, metric_lines
-from imarena.workflows.active_elo.planning import deferral_by_family, thresholds
+from imarena.workflows.active_elo.planning import choose_gates, deferral_by_family
 from imarena.workflows.active_elo.trials import Trial, judge_lines, policy_lines, threshold_lines, weight_lines
 from imarena.workflows.boards import Arena, calibrations_of, read_arena, setting_board, with_range
 
 
-class Steps:
+class ReportProgress:
     """Tells the parts of a report as they begin, one after the other."""
 
     def __init__(self, told: Progress | None) -> None:
@@ -54,7 +60,7 @@ def active_report(
     told: Progress | None = None,
 ) -> dict[str, Any]:
     """All tables that the workspace has data for; what is missing is named with its reason. `trial` None: no trials."""
-    steps = Steps(told)
+    steps = ReportProgress(told)
     arena = read_arena(workspace, judge)
     asked = options or Options(matrices=False)
     scores = range_of(arena.judge, arena.pool.scores, asked.active.score_range)
@@ -67,7 +73,7 @@ def active_report(
     steps.next("boards side by side")
     boards, missing = side_by_side(workspace, arena, alone, chosen)
     main = boards.get("corrected") or boards["judge"]
-    used = gates or thresholds(arena, None, None)
+    used = gates or choose_gates(arena, None, None)
     dimensions = dimension_scores(workspace, arena)
     if not dimensions:
         missing["dimensions"] = f"'{arena.judge}' gives no scores by dimension"
@@ -87,7 +93,7 @@ def active_report(
         "win_rates": {name: one.details.get("average_win_rate_top10") for name, one in boards.items()},
         "by": group_boards(workspace, arena, alone, chosen) if groups else {},
         "dimension_boards": dimension_boards(workspace, arena, dimensions, chosen) if groups else {},
-        "dimension_means": mean_lines(dimensions, arena, best) if dimensions else None,
+        "dimension_means": dimension_mean_rows(dimensions, arena, best) if dimensions else None,
         "metrics": metric_lines(others, main),
     }
     if not document["metrics"]:
@@ -99,11 +105,11 @@ def active_report(
 
 def _trials(
     workspace: Workspace, arena: Arena, others: dict[str, Arena], dimensions: dict[str, Any], options: Options,
-    trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "Steps",
+    trial: Trial | None, gates: Gates | None, missing: dict[str, str], steps: "ReportProgress",
 ) -> dict[str, Any]:  # fmt: skip
     """Policies, thresholds, weights and judges tried on the votes so far, each or a reason why not."""
-    table = four(dimensions)
-    tables = {} if table is None else {name: weighted(table, weights) for name, weights in WEIGHTINGS.items()}
+    table = cv_dimensions(dimensions)
+    tables = {} if table is None else {name: weighted_scores(table, weights) for name, weights in WEIGHTINGS.items()}
     found: dict[str, Any] = dict.fromkeys(("policies", "thresholds", "weights", "judges"))
     if table is None:
         missing["weights"] = f"'{arena.judge}' does not give the four dimensions of CV-Judge"

@@ -17,7 +17,7 @@ from imarena.images import SUFFIXES
 from imarena.reports.tables import csv_rows
 from imarena.storage import Workspace, reading
 from imarena.storage.schema import leases
-from imarena.workflows.active_elo.ingesting import unread
+from imarena.workflows.active_elo.ingesting import count_unread_rows
 from imarena.workflows.rating import get_campaign
 from imarena.workflows.views import references_of
 
@@ -33,7 +33,7 @@ def pictures_of(path: Path) -> Path:
 
 
 @contextmanager
-def sheet_at(workspace: Workspace, made: Sequence[Assignment], path: Path | None) -> Iterator[None]:
+def atomic_sheet(workspace: Workspace, made: Sequence[Assignment], path: Path | None) -> Iterator[None]:
     """Write the sheet beside its place, do what is to be done, then put it there; nothing where `path` is None.
 
     So a place that cannot be written to is found before anything is stored, and a failure leaves the old file.
@@ -43,7 +43,7 @@ def sheet_at(workspace: Workspace, made: Sequence[Assignment], path: Path | None
         return
     if not path.parent.is_dir():
         raise UserError(f"There is no folder {path.parent}.", hint=f"Make it, or put {path.name} elsewhere.")
-    if path.exists() and (held := unread(workspace, path)):
+    if path.exists() and (held := count_unread_rows(workspace, path)):
         raise UserError(
             f"{path} holds {counted(held, 'vote')} that {plural('was', held)} not read yet.",
             hint=f"Read them first: imarena route ingest {path}; or give another --out.",
@@ -77,7 +77,7 @@ def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str]
     if not waiting:
         whom = f" of {', '.join(raters)}" if raters else ""
         raise UserError(f"'{found.name}' waits for no vote{whom}.", hint="Ask for some: imarena route assign.")
-    with sheet_at(workspace, waiting, path):
+    with atomic_sheet(workspace, waiting, path):
         pass
     return {"campaign": found.campaign_id, "assignments": len(waiting), "file": str(path)}
 

@@ -16,7 +16,7 @@ from imarena.core import UserError
 from imarena.judges import range_of
 from imarena.routing import Gates
 from imarena.stats import ScoreRange
-from imarena.workflows.active_elo.simulation.campaigns import default_gates, make_campaigns, moved_gates
+from imarena.workflows.active_elo.simulation.campaigns import default_gates, make_campaigns, shifted_gates
 from imarena.workflows.active_elo.simulation.compare import (
     EXTRA_POLICIES,
     POLICIES,
@@ -135,7 +135,7 @@ def _budget(world: World, plan: SimulationPlan) -> int:
     known = {**POLICIES, **EXTRA_POLICIES, **SENSITIVITY}
     selections = {known[name][0] for name in plan.policies}
     gates = plan.gates or default_gates(world, deferral=plan.deferral)
-    moved = moved_gates(world, gates)
+    moved = shifted_gates(world, gates)
     moved |= {"two-gate": gates, "quality": Gates(gates.tau, None), "ambiguity": Gates(None, gates.delta)}
     left, right = world.sides
     gap = np.abs(world.scores[:, left] - world.scores[:, right])

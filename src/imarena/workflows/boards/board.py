@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from imarena.core import UserError, canonical_json, sha256_hex
 from imarena.core.notices import Notice, sentence
 from imarena.core.records import Ranking
-from imarena.ranking import signed, table_data
+from imarena.ranking import sign_ranking, table_data
 from imarena.storage import Form, Workspace
 from imarena.workflows.boards import findings
-from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people
-from imarena.workflows.boards.coverage import Delivery, read_delivery
+from imarena.workflows.boards.choice import AvailableSources, ChosenSource, choose, judge_called, people_battles_for
+from imarena.workflows.boards.coverage import OutputCoverage, read_output_coverage
 from imarena.workflows.boards.empty import nothing_to_rank
 from imarena.workflows.boards.from_tables import rank_table
 from imarena.workflows.boards.query import ALL_JUDGES, WEIGHED, BoardQuery
@@ -29,9 +29,9 @@ from imarena.workflows.views import (
     BattleColumns,
     Kind,
     View,
+    battles_between_named,
     joined_battles,
     judge_battles,
-    named,
     people_battles,
     read_ratings,
 )
@@ -53,7 +53,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GatheredBattles:
     """The battles of a query, before they are ranked."""
 
     battles: BattleColumns
@@ -70,22 +70,22 @@ class Boards:
         self.view = view
 
     @cached_property
-    def delivery(self) -> Delivery:
+    def delivery(self) -> OutputCoverage:
         """Who delivered what."""
-        return read_delivery(self.view)
+        return read_output_coverage(self.view)
 
-    def gather(self, query: BoardQuery) -> "Gathered":
+    def gather(self, query: BoardQuery) -> "GatheredBattles":
         """The battles that a query leaves, whose they are, and what to know about them."""
         chosen = choose(self.view, query, AvailableSources(self.view, query.window))
         every = self._every(query, chosen)
         found, notices = self._about(every, query, chosen)
-        return Gathered(self._filtered(found, query.filters), chosen, notices, tuple(every.dimension.used()))
+        return GatheredBattles(self._filtered(found, query.filters), chosen, notices, tuple(every.dimension.used()))
 
     def _every(self, query: BoardQuery, chosen: ChosenSource) -> BattleColumns:
         """The battles of the chosen source between named editors, about whatever they are."""
         parts = []
         if chosen.source in ("human", "all"):
-            voted = people(self.view, query)
+            voted = people_battles_for(self.view, query)
             voted.excluded.update(self._other_dimensions(query) if WHOLE in voted.dimension.used() else {})
             parts.append(voted)
         if chosen.source in ("judge", "all"):
@@ -93,14 +93,16 @@ class Boards:
             kinds: tuple[Kind, ...] = ("compared", "scored") if query.kind is None else (query.kind,)
             made = judge_battles(self.view, forms, once=query.kind is None, window=query.window, kinds=kinds)
             made.excluded.update(self.view.earlier(self.view.forms.chosen(chosen.judges, query.dimension)))
-            parts.append(named(made, self.view.entries))
+            parts.append(battles_between_named(made, self.view.entries))
         return joined_battles(parts)
 
     def _other_dimensions(self, query: BoardQuery) -> Counter[str]:
         """Votes about one dimension that a board about the whole leaves out."""
         if query.dimension is not None or query.dimensions_together or query.by == "dimension":
             return Counter()
-        found = named(people_battles(self.view, window=query.window), self.view.entries).dimension.list()
+        found = battles_between_named(
+            people_battles(self.view, window=query.window), self.view.entries
+        ).dimension.list()
         return Counter(f"about {name}, not the whole" for name in found if name != WHOLE)
 
     def forms(self, query: BoardQuery, chosen: ChosenSource) -> list[Form]:
@@ -178,8 +180,12 @@ class Boards:
         if not len(found):
             raise nothing_to_rank(self.view, chosen, query, gathered.dimensions)
         notices = (
-            *findings.few_votes(evidence, chosen),
-            *(findings.gaps(self.view, found, self.delivery, chosen, evidence, query.kind) if query.notes else ()),
+            *findings.few_votes_notices(evidence, chosen),
+            *(
+                findings.coverage_notices(self.view, found, self.delivery, chosen, evidence, query.kind)
+                if query.notes
+                else ()
+            ),
             *gathered.notices,
             *findings.verdict_notices(self.view, found, weighed=query.options.method in WEIGHED),
         )
@@ -209,7 +215,7 @@ class Boards:
 
     def _data(self, query: BoardQuery, chosen: ChosenSource) -> dict[str, str]:
         """What a signature says of where the verdicts come from."""
-        data = {"source": whose(chosen), **judge_data(self.forms(query, chosen))}
+        data = {"source": describe_source(chosen), **judge_data(self.forms(query, chosen))}
         data["dimension"] = query.dimension or ("all together" if query.dimensions_together else WHOLE)
         if chosen.source in ("human", "all"):
             data["overall"] = read_ratings(self.view, query.window).rule
@@ -264,7 +270,7 @@ class Boards:
             known_coverage=self.delivery.coverage(units),
         )
         made = Board(ranking, found, shared.chosen)
-        settings = {**ranking.settings, "verdicts": whose(shared.chosen), "by_scores": made.by_scores}
+        settings = {**ranking.settings, "verdicts": describe_source(shared.chosen), "by_scores": made.by_scores}
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
         ranking = ranking.model_copy(
             update={
@@ -274,7 +280,9 @@ class Boards:
             }
         )
         covered = sha256_hex(canonical_json(sorted(self.delivery.coverage(units).items())).encode())[:12]
-        return replace(made, ranking=signed(ranking, {**shared.data, **table_data(table), "coverage": f"#{covered}"}))
+        return replace(
+            made, ranking=sign_ranking(ranking, {**shared.data, **table_data(table), "coverage": f"#{covered}"})
+        )
 
 
 def _check_weighed(query: BoardQuery) -> None:
@@ -314,7 +322,7 @@ def board(workspace: Workspace, query: BoardQuery) -> Board:
     return Boards(View(workspace)).board(query)
 
 
-def whose(chosen: ChosenSource) -> str:
+def describe_source(chosen: ChosenSource) -> str:
     """Whose verdicts a board rests on, in words."""
     if chosen.source == "human" or not chosen.judges:
         return "people"

@@ -13,8 +13,8 @@ from imarena.workflows.views import (
     BattleColumns,
     View,
     Window,
+    battles_between_named,
     judges_called,
-    named,
     people_battles,
     rating_battles,
     read_ratings,
@@ -100,10 +100,12 @@ def _default(view: View, query: BoardQuery, evidence: AvailableSources) -> Chose
     if setting.judge:
         return ChosenSource("judge", _judges(view, setting.judge, evidence))
     whole = replace(query, by=None, dimensions_together=False)  # the same source whatever the board is grouped by
-    if setting.source == "people" or (not setting.source and linked(view, people(view, whole), setting.min_battles)):
+    if setting.source == "people" or (
+        not setting.source and links_all_editors(view, people_battles_for(view, whole), setting.min_battles)
+    ):
         return ChosenSource("human")
     widest = _by_judge(evidence, query.dimension)
-    some_votes = not widest.judges and not setting.source and len(people(view, query)) > 0
+    some_votes = not widest.judges and not setting.source and len(people_battles_for(view, query)) > 0
     return ChosenSource("human") if some_votes else widest
 
 
@@ -116,7 +118,7 @@ def _by_judge(evidence: AvailableSources, dimension: str | None, *, asked: bool 
     return ChosenSource("judge", (name,) if name else (), asked=asked)
 
 
-def people(view: View, query: BoardQuery) -> BattleColumns:
+def people_battles_for(view: View, query: BoardQuery) -> BattleColumns:
     """People's battles between named editors about what the query is about: votes, and pairs of mean ratings.
 
     About the whole, marks on single criteria stand in by rule only where nobody compared two outputs.
@@ -128,18 +130,18 @@ def people(view: View, query: BoardQuery) -> BattleColumns:
             if compared and criterion == WHOLE:
                 continue
             found = rating_battles(view, found, criterion, query.window)
-        return named(found, view.entries)
+        return battles_between_named(found, view.entries)
     about = query.dimension if query.dimension is not None or query.dimensions_together else WHOLE
     voted = people_battles(view, dimension=about, window=query.window)
     if about == WHOLE and len(voted):
-        return named(voted, view.entries)
+        return battles_between_named(voted, view.entries)
     found = rating_battles(view, voted, about, query.window)
     if query.dimension is None and not len(found):  # votes about one dimension: a board says that it is about less
         found = people_battles(view, window=query.window)
-    return named(found, view.entries)
+    return battles_between_named(found, view.entries)
 
 
-def linked(view: View, battles: BattleColumns, least: int) -> bool:
+def links_all_editors(view: View, battles: BattleColumns, least: int) -> bool:
     """Do these battles link all editors that have outputs, each with at least `least` of them?"""
     entries = view.entries
     editors = np.unique(entries.editor.of[entries.ok & (entries.editor.of >= 0)])

@@ -14,7 +14,7 @@ _SINGLE, _CHAIN = MODES.index(Mode.SINGLE.value), MODES.index(Mode.MULTI_TURN.va
 
 
 @dataclass(frozen=True)
-class Delivery:
+class OutputCoverage:
     """e editors and u units (an item, a turn and a mode).
 
     `share` (e, u) of the samples asked for that came out ok, 0 where the editor has none, NaN where it was not meant to
@@ -45,7 +45,7 @@ class Delivery:
         done = np.where(meant, part, 0.0).sum(axis=1)
         return {editor: float(done[place] / total[place]) for place, editor in enumerate(self.editors) if total[place]}
 
-    def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "Missing":
+    def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "MissingBattles":
         """Battles that a missing output prevented: an editor on the board without one, against each that has one."""
         rows = np.array([self._place[name] for name in self.editors if name in ranked], np.int64)
         share = self.share[rows]
@@ -61,15 +61,15 @@ class Delivery:
             at += [place] * others.size
         places = np.array(at, np.int64)
         first = rows[np.array(left, np.int64)]
-        return Missing(
+        return MissingBattles(
             left=first, right=rows[np.array(right, np.int64)], item=self.item[places], mode=self.mode[places],
             status=self.status[first, places],
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Missing:
-    """n battles that nobody could fight. `left` (no output) and `right` are places of editors in a `Delivery`."""
+class MissingBattles:
+    """n battles that nobody could fight. `left` (no output) and `right` are places of editors in a `OutputCoverage`."""
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -81,7 +81,7 @@ class Missing:
 STATES = (*STATUSES, NOT_TRIED)
 
 
-def read_delivery(view: View) -> Delivery:
+def read_output_coverage(view: View) -> OutputCoverage:
     """Who delivered what. An item without any output counts as one that was to be edited in a single turn."""
     entries = view.entries
     cut_off = [slot for slot, state in slots_of(view.workspace).failed.items() if state == NOT_TRIED]
@@ -107,7 +107,7 @@ def read_delivery(view: View) -> Delivery:
     for item, turn, name, _, _ in cut_off:
         tried[rows[name], at[place[item], turn, _CHAIN]] = True
         status[rows[name], at[place[item], turn, _CHAIN]] = STATES.index(NOT_TRIED)
-    return Delivery(editors, unit_item, unit_turn, unit_mode, share, status, tried, of_output)
+    return OutputCoverage(editors, unit_item, unit_turn, unit_mode, share, status, tried, of_output)
 
 
 def _units(entries: Entries, cut_off: Iterable[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:

@@ -12,7 +12,7 @@ from imarena.workflows.views import WHOLE, Kind, people_battles, read_ratings
 _KINDS: tuple[tuple[Kind, str], ...] = (("scored", "scores"), ("compared", "battles"))
 
 
-def every_board(boards: Boards, options: Options | None = None) -> list[Board]:
+def all_boards(boards: Boards, options: Options | None = None) -> list[Board]:
     """One board for people and one per judge and kind of verdict, for the whole and then for each dimension.
 
     Scores and comparisons of one judge are different evidence: a board each.

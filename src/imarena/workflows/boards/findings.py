@@ -14,8 +14,8 @@ from imarena.judges import CARDS
 from imarena.storage import reading
 from imarena.storage.schema import outputs
 from imarena.workflows.boards.choice import AvailableSources, ChosenSource
-from imarena.workflows.boards.coverage import Delivery
-from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, occurring, slots_of
+from imarena.workflows.boards.coverage import OutputCoverage
+from imarena.workflows.views import UNNAMED_EDITOR, BattleColumns, View, occurring_codes, slots_of
 
 FEW_VOTES = 30
 """Below this number of votes a board of people's votes says little, whatever its intervals."""
@@ -23,7 +23,7 @@ NEARLY_ALL = 0.95
 """From this share on an editor has, or was judged on, all there is; where nobody has, samples are meant."""
 
 
-def few_votes(evidence: AvailableSources, chosen: ChosenSource) -> tuple[Notice, ...]:
+def few_votes_notices(evidence: AvailableSources, chosen: ChosenSource) -> tuple[Notice, ...]:
     """Where nobody chose the source and there are very few votes."""
     if chosen.source != "human" or chosen.asked or evidence.votes >= FEW_VOTES:
         return ()
@@ -52,7 +52,7 @@ def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False
         found.append(Notice(code="people_and_judges"))
     if len(judges) > 1 and not weighed:
         found.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
-    found += self_judged(driven_by(view), judges) if judges else []
+    found += self_judged(judge_driven_editors(view), judges) if judges else []
     found += _limits(judges)
     return tuple(found)
 
@@ -67,7 +67,7 @@ def _limits(judges: Iterable[str]) -> list[Notice]:
     ]
 
 
-def driven_by(view: View) -> dict[str, str]:
+def judge_driven_editors(view: View) -> dict[str, str]:
     """Editors whose outputs a judge helped to make, and which judge."""
     query = select(outputs.c.editor, outputs.c.driven_by).where(
         outputs.c.driven_by.is_not(None), outputs.c.editor.is_not(None), outputs.c.status == Status.OK.value
@@ -86,10 +86,10 @@ def self_judged(drivers: Mapping[str, str], judges: Iterable[str]) -> list[Notic
     ]
 
 
-def gaps(
+def coverage_notices(
     view: View,
     battles: BattleColumns,
-    delivery: Delivery,
+    delivery: OutputCoverage,
     chosen: ChosenSource,
     evidence: AvailableSources,
     kind: str | None,
@@ -108,7 +108,7 @@ def gaps(
 def editors_on(view: View, battles: BattleColumns) -> set[str]:
     """The editors on either side of these battles."""
     editor = view.entries.editor
-    sides = (occurring(editor.of[side], len(editor.names)) for side in (battles.left, battles.right))
+    sides = (occurring_codes(editor.of[side], len(editor.names)) for side in (battles.left, battles.right))
     return {editor.names[code] for codes in sides for code in codes}
 
 
@@ -171,9 +171,9 @@ def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
     return (Notice(code="no_outputs", values={"models": found}),) if found else ()
 
 
-def _fewer_items(battles: BattleColumns, delivery: Delivery, ranked: Collection[str]) -> Iterable[Notice]:
+def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
     """Who was asked for fewer of the units on this board than others. What failed is part of coverage, not of this."""
-    units = np.array(occurring(delivery.unit[battles.left], delivery.item.size), np.int64)
+    units = np.array(occurring_codes(delivery.unit[battles.left], delivery.item.size), np.int64)
     asked = delivery.tried[:, units].sum(axis=1).tolist()
     pairs = zip(delivery.editors, asked, strict=True)
     less = _lacking({name: (number, int(units.size)) for name, number in pairs if name in ranked})

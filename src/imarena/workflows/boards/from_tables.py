@@ -18,7 +18,7 @@ from imarena.ranking import (
     coverage,
     encode_battles,
     rank_battles,
-    signed,
+    sign_ranking,
     table_data,
 )
 
@@ -55,7 +55,7 @@ def rank(
     chosen = replace(options or Options(), **{key: value for key, value in named.items() if value is not None})
     table = load_battles(data, columns=columns, labels=labels)
     made = rank_table(table, chosen, both_bad=both_bad, missing=missing, covariates=covariates, resume=resume, scope={})
-    return signed(made, {"source": "table", **table_data(table)})
+    return sign_ranking(made, {"source": "table", **table_data(table)})
 
 
 def load_battles(
@@ -126,7 +126,7 @@ def rank_file(
     table = load_battles(path, columns=columns, labels=labels)
     if by:
         return list(rank_by(table, by, options, **reading))
-    return [signed(rank_table(table, options, **reading), {"source": "table", **table_data(table)})]
+    return [sign_ranking(rank_table(table, options, **reading), {"source": "table", **table_data(table)})]
 
 
 def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[Ranking]:
@@ -144,7 +144,9 @@ def rank_by(table: Any, by: str, options: Options, **reading: Any) -> Iterator[R
         scope = {by: value}
         try:
             part = _trimmed(part)
-            board = signed(rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)})
+            board = sign_ranking(
+                rank_table(part, options, scope=scope, **reading), {"source": "table", **table_data(part)}
+            )
         except UserError as error:
             why = Notice(code="group_not_ranked", values={"reason": str(error)})
             board = Ranking(method=options.method, settings={}, n_battles=0, notices=(why,), scope=scope)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.workflows.boards.coverage import STATES, Delivery, Missing
+from imarena.workflows.boards.coverage import STATES, MissingBattles, OutputCoverage
 from imarena.workflows.views import LABELS, MODES, PREFERENCES, BattleColumns, View
 
 COLUMNS = (
@@ -16,7 +16,9 @@ _WINNERS = ("", *PREFERENCES[1:5], "tie")  # a tie of unstated kind counts as on
 _SOURCES = ("human", "judge")
 
 
-def battle_table(view: View, battles: BattleColumns, delivery: Delivery | None, missing: Missing | None = None) -> Any:
+def battle_table(
+    view: View, battles: BattleColumns, delivery: OutputCoverage | None, missing: MissingBattles | None = None
+) -> Any:
     """An Arrow table; columns in which no row has a value are left out.
 
     `missing`: battles that a missing output prevented. They come last, with a status and without a winner.

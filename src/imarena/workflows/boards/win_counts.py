@@ -9,7 +9,7 @@ from imarena.workflows.views import BOTH_BAD, EQUAL, LEFT, MIRRORED, PREFERENCES
 
 
 @dataclass(frozen=True)
-class Tallied:
+class DuelCounts:
     """How one model did against another, seen from the left one."""
 
     left: str
@@ -20,7 +20,7 @@ class Tallied:
     both_bad: int = 0
 
 
-def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[Tallied, ...]:
+def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[DuelCounts, ...]:
     """Every two models that met, each pair once, by name."""
     left, right = _models(entries, battles)
     names = entries.editor.names  # sorted, so that codes are in the order of names
@@ -32,11 +32,13 @@ def matrix_of(entries: Entries, battles: BattleColumns) -> tuple[Tallied, ...]:
     return tuple(_tallied(names[cell // len(names)], names[cell % len(names)], counts[cell]) for cell in cells.tolist())
 
 
-def duel_of(entries: Entries, battles: BattleColumns, left: str, right: str) -> tuple[Tallied, dict[str, Tallied]]:
+def duel_of(
+    entries: Entries, battles: BattleColumns, left: str, right: str
+) -> tuple[DuelCounts, dict[str, DuelCounts]]:
     """Two models against each other: over all, and by task ("" where an item has none)."""
     names = entries.editor.names
     if left == right or left not in names or right not in names:
-        return Tallied(left, right), {}
+        return DuelCounts(left, right), {}
     one, other = names.index(left), names.index(right)
     lefts, rights = _models(entries, battles)
     straight, turned = (lefts == one) & (rights == other), (lefts == other) & (rights == one)
@@ -60,8 +62,8 @@ def _counts(outcome: NDArray[np.int8]) -> NDArray[np.int64]:
     return np.bincount(outcome, minlength=len(PREFERENCES))
 
 
-def _tallied(left: str, right: str, counts: NDArray[np.int64]) -> Tallied:
-    return Tallied(
+def _tallied(left: str, right: str, counts: NDArray[np.int64]) -> DuelCounts:
+    return DuelCounts(
         left,
         right,
         wins=int(counts[LEFT]),

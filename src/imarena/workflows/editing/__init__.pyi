@@ -10,4 +10,4 @@ from .plan import choose_items as choose_items
 from .plan import in_modes as in_modes
 from .run import EditSettings as EditSettings
 from .run import edit_items as edit_items
-from .variants import refuse_mixing as refuse_mixing
+from .variants import check_same_variant as check_same_variant

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from imarena.core import Aside, Editor, Exhibit, JudgeTraits, UserError
+from imarena.core import Editor, Exhibit, ExtraQuestions, JudgeTraits, UserError
 from imarena.core.records import ImageRef, Item, Mode, Usage
 from imarena.workflows.questions import (
     CHARACTERS_PER_TOKEN,
@@ -33,7 +33,7 @@ class MissingOutput:
 
 
 @dataclass(frozen=True)
-class Asides:
+class ExtraQuestionsCost:
     """What is charged beside the edits of a run, at most. `cost_usd` is None where a price is not known."""
 
     cost_usd: float | None
@@ -44,7 +44,7 @@ class Asides:
 class _Asked:
     """One endpoint, who asks it, and how often for one output at most."""
 
-    aside: Aside
+    aside: ExtraQuestions
     door: Door
     times: int
 
@@ -54,7 +54,7 @@ class _Asked:
         return self.aside.who
 
 
-def asides(editor: Editor, places: Sequence[MissingOutput]) -> Asides | None:
+def estimate_extra_questions(editor: Editor, places: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """The price of all questions that an agent or a best of N may ask for these outputs; None where it asks nobody."""
     asked = [one for one in _asked(editor) if not one.door.runs_here and one.times]
     if not asked or not places:
@@ -65,10 +65,10 @@ def asides(editor: Editor, places: Sequence[MissingOutput]) -> Asides | None:
         cost = _cost(one, places)
         if cost is None:
             words = f"what the {what} by its {one.who} cost is not known: set input_usd_per_million and "
-            return Asides(None, words + "output_usd_per_million there")
+            return ExtraQuestionsCost(None, words + "output_usd_per_million there")
         total += cost
         told.append(f"{cost / len(places):.4f} USD for {what} by its {one.who}")
-    return Asides(total, f"on top, at most: {', '.join(told)} (tokens assumed)")
+    return ExtraQuestionsCost(total, f"on top, at most: {', '.join(told)} (tokens assumed)")
 
 
 def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:

@@ -3,7 +3,7 @@
 import secrets
 from collections import defaultdict
 
-from imarena.core import Editor, Noted, StoreError, canonical_json, sha256_hex
+from imarena.core import Editor, JournalEntry, StoreError, canonical_json, sha256_hex
 from imarena.core.records import Evidence, ImageRef, JsonDict
 from imarena.images import check_image
 from imarena.storage import Workspace
@@ -37,7 +37,7 @@ class StepJournal:
         """A journal in which nothing stands yet: everything is asked."""
         return cls(workspace, _hash(editor, [secrets.token_hex(16)]), None)
 
-    def find(self, call: str) -> Noted | None:
+    def find(self, call: str) -> JournalEntry | None:
         """A good answer of any attempt, or a failure of this one."""
         found = self._known().get(call)
         if found is None or not isinstance(found.value, dict):
@@ -48,9 +48,9 @@ class StepJournal:
                 image = self._workspace.blobs.get(found.against_sha256)
             except StoreError:  # withdrawn or lost: it has to be made again
                 return None
-        return Noted(found.value, image)
+        return JournalEntry(found.value, image)
 
-    def note(self, call: str, noted: Noted) -> None:
+    def note(self, call: str, noted: JournalEntry) -> None:
         """Bytes first, then the row."""
         self.paid_usd += noted.cost_usd
         sha256 = None if noted.image is None else self._keep(noted.image)

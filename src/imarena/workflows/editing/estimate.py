@@ -9,12 +9,12 @@ from typing import Any
 
 from imarena.core import Editor, counted, sha256_hex
 from imarena.core.records import ImageRef, Item, Mode, Output, Status
-from imarena.editors import FolderEditor, age
+from imarena.editors import FolderEditor, price_age
 from imarena.storage import Workspace
-from imarena.workflows.editing.agent_costs import MissingOutput, asides
+from imarena.workflows.editing.agent_costs import MissingOutput, estimate_extra_questions
 from imarena.workflows.editing.agent_journal import paid_before, steps_of
 from imarena.workflows.editing.plan import EditSettings, EditWork, has_turn, named_in_folder
-from imarena.workflows.editing.variants import made_alike
+from imarena.workflows.editing.variants import is_same_variant
 
 ENOUGH = 5
 """Earlier outputs from which a mean cost is taken."""
@@ -76,7 +76,7 @@ def estimate_edits(
     done: dict[_Slot, tuple[bool, Output]] = {}
     stored: dict[_Slot, ImageRef] = {}
     for output in workspace.store.records(Output, editor=list(named)):
-        seen, alike = past[output.editor or ""], made_alike(output, named[output.editor or ""])
+        seen, alike = past[output.editor or ""], is_same_variant(output, named[output.editor or ""])
         if output.cost_usd is not None and alike and not _says_nothing(output):
             seen.costs.append(output.cost_usd)
         if output.status is Status.OK:
@@ -152,7 +152,9 @@ def _estimate(
     new = len(places)
     cost, basis, as_of = _price(editor, past)
     total = None if cost is None else cost * new
-    more = None if past.tells else asides(editor, places)  # what outputs did cost holds what was asked for them
+    more = (
+        None if past.tells else estimate_extra_questions(editor, places)
+    )  # what outputs did cost holds what was asked for them
     if more is not None:
         basis += "; " + more.told
         total = None if total is None or more.cost_usd is None else total + more.cost_usd
@@ -185,7 +187,7 @@ def _price(editor: Editor, past: _Past) -> tuple[float | None, str, date | None]
     if stated == 0.0:
         return 0.0, "runs here or is stated to be free", None
     if as_of is not None:
-        old = age(as_of, datetime.now(UTC).date())
+        old = price_age(as_of, datetime.now(UTC).date())
         source = editor.traits.price_from
         told = f"{stated:.4f} USD an edit at most: the price of {as_of}, {old} ({source}); usd_per_image replaces it"
         return stated, told, as_of

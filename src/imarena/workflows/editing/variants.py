@@ -14,13 +14,13 @@ from imarena.workflows.editing.plan import EditSettings
 _SHOWN = 60
 
 
-def made_alike(output: Output, editor: Editor) -> bool:
+def is_same_variant(output: Output, editor: Editor) -> bool:
     """Was it made by this version with these options? Prices follow these, not the words around an instruction."""
     then = {key: value for key, value in output.params.items() if key != "wrap"}
     return output.origin is not None or (output.editor_version == editor.version and then == _params(editor))
 
 
-def refuse_mixing(workspace: Workspace, editors: Sequence[Editor], settings: EditSettings) -> None:
+def check_same_variant(workspace: Workspace, editors: Sequence[Editor], settings: EditSettings) -> None:
     """Raise where stored outputs of one of these editors were made with other options than those now given.
 
     Another version of the same editor is no such case: the estimate only tells of it, so that a run can be ended after

@@ -14,7 +14,7 @@ from .estimates import estimate as estimate
 from .estimates import picture_tokens as picture_tokens
 from .estimates import question_size as question_size
 from .expected_objects import expected_objects as expected_objects
-from .expected_objects import lists as lists
+from .expected_objects import shown_object_lists as shown_object_lists
 from .expected_objects_run import list_objects as list_objects
 from .expected_objects_run import plan_objects as plan_objects
 from .judging import JudgeReport as JudgeReport
@@ -33,7 +33,7 @@ from .judging_runs import Job as Job
 from .judging_runs import ask_jobs as ask_jobs
 from .judging_runs import plan_battles as plan_battles
 from .judging_runs import plan_scores as plan_scores
-from .reparsing import reread as reread
+from .reparsing import reparse_replies as reparse_replies
 from .sampling import Sampler as Sampler
 from .sampling import cases_of as cases_of
 from .sampling import parse_orders as parse_orders
@@ -45,4 +45,4 @@ from .text_findings import findings_table as findings_table
 from .text_findings import item_findings as item_findings
 from .text_scan import TEXT as TEXT
 from .text_scan import flags_of as flags_of
-from .text_scan import scan as scan
+from .text_scan import scan_images as scan_images

@@ -7,7 +7,7 @@ from imarena.core import Exhibit, Judge
 from imarena.core.records import Evidence, Output, Status
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
-from imarena.workflows.questions.expected_objects import all_lists
+from imarena.workflows.questions.expected_objects import all_object_lists
 from imarena.workflows.views import instruction_of, references_of, sources_of
 
 INSTRUCTION = "instruction"
@@ -18,7 +18,7 @@ def with_context(workspace: Workspace, judge: Judge, cases: Iterable[Case], pare
     """The cases with what this judge asks for; nothing is read from the store for a judge that asks for nothing."""
     found = list(cases)
     if judge.traits.shows_objects:
-        look = all_lists(workspace)
+        look = all_object_lists(workspace)
         found = [replace(one, expected_objects=look(one.item, one.left.turn, one.left.mode)) for one in found]
     if judge.traits.evidence:
         stored = _stored(workspace, judge.traits.evidence)

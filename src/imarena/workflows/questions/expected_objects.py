@@ -11,7 +11,7 @@ from typing import Any
 
 from imarena.core import Judge, canonical_json, content_id, sha256_hex
 from imarena.core.records import Evidence, ImageRef, Item, JsonDict, Mode, Output, Status
-from imarena.judges import objects_of, offline_objects
+from imarena.judges import objects_from_reasons, offline_objects
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import check_names
 from imarena.workflows.views import instruction_of, references_of
@@ -64,7 +64,7 @@ def questions(
 
 
 @dataclass(frozen=True)
-class Listed:
+class StoredObjectList:
     """A stored list, or the status that says why there is none."""
 
     subject: str
@@ -103,17 +103,17 @@ def objects_evidence(
     )  # fmt: skip
 
 
-def stored(workspace: Workspace, **where: Any) -> Iterator[Listed]:
+def stored(workspace: Workspace, **where: Any) -> Iterator[StoredObjectList]:
     """Stored attempts, oldest first."""
     for evidence in workspace.store.records(Evidence, kind=KIND, **where):
         params = dict(evidence.params)
         attempt = params.pop("attempt", 0)
         value = evidence.value if isinstance(evidence.value, dict) else {}
-        yield Listed(
+        yield StoredObjectList(
             evidence.image_sha256,
             evidence.tool,
             evidence.status,
-            tuple(str(each) for each in objects_of(value)),
+            tuple(str(each) for each in objects_from_reasons(value)),
             attempt if isinstance(attempt, int) else 0,
             canonical_json([evidence.tool, evidence.tool_version, params]),
         )
@@ -127,7 +127,7 @@ def expected_objects(workspace: Workspace, item: Item, turn: int = 0, mode: Mode
     return _chosen(item, turn, mode, lambda subject: _by_models(workspace, image_sha256=subject).get(subject))
 
 
-def all_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
+def all_object_lists(workspace: Workspace) -> Callable[[Item, int, Mode], tuple[str, ...]]:
     """The same for many places: what is stored is read once."""
     known = _by_models(workspace)
     kept: dict[tuple[str, int, Mode], tuple[str, ...]] = {}
@@ -155,12 +155,12 @@ def _chosen(item: Item, turn: int, mode: Mode, by_models: Callable[[str], tuple[
     return listed if listed is not None else tuple(str(each) for each in offline_objects(question.instruction))
 
 
-def lists(
+def shown_object_lists(
     workspace: Workspace, *, datasets: Sequence[str] | None = None, tasks: Sequence[str] | None = None
 ) -> list[dict[str, Any]]:
     """The list of every item's first turn, as raters are shown it."""
     where = {name: list(chosen) for name, chosen in (("dataset", datasets), ("task", tasks)) if chosen}
-    look = all_lists(workspace)
+    look = all_object_lists(workspace)
     return [
         {"dataset": item.dataset, "key": item.key, "objects": list(look(item, 0, Mode.SINGLE))}
         for item in workspace.store.records(Item, **where)

@@ -5,7 +5,7 @@ from typing import Any
 
 from imarena.core import Judge, UserError, Verdict
 from imarena.core.records import JsonDict, Judgment, Record, Reply, Status, Usage, now
-from imarena.judges import mirrored_reasons, mirrored_scores, to_recorded_sides
+from imarena.judges import mirror_reasons, mirror_scores, to_recorded_sides
 from imarena.storage import Workspace
 from imarena.workflows.questions.cases import Case
 from imarena.workflows.questions.judging_plan import CaseWork, place_of
@@ -121,7 +121,7 @@ def copies_of(workspace: Workspace, copies: list[tuple[Case, str]], run_id: str)
         preference, scores, reasons = old.preference, old.scores, old.reasons
         if old.order is not case.order:
             preference = preference.mirrored() if preference is not None else None
-            scores, reasons = mirrored_scores(scores), mirrored_reasons(reasons)
+            scores, reasons = mirror_scores(scores), mirror_reasons(reasons)
         update = {
             "item_id": case.item.item_id, "turn": case.left.turn, "left_id": left, "right_id": right,
             "order": case.order, "preference": preference, "scores": scores, "reasons": reasons,

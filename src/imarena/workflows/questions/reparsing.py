@@ -22,7 +22,7 @@ PAGE = 500
 
 
 @dataclass
-class RereadReport:
+class ReparseReport:
     """What a second reading found."""
 
     read: int = 0
@@ -40,18 +40,18 @@ class RereadReport:
         return {**self.__dict__, "changed": dict(self.changed), "skipped": dict(self.skipped)}
 
 
-def reread(
+def reparse_replies(
     workspace: Workspace,
     judges: Sequence[str] | None = None,
     *,
     options: Mapping[str, JsonValue] | None = None,
     progress: Progress | None = None,
-) -> RereadReport:
+) -> ReparseReport:
     """Read every stored reply of the judges (by the names that `status` shows; all without names) again.
 
     `options` are for judges that need more than their judgments say, such as a checklist's file of questions.
     """
-    report = RereadReport()
+    report = ReparseReport()
     where: dict[str, Any] = {"judge": list(judges)} if judges else {}
     noting: JsonDict = {"judges": list(judges or [])}
     with noted(workspace, "reparse", noting) as ongoing:
@@ -96,7 +96,7 @@ def _readable(workspace: Workspace, where: dict[str, Any], done: _Done) -> Itera
             yield judgment
 
 
-def _again(workspace: Workspace, old: Judgment, readers: Readers, report: RereadReport) -> Judgment | None:
+def _again(workspace: Workspace, old: Judgment, readers: Readers, report: ReparseReport) -> Judgment | None:
     reader, why = readers.of(old)
     if reader is None:
         report.skipped[f"{old.judge}: {why}"] += 1

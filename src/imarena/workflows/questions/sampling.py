@@ -172,7 +172,7 @@ def cases_of(
 
 
 @dataclass(frozen=True)
-class Progressed:
+class AdaptiveProgress:
     """Where an adaptive run stands: how wide the intervals are, and what is fought next."""
 
     widest: float
@@ -184,7 +184,7 @@ class Progressed:
 
 def next_round(
     by_pair: dict[Pair, list[OutputPair]], fought: Counter[Pair], ranking: Ranking | None, sampler: Sampler
-) -> Progressed:
+) -> AdaptiveProgress:
     """The next battles: some more for each pair whose interval is too wide and that has battles left.
 
     An interval is of the difference of two ratings (`until` pairs) or of a rating (`until` models), at 95 %, by the
@@ -206,7 +206,7 @@ def next_round(
         for pair, waiting in by_pair.items():
             if touching & set(pair):
                 battles += waiting[fought[pair] : fought[pair] + sampler.per_pair]
-    return Progressed(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
+    return AdaptiveProgress(max(widths.values(), default=math.inf), len(wide), len(widths), battles)
 
 
 def pair_widths(by_pair: dict[Pair, list[OutputPair]], ranking: Ranking | None) -> dict[Pair, float]:

@@ -121,12 +121,12 @@ def _of_item(
     for output in outputs:
         if output.image is not None and output.image.sha256 in flags:
             words = flags[output.image.sha256]
-            excuse = excuse_of(words, before, instruction_of(item, output.turn, output.mode))
+            excuse = text_excuse(words, before, instruction_of(item, output.turn, output.mode))
             editor = output.editor or "(not named)"
             yield TextFinding(output.image.sha256, item.item_id, name, editor, output.output_id, words, excuse)
 
 
-def excuse_of(words: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
+def text_excuse(words: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
     """Were the words there before, or asked for? Only where that holds for all of them."""
     asked = _letters(instruction)
     if before and {one.kind for one in words} <= {one.kind for one in before}:

@@ -60,7 +60,7 @@ def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
     return {sha256: None for sha256 in found if sha256 not in gone}
 
 
-def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanReport:
+def scan_images(workspace: Workspace, *, progress: Progress | None = None) -> ScanReport:
     """Read every picture that was not read yet, then flag. Ctrl-C stops cleanly; what was read is kept."""
     report = ScanReport()
     done, attempts = _known(workspace)
@@ -76,7 +76,7 @@ def scan(workspace: Workspace, *, progress: Progress | None = None) -> ScanRepor
             if work:
                 tally = asyncio.run(_read_all(workspace, work, attempts, report, progress))
                 report.stopped, report.seconds = tally.stopped, tally.seconds
-            report.flagged = flag(workspace)
+            report.flagged = flag_texts(workspace)
         finally:
             ongoing.counts = {**report.read, "flagged": report.flagged}
             ongoing.partial = report.missing > 0
@@ -149,7 +149,7 @@ def _lines(data: bytes) -> list[Any]:
 # ---------------------------------------------------------------- flags
 
 
-def flag(workspace: Workspace) -> int:
+def flag_texts(workspace: Workspace) -> int:
     """Flag stored words that speak to a judge; returns how many pictures hold some."""
     from imarena.vision import TextLine, find_injections, injection_words_version
 

@@ -11,9 +11,9 @@ from .campaigns import progress_json as progress_json
 from .changes import Changes as Changes
 from .changes import change_campaign as change_campaign
 from .changes import history as history
-from .known_tasks import Proposal as Proposal
-from .known_tasks import from_table as from_table
-from .known_tasks import from_votes as from_votes
+from .known_tasks import KnownTaskProposal as KnownTaskProposal
+from .known_tasks import known_tasks_from_table as known_tasks_from_table
+from .known_tasks import known_tasks_from_votes as known_tasks_from_votes
 from .prefetch import ahead_soon as ahead_soon
 from .prefetch import give_back as give_back
 from .quality import RaterWork as RaterWork

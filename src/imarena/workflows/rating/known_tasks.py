@@ -21,7 +21,7 @@ _YES = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": 
 
 
 @dataclass(frozen=True)
-class Proposal:
+class KnownTaskProposal:
     """A task with its answer, and what a lead wants to know before using it."""
 
     known: KnownTask
@@ -35,10 +35,10 @@ class Proposal:
 
 
 @dataclass
-class Found:
+class KnownTaskList:
     """Tasks with known answers; and which lines of a table could not be used, and why."""
 
-    tasks: list[Proposal] = field(default_factory=list)
+    tasks: list[KnownTaskProposal] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
 
 
@@ -57,19 +57,21 @@ class _Catalogue:
                 self.outputs[row["id"]] = row
                 self.by_editor.setdefault((row["item_id"], row["editor"]), row["id"])
 
-    def proposal(self, known: KnownTask, votes: int = 0, use: str = "") -> Proposal:
+    def proposal(self, known: KnownTask, votes: int = 0, use: str = "") -> KnownTaskProposal:
         item = self.items[known.item_id]
         turns = json.loads(item["body"]).get("turns") or [{}]
         names = [self.outputs[side]["editor"] if side else "" for side in (known.left_id, known.right_id)]
-        return Proposal(known, item["key"], str(turns[0].get("instruction", "")), names[0], names[1], votes, use)
+        return KnownTaskProposal(
+            known, item["key"], str(turns[0].get("instruction", "")), names[0], names[1], votes, use
+        )
 
 
 # ---------------------------------------------------------------- from votes
 
 
-def from_votes(
+def known_tasks_from_votes(
     workspace: Workspace, kind: str, datasets: tuple[str, ...] = (), least_votes: int = 2, least_share: float = 1.0
-) -> Found:
+) -> KnownTaskList:
     """Tasks that at least `least_votes` people answered, with at least `least_share` of them the same.
 
     Ratings count as the same where they lie within one step of the median. The tasks with most votes come first.
@@ -91,7 +93,7 @@ def from_votes(
             task = KnownTask(item_id=item, left_id=left, right_id=right, **known)
             made.append(catalogue.proposal(_mixed(task), len(given)))
     made.sort(key=lambda one: (-one.votes, one.known.unit))
-    return Found(made[:MOST])
+    return KnownTaskList(made[:MOST])
 
 
 def _told(kind: str, row: Any) -> Any:
@@ -132,13 +134,13 @@ def _mixed(known: KnownTask) -> KnownTask:
 # ---------------------------------------------------------------- from a table
 
 
-def from_table(workspace: Workspace, kind: str, text: str) -> Found:
+def known_tasks_from_table(workspace: Workspace, kind: str, text: str) -> KnownTaskList:
     """Tasks from CSV: `item` (and `dataset` where keys repeat), `left` and `right` as editors' names, an answer.
 
     The answer is `winner` for a preference, `answer` (yes, no) for yes_no, and a column for each criterion for ratings.
     Optional columns: `explanation`, and `use` (gold, practice, qualification).
     """
-    found, catalogue = Found(), _Catalogue(workspace)
+    found, catalogue = KnownTaskList(), _Catalogue(workspace)
     seen: set[str] = set()
     for line, row in enumerate(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))), 2):
         cells = {name.strip().lower(): value.strip() for name, value in row.items() if name and isinstance(value, str)}
@@ -157,7 +159,7 @@ def from_table(workspace: Workspace, kind: str, text: str) -> Found:
     return replace(found, tasks=found.tasks[:MOST])
 
 
-def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> Proposal:
+def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownTaskProposal:
     item = _item(catalogue, cells)
     sides = [_output(catalogue, item, cells.get("left") or cells.get("model") or "")]
     if kind == "preference":

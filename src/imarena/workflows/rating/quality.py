@@ -17,7 +17,7 @@ from imarena.routing import CampaignPlan, KnownTask, forms, plan_of, right
 from imarena.stats import PAIR_CODES, Scale
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import assignments, events, leases, participants, verifications, votes
-from imarena.workflows.rating.sheets import answered_elsewhere, knew, sheet_raters
+from imarena.workflows.rating.sheets import is_known_answer_right, sheet_raters, sheet_votes
 from imarena.workflows.views import votes_in_force, without_excluded_raters
 
 FAST_SHARE = 0.25
@@ -66,7 +66,7 @@ class RaterWork:
         return statistics.median(self.times) if self.times else None
 
 
-def casts(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -> Iterator[AnsweredTask]:
+def answered_tasks(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -> Iterator[AnsweredTask]:
     """All live votes of a campaign, those that came on a sheet last. `excluded`: also of raters who are excluded."""
     query = (
         select(assignments, *(column.label(f"vote_{column.name}") for column in votes.c))
@@ -83,11 +83,11 @@ def casts(workspace: Workspace, campaign: Campaign, *, excluded: bool = False) -
         vote = from_row(Vote, {name.removeprefix("vote_"): value for name, value in row.items() if "vote_" in name})
         if isinstance(assignment, Assignment) and isinstance(vote, Vote):
             yield AnsweredTask(assignment, vote)
-    for assignment, vote in answered_elsewhere(workspace, campaign, excluded=excluded):
+    for assignment, vote in sheet_votes(workspace, campaign, excluded=excluded):
         yield AnsweredTask(assignment, vote)
 
 
-def label(vote: Vote) -> float | None:
+def preference_label(vote: Vote) -> float | None:
     """A preference as a label that does not depend on the sides shown: the outputs in the order of their ids."""
     if vote.preference is None or vote.right_id is None:
         return None
@@ -100,7 +100,7 @@ def _columns(found: Sequence[AnsweredTask]) -> dict[str, tuple[list[str], list[s
     for cast in found:
         if cast.assignment.purpose != "vote":
             continue
-        mark = label(cast.vote)
+        mark = preference_label(cast.vote)
         values = cast.vote.ratings if mark is None else {"preference": mark}
         for criterion, value in values.items():
             told.setdefault(criterion, {})[cast.assignment.unit, cast.vote.rater_id] = value
@@ -115,7 +115,7 @@ def agreement(workspace: Workspace, campaign: Campaign, place: Place = "terminal
     from imarena.stats import Level, fleiss_kappa, from_columns, krippendorff_alpha, pairwise_agreement
 
     report = []
-    for criterion, (units, raters, values) in sorted(_columns(list(casts(workspace, campaign))).items()):
+    for criterion, (units, raters, values) in sorted(_columns(list(answered_tasks(workspace, campaign))).items()):
         scale: Scale = "pair" if criterion == "preference" else "label" if campaign.kind == "yes_no" else "number"
         ratings, unit_names, rater_names = from_columns(units, raters, values, scale=scale)
         level: Level = "ordinal" if scale == "number" else "nominal"
@@ -147,7 +147,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     people, plan = _people(workspace, campaign), plan_of(campaign)
     known = {one.unit: one for one in plan.gold}
     first: dict[tuple[str, str], Vote] = {}
-    found = list(casts(workspace, campaign, excluded=True))
+    found = list(answered_tasks(workspace, campaign, excluded=True))
     for cast in found:
         if cast.assignment.purpose == "vote":
             first[cast.vote.rater_id, cast.assignment.unit] = cast.vote
@@ -155,7 +155,7 @@ def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
         work = people.get(cast.vote.rater_id)
         if work is not None:
             _add(work, cast, first.get((cast.vote.rater_id, cast.assignment.unit)), known)
-    _beside_others(people, list(casts(workspace, campaign)))
+    _beside_others(people, list(answered_tasks(workspace, campaign)))
     _flag(people, plan)
     return sorted(people.values(), key=lambda work: work.seq)
 
@@ -235,11 +235,11 @@ def _add(work: RaterWork, cast: AnsweredTask, first: Vote | None, known: dict[st
         work.times.append(vote.time_spent_s)
     if vote.preference in (Outcome.LEFT, Outcome.RIGHT):
         work.sides.append(vote.preference is Outcome.LEFT)
-    verdict = knew(cast.assignment, vote, known) if cast.assignment.purpose == "gold" else None
+    verdict = is_known_answer_right(cast.assignment, vote, known) if cast.assignment.purpose == "gold" else None
     if verdict is not None:
         work.gold.append(verdict)
     if cast.assignment.purpose == "repeat" and first is not None:
-        work.repeats.append(label(vote) == label(first) and vote.ratings == first.ratings)
+        work.repeats.append(preference_label(vote) == preference_label(first) and vote.ratings == first.ratings)
 
 
 def _beside_others(people: dict[str, RaterWork], found: list[AnsweredTask]) -> None:
@@ -307,7 +307,7 @@ def export_csv(workspace: Workspace, campaign: Campaign) -> str:
     about = {row["id"]: row for row in workspace.store.rows(Item)}
 
     def rows() -> Iterator[Sequence[object]]:
-        for cast in casts(workspace, campaign):
+        for cast in answered_tasks(workspace, campaign):
             vote, item = cast.vote, about[cast.vote.item_id]
             yield (
                 editors.get(vote.left_id), editors.get(vote.right_id or ""),

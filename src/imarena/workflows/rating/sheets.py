@@ -11,9 +11,7 @@ from imarena.storage.schema import assignments, leases, participants, votes
 from imarena.workflows.views import votes_in_force, without_excluded_raters
 
 
-def answered_elsewhere(
-    workspace: Workspace, campaign: Campaign, *, excluded: bool
-) -> Iterator[tuple[Assignment, Vote]]:
+def sheet_votes(workspace: Workspace, campaign: Campaign, *, excluded: bool) -> Iterator[tuple[Assignment, Vote]]:
     """Live votes on tasks of a campaign that were never dealt here: they were made for somebody, and sent out.
 
     `excluded`: also of raters who are excluded.
@@ -48,7 +46,7 @@ def sheet_raters(workspace: Workspace, campaign: Campaign) -> dict[str, int]:
         return dict(connection.execute(query).tuples().all())
 
 
-def knew(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
+def is_known_answer_right(assignment: Assignment, vote: Vote, known: dict[str, KnownTask]) -> bool | None:
     """Was a task with a known answer answered rightly? One that was sent out does not carry its answer.
 
     `known`: the campaign's known answers by unit. None where nothing is known.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from imarena.core.records import Item, Mode, Output, Status
 from imarena.datasets import DATASET
-from imarena.editors import QUALITY_ORDER, habit_told, studio_editors
+from imarena.editors import QUALITY_ORDER, describe_habit, studio_editors
 from imarena.reports import Section, columns
 from imarena.reports.tables import Column, Table
 from imarena.stats import kendall
@@ -95,5 +95,5 @@ def _ratings(board: Board) -> dict[str, float]:
 
 def _with_habit(editor: str, habits: Mapping[str, str]) -> str:
     """The editor and what it does."""
-    about = habit_told(habits[editor]) if editor in habits else ""
+    about = describe_habit(habits[editor]) if editor in habits else ""
     return f"{editor}: {about[:1].lower()}{about[1:].rstrip('.')}" if about else editor

@@ -20,7 +20,7 @@ from imarena.reports import (
 )
 from imarena.reports.tables import Cell, Column, Table
 from imarena.storage import Workspace
-from imarena.workflows.boards import Board, Boards, every_board, store_boards
+from imarena.workflows.boards import Board, Boards, all_boards, store_boards
 from imarena.workflows.questions import findings, findings_table
 from imarena.workflows.reporting.gallery import gallery_section
 from imarena.workflows.reporting.known_truth import KnownTruth, known_truth
@@ -54,7 +54,7 @@ def write_report(
     tell = progress or (lambda *_: None)
     stands = workspace_status(workspace)
     view = View(workspace)
-    made = every_board(Boards(view))
+    made = all_boards(Boards(view))
     store_boards(workspace, [board.ranking for board in made])
     tell("report", 1, 4)
     sections: list[Section | None] = [

@@ -11,7 +11,7 @@ _STOP_S = 15
 
 
 @contextmanager
-def serving_beside(root: Path, *, port: int, say: Callable[[str], None]) -> Iterator["subprocess.Popen[str]"]:
+def run_background_server(root: Path, *, port: int, say: Callable[[str], None]) -> Iterator["subprocess.Popen[str]"]:
     """Serve a workspace on this machine until the block is left. `say` is told what the server says, line by line."""
     command = [sys.executable, "-m", "imarena", "--workspace", str(root), "serve", "--port", str(port)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # noqa: S603

@@ -22,7 +22,7 @@ from imarena.workflows.views import (
     Entries,
     IntArray,
     Names,
-    Seen,
+    ReadPosition,
     View,
     VoteColumns,
     changes_since,
@@ -63,7 +63,7 @@ class BattleIndex:
     """`seq` of the outputs that were known."""
     voted: str
     """A digest of the votes that are here."""
-    seen: Seen
+    seen: ReadPosition
     """How far judgments were read."""
 
     def __len__(self) -> int:

@@ -16,14 +16,14 @@ from imarena.storage import from_row, reading
 from imarena.storage.schema import blobs, items, judgments, votes
 from imarena.workflows.rating import items_in_hand, items_in_open_campaigns
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex, battle_id, read_battle_index
-from imarena.workflows.serving.leaderboards import BattleFilters, Looking, judge_names
+from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards, judge_names
 from imarena.workflows.serving.page_cache import (
     read_ids_cached,
     read_index_cached,
     write_ids_cached,
     write_index_cached,
 )
-from imarena.workflows.serving.snapshot import Sight
+from imarena.workflows.serving.snapshot import ViewSnapshot
 from imarena.workflows.views import (
     EQUAL,
     PREFERENCES,
@@ -43,16 +43,16 @@ _AT_ONCE = 500
 _PAST = "index"
 
 
-class Hidden(UserError):
+class HiddenRecord(UserError):
     """Something that raters are looking at now."""
 
 
-class NotThere(UserError):
+class RecordNotFound(UserError):
     """There is no such record."""
 
 
 @dataclass(frozen=True)
-class Pair:
+class BattleView:
     """Two outputs for one item, and what was said about them, as seen from the first."""
 
     battle_id: str
@@ -85,27 +85,27 @@ class ShownJudgment:
     reason: str
 
 
-def hidden_items(looking: Looking) -> set[str]:
+def hidden_items(looking: Leaderboards) -> set[str]:
     """Items that only leads may look up: raters are looking at them now."""
     always = looking.kept("hidden", lambda: items_in_open_campaigns(looking.workspace))
     return always | items_in_hand(looking.workspace)
 
 
-def may_see(looking: Looking, item_id: str, *, leads: bool) -> None:
+def may_see(looking: Leaderboards, item_id: str, *, leads: bool) -> None:
     """Raise where an item is in an open campaign and the person does not lead one."""
     if not leads and item_id in hidden_items(looking):
-        raise Hidden("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
+        raise HiddenRecord("Raters are looking at this item now.", hint="It opens again when its campaign is closed.")
 
 
 # ---------------------------------------------------------------------- battles
 
 
-def index_of(sight: Sight) -> BattleIndex:
+def index_of(sight: ViewSnapshot) -> BattleIndex:
     """The pairs of a sight."""
     return sight.kept("index", lambda: _index(sight), "lists")
 
 
-def _index(sight: Sight) -> BattleIndex:
+def _index(sight: ViewSnapshot) -> BattleIndex:
     before = sight.past.get(_PAST) or read_index_cached(sight.view)
     made = read_battle_index(sight.view, before)
     write_index_cached(sight.view, made)
@@ -113,23 +113,23 @@ def _index(sight: Sight) -> BattleIndex:
     return made
 
 
-def ids_of(looking: Looking, sight: Sight) -> BattleIds:
+def ids_of(looking: Leaderboards, sight: ViewSnapshot) -> BattleIds:
     """The ids of battles that were hashed so far."""
     if not looking.battle_ids.known[0].size:
         read_ids_cached(sight.view, looking.battle_ids)
     return looking.battle_ids
 
 
-def hash_ids(looking: Looking, sight: Sight, pause: Callable[[], bool] = lambda: True) -> None:
+def hash_ids(looking: Leaderboards, sight: ViewSnapshot, pause: Callable[[], bool] = lambda: True) -> None:
     """Hash the ids of battles that are new. `pause` is called between parts; False ends it early."""
     ids_of(looking, sight).read(sight.view, index_of(sight), pause)
     write_ids_cached(sight.view, looking.battle_ids)
 
 
-class BattleList(Sequence[Pair]):
+class BattleList(Sequence[BattleView]):
     """The battles that filters leave, in the order in which they were first named. Only what is asked for is built."""
 
-    def __init__(self, sight: Sight, filters: BattleFilters, pairs: IntArray) -> None:
+    def __init__(self, sight: ViewSnapshot, filters: BattleFilters, pairs: IntArray) -> None:
         self._view = sight.view
         self._index = index_of(sight)
         self._filters = filters
@@ -143,11 +143,11 @@ class BattleList(Sequence[Pair]):
             return self._built(self._pairs[place])
         return self._built(self._pairs[[place]])[0]
 
-    def __iter__(self) -> Iterator[Pair]:
+    def __iter__(self) -> Iterator[BattleView]:
         for begin in range(0, len(self), _AT_ONCE):
             yield from self[begin : begin + _AT_ONCE]
 
-    def _built(self, pairs: IntArray) -> list[Pair]:
+    def _built(self, pairs: IntArray) -> list[BattleView]:
         index, entries = self._index, self._view.entries
         rows = index.verdicts_of(pairs)
         rows = rows[_left_verdicts(self._view, index, self._filters, rows)]
@@ -161,12 +161,12 @@ class BattleList(Sequence[Pair]):
         for pair in pairs.tolist():
             left, right = int(index.left[pair]), int(index.right[pair])
             named = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
-            found.append(Pair(battle_id(entries, left, right), *named, counts[pair, True], counts[pair, False]))
+            found.append(BattleView(battle_id(entries, left, right), *named, counts[pair, True], counts[pair, False]))
         return found
 
 
 def list_battles(
-    looking: Looking, filters: BattleFilters = EVERYTHING, models: Sequence[str] = (), hidden: Collection[str] = ()
+    looking: Leaderboards, filters: BattleFilters = EVERYTHING, models: Sequence[str] = (), hidden: Collection[str] = ()
 ) -> BattleList:
     """The battles that filters leave, of one model or between two, without those on items that are hidden."""
     sight = looking.sight()
@@ -180,7 +180,7 @@ def list_battles(
     return BattleList(sight, filters, pairs)
 
 
-def _pairs(sight: Sight, filters: BattleFilters, models: Sequence[str]) -> IntArray:
+def _pairs(sight: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -> IntArray:
     view, index = sight.view, index_of(sight)
     pairs = np.arange(len(index))
     if _looks_at_verdicts(filters):
@@ -221,15 +221,15 @@ def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows:
 
 
 def load_battle(
-    looking: Looking, identity: str, *, leads: bool, filters: BattleFilters = EVERYTHING
-) -> tuple[Pair, list[ShownVote], list[ShownJudgment]]:
+    looking: Leaderboards, identity: str, *, leads: bool, filters: BattleFilters = EVERYTHING
+) -> tuple[BattleView, list[ShownVote], list[ShownJudgment]]:
     """One battle with all that was said, and what of it counts."""
     sight = looking.sight()
     index = index_of(sight)
     found = ids_of(looking, sight).find(sight.view, index, identity)
     if found is None or not _left_verdicts(sight.view, index, filters, index.verdicts_of(np.array([found]))).any():
-        raise NotThere("There is no such battle.")
-    pair: Pair = BattleList(sight, filters, np.array([found]))[0]
+        raise RecordNotFound("There is no such battle.")
+    pair: BattleView = BattleList(sight, filters, np.array([found]))[0]
     may_see(looking, pair.item_id, leads=leads)
     seqs = [int(sight.view.entries.seq[side[found]]) for side in (index.left, index.right)]
     return pair, _votes(sight.view, seqs), _judgments(looking, sight.view, pair)
@@ -245,7 +245,7 @@ def _votes(view: View, seqs: list[int]) -> list[ShownVote]:
     return [ShownVote(vote, reason) for vote, reason in cast if isinstance(vote, Vote)]
 
 
-def _judgments(looking: Looking, view: View, pair: Pair) -> list[ShownJudgment]:
+def _judgments(looking: Leaderboards, view: View, pair: BattleView) -> list[ShownJudgment]:
     sides = [pair.left_id, pair.right_id]
     query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
     with reading(view.workspace.store.engine) as connection:
@@ -264,7 +264,7 @@ def _judgments(looking: Looking, view: View, pair: Pair) -> list[ShownJudgment]:
 
 
 def item_rows(
-    looking: Looking, where: Mapping[str, str], hidden: Collection[str], *, after: int = 0
+    looking: Leaderboards, where: Mapping[str, str], hidden: Collection[str], *, after: int = 0
 ) -> Iterator[tuple[int, str]]:
     """`seq` and id of items in the order in which they came, with these values and not hidden."""
     base = select(items.c.seq, items.c.id).where(*(items.c[name] == value for name, value in where.items()))
@@ -279,7 +279,7 @@ def item_rows(
 
 
 @dataclass(frozen=True)
-class Shown:
+class ItemView:
     """An item with its outputs, their scores, ratings and issues, and the steps of an agent on the way to them."""
 
     item: Item
@@ -290,18 +290,18 @@ class Shown:
     traces: dict[str, Trace]
 
 
-def item(looking: Looking, item_id: str, *, leads: bool) -> Shown:
+def load_item(looking: Leaderboards, item_id: str, *, leads: bool) -> ItemView:
     """An item with all that was made for it. Only scores and ratings that count are shown."""
     store = looking.workspace.store
     found = store.get(Item, item_id)
     if found is None:
-        raise NotThere("There is no such item.")
+        raise RecordNotFound("There is no such item.")
     may_see(looking, item_id, leads=leads)
     view = looking.sight().view
     made = list(store.records(Output, item_id=item_id))
     traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[one.output_id for one in made])}
     rated = _rated(view, item_id)
-    return Shown(found, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
+    return ItemView(found, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
 
 
 def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
@@ -352,7 +352,7 @@ def _rated(view: View, item_id: str) -> dict[str, list[Vote]]:
     return dict(rated)
 
 
-def step_image(looking: Looking, output_id: str, number: int) -> ImageRef | None:
+def step_image(looking: Leaderboards, output_id: str, number: int) -> ImageRef | None:
     """The picture that an agent had after a step of its trace; None where the step made none, or it is gone."""
     traces = list(looking.workspace.store.records(Trace, output_id=output_id))
     steps = traces[0].steps if traces else ()

@@ -13,8 +13,8 @@ from sqlalchemy import select
 from imarena.core.records import Output
 from imarena.storage import reading
 from imarena.storage.schema import votes
-from imarena.workflows.serving.leaderboards import BattleFilters, Looking
-from imarena.workflows.serving.snapshot import Sight
+from imarena.workflows.serving.leaderboards import BattleFilters, Leaderboards
+from imarena.workflows.serving.snapshot import ViewSnapshot
 from imarena.workflows.views import (
     NONE,
     UNNAMED_EDITOR,
@@ -47,7 +47,7 @@ class IssueColumns:
 
 
 @dataclass
-class Heat:
+class IssueHeatMap:
     """Where boxes were drawn, as counts on a grid over the picture, and what else was marked."""
 
     boxes: int = 0
@@ -59,16 +59,16 @@ class Heat:
     """How many ratings each editor has: what the counts are to be seen against."""
 
 
-def heat(looking: Looking, editor: str | None, filters: BattleFilters) -> Heat:
+def issue_heat_map(looking: Leaderboards, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
     """What raters found wrong, for an editor or for all; a dimension is the criterion that it is about."""
     sight = looking.sight()
     filters = looking.settled(filters, sight)
     return sight.kept(("heat", editor, filters), lambda: _heat(sight, editor, filters), "glances")
 
 
-def _heat(sight: Sight, editor: str | None, filters: BattleFilters) -> Heat:
+def _heat(sight: ViewSnapshot, editor: str | None, filters: BattleFilters) -> IssueHeatMap:
     if filters.source == "judge" or filters.judge:
-        return Heat()
+        return IssueHeatMap()
     view = sight.view
     found = sight.kept("issues", lambda: read_issues(view), "lists")
     cast, entries = view.votes, view.entries
@@ -79,12 +79,12 @@ def _heat(sight: Sight, editor: str | None, filters: BattleFilters) -> Heat:
     return _of_votes(view, found, kept, filters.dimension)
 
 
-def every_issue(view: View) -> Heat:
+def every_issue(view: View) -> IssueHeatMap:
     """What raters found wrong in all votes that count."""
     return _of_votes(view, read_issues(view), view.votes.counts, None)
 
 
-def _of_votes(view: View, found: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> Heat:
+def _of_votes(view: View, found: IssueColumns, kept: NDArray[np.bool_], criterion: str | None) -> IssueHeatMap:
     """The issues of the votes that are kept (n,), about one criterion or about none in particular."""
     cast = view.votes
     rows = kept[found.vote]
@@ -103,11 +103,11 @@ def _named(entries: Entries, places: CodeArray) -> list[str]:
     return [name or UNNAMED_EDITOR for name in Names(entries.editor.of[places], entries.editor.names).list()]
 
 
-def _counted(view: View, found: IssueColumns, rows: IntArray) -> Heat:
+def _counted(view: View, found: IssueColumns, rows: IntArray) -> IssueHeatMap:
     entries = view.entries
     kind = found.kind[rows]
     boxes = rows[(kind == KINDS.index("box")) & (found.cells[rows, 0] >= 0)]
-    made = Heat(boxes=int(boxes.size))
+    made = IssueHeatMap(boxes=int(boxes.size))
     for left, top, right, bottom in found.cells[boxes].tolist():
         made.cells[top : bottom + 1, left : right + 1] += 1
     things = found.label.list(rows[kind == KINDS.index("object")])

@@ -23,19 +23,19 @@ from imarena.workflows.views import (
     ByteArray,
     Changes,
     CodeArray,
-    Fought,
+    CombinedPairs,
     IntArray,
     JudgmentColumns,
     Place,
-    Seen,
+    ReadPosition,
     Unanswered,
     View,
     changes_since,
     combine_columns,
+    has_swapped_order,
     judgments_on,
     rows_on,
     seen_by,
-    swaps,
     unanswered_places,
 )
 
@@ -63,7 +63,7 @@ class JudgeBehaviour:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedPairs:
     """n pairs with the outcome of each, `low` and `high` being places of outputs, as seen from `low`.
 
     `agreed` (n,): 1 both orders agree, 0 they differ, -1 there are not two.
@@ -75,11 +75,11 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Behaved:
+class DimensionBehaviour:
     """One judge on one dimension: how it behaves, and the pairs that it decided."""
 
     health: JudgeBehaviour
-    decided: Decided
+    decided: DecidedPairs
     forms: tuple[int, ...]
     swapping: bool
     """Do imported verdicts have any in swapped order?"""
@@ -89,10 +89,10 @@ class Behaved:
 class Behaviour:
     """All judges, the questions that have no answer, and what this was computed from."""
 
-    judges: tuple[Behaved, ...]
+    judges: tuple[DimensionBehaviour, ...]
     unanswered: Mapping[Place, Unanswered]
     outputs: IntArray
-    seen: Seen
+    seen: ReadPosition
 
     @property
     def pairs(self) -> int:
@@ -135,8 +135,12 @@ def _still_unanswered(view: View, known: Mapping[Place, Unanswered], changes: Ch
 
 
 def _behaved(
-    view: View, health: JudgeBehaviour, forms: Sequence[Form], before: Behaved | None, changes: Changes | None
-) -> Behaved:
+    view: View,
+    health: JudgeBehaviour,
+    forms: Sequence[Form],
+    before: DimensionBehaviour | None,
+    changes: Changes | None,
+) -> DimensionBehaviour:
     of_forms = tuple(form.form_id for form in forms)
     if before is not None and before.forms != of_forms:
         before = None
@@ -148,7 +152,7 @@ def _behaved(
         health.ok += int(said.ok.sum())
         if form.pairwise:
             _count(health, said)
-            swapping = swapping or bool(swaps(said, np.zeros(len(said), np.int32))[0])
+            swapping = swapping or bool(has_swapped_order(said, np.zeros(len(said), np.int32))[0])
     pairwise = [form for form in forms if form.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
         fresh = _decided(view, judgments_on(view, pairwise, changes.pairs), swapping)
@@ -156,7 +160,7 @@ def _behaved(
     else:
         decided = _decided(view, view.judgments(pairwise), swapping)
     health.both_orders, health.same = int((decided.agreed >= 0).sum()), int((decided.agreed == 1).sum())
-    return Behaved(health, decided, of_forms, swapping)
+    return DimensionBehaviour(health, decided, of_forms, swapping)
 
 
 def _count(health: JudgeBehaviour, said: JudgmentColumns) -> None:
@@ -171,23 +175,23 @@ def _count(health: JudgeBehaviour, said: JudgmentColumns) -> None:
     health.first += int(shown_first.sum())
 
 
-def _decided(view: View, said: JudgmentColumns, swapping: bool) -> Decided:
-    fought: Fought = combine_columns(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
+def _decided(view: View, said: JudgmentColumns, swapping: bool) -> DecidedPairs:
+    fought: CombinedPairs = combine_columns(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
     rows = np.flatnonzero(fought.decided)
-    seen = as_seen_from_low(fought.left[rows], fought.right[rows], fought.outcome[rows])
-    return Decided(*seen, fought.agreed[rows])
+    seen = canonical_pairs(fought.left[rows], fought.right[rows], fought.outcome[rows])
+    return DecidedPairs(*seen, fought.agreed[rows])
 
 
-def _replaced(view: View, known: Decided, pairs: IntArray, fresh: Decided) -> Decided:
+def _replaced(view: View, known: DecidedPairs, pairs: IntArray, fresh: DecidedPairs) -> DecidedPairs:
     """What was decided before, with these pairs (as `pair_keys` gives them) replaced by what is decided now."""
     stays = np.ones(known.key.size, bool)
     low, high = (known.key >> 32).astype(np.int32), (known.key & 0xFFFFFFFF).astype(np.int32)
     stays[rows_on(view.entries, low, high, pairs)] = False
     names = ("key", "outcome", "agreed")
-    return Decided(*(np.append(getattr(known, name)[stays], getattr(fresh, name)) for name in names))
+    return DecidedPairs(*(np.append(getattr(known, name)[stays], getattr(fresh, name)) for name in names))
 
 
-def as_seen_from_low(left: CodeArray, right: CodeArray, outcome: ByteArray) -> tuple[IntArray, ByteArray]:
+def canonical_pairs(left: CodeArray, right: CodeArray, outcome: ByteArray) -> tuple[IntArray, ByteArray]:
     """Pairs as one number each, and outcomes as seen from the output that came first."""
     low, high = np.minimum(left, right).astype(np.int64), np.maximum(left, right)
     seen = np.where(left > right, MIRRORED[outcome], outcome)

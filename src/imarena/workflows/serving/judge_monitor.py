@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from imarena.workflows.serving.judge_behaviour import Behaviour, JudgeBehaviour, as_seen_from_low, read_behaviour
-from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.judge_behaviour import Behaviour, JudgeBehaviour, canonical_pairs, read_behaviour
+from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.page_cache import read_behaviour_cached, write_behaviour_cached
-from imarena.workflows.serving.snapshot import Sight
+from imarena.workflows.serving.snapshot import ViewSnapshot
 from imarena.workflows.views import PREFERENCES, ByteArray, IntArray, View, Window, people_battles
 
 _PAST = "behaviour"
 
 
-def judge_health(looking: Looking, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
+def judge_health(looking: Leaderboards, *, released: bool = False, costs: bool = True) -> list[JudgeBehaviour]:
     """Every judge and dimension, by name; with `released` only votes of closed campaigns count as people's."""
     sight = looking.sight()
     made = sight.kept(("judges", released), lambda: _judge_health(sight, released=released), "lists")
@@ -24,7 +24,7 @@ def judge_health(looking: Looking, *, released: bool = False, costs: bool = True
     return [replace(one, cost_usd=paid[one.judge, one.dimension]) for one in made]
 
 
-def _judge_health(sight: Sight, *, released: bool) -> list[JudgeBehaviour]:
+def _judge_health(sight: ViewSnapshot, *, released: bool) -> list[JudgeBehaviour]:
     voted: dict[str, tuple[IntArray, ByteArray]] = {}
     found = []
     for one in behaviour_of(sight).judges:
@@ -40,12 +40,12 @@ def _judge_health(sight: Sight, *, released: bool) -> list[JudgeBehaviour]:
     return found
 
 
-def behaviour_of(sight: Sight) -> Behaviour:
+def behaviour_of(sight: ViewSnapshot) -> Behaviour:
     """What judges said, without people, and the outcomes of the pairs that they compared."""
     return sight.kept("behaved", lambda: _behaviour(sight), "glances")
 
 
-def _behaviour(sight: Sight) -> Behaviour:
+def _behaviour(sight: ViewSnapshot) -> Behaviour:
     before = sight.past.get(_PAST) or read_behaviour_cached(sight.view)
     made = read_behaviour(sight.view, before)
     write_behaviour_cached(sight.view, made)
@@ -56,7 +56,7 @@ def _behaviour(sight: Sight) -> Behaviour:
 def _majorities(view: View, dimension: str, window: Window) -> tuple[IntArray, ByteArray]:
     """Pairs, sorted, and what most people say of each about this dimension; those where they are split are left out."""
     cast = people_battles(view, dimension=dimension, window=window)
-    keys, outcome = as_seen_from_low(cast.left, cast.right, cast.winner)
+    keys, outcome = canonical_pairs(cast.left, cast.right, cast.winner)
     known, place = np.unique(keys, return_inverse=True)
     size = len(PREFERENCES)
     counts: NDArray[np.int64] = np.bincount(place * size + outcome, minlength=known.size * size).reshape(-1, size)

@@ -23,20 +23,20 @@ from imarena.workflows.boards import (
     Board,
     BoardQuery,
     ChosenSource,
+    DuelCounts,
     Source,
-    Tallied,
     battle_table,
     choose,
+    describe_source,
     duel_of,
     matrix_of,
     other_sources,
     rank_table,
-    whose,
 )
 from imarena.workflows.rating import Shelves
 from imarena.workflows.serving.battle_index import BattleIds
 from imarena.workflows.serving.run_monitor import Costs, RunWatch
-from imarena.workflows.serving.snapshot import Room, Sight
+from imarena.workflows.serving.snapshot import Room, ViewSnapshot
 from imarena.workflows.views import MODES, WHOLE, BattleColumns, View, Window, read_ratings, read_watermarks
 
 T = TypeVar("T")
@@ -93,11 +93,11 @@ class BattleFilters:
 
 
 @dataclass(frozen=True)
-class Made:
+class BoardOrReason:
     """A board, or the reason why there is none."""
 
     ranking: Ranking | None
-    matrix: tuple[Tallied, ...]
+    matrix: tuple[DuelCounts, ...]
     n_battles: int
     excluded: dict[str, int]
     reason: str = ""
@@ -121,7 +121,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Past:
+class PastBoard:
     """A board as it stood at a moment."""
 
     moment: str
@@ -129,7 +129,7 @@ class Past:
     ranking: Ranking
 
 
-class Looking:
+class Leaderboards:
     """What pages show. What was computed is kept until a record is added. Nothing is ever written."""
 
     def __init__(self, workspace: Workspace, shelves: Shelves) -> None:
@@ -138,19 +138,19 @@ class Looking:
         self.runs = RunWatch(workspace)
         self.costs = Costs(workspace)
         self.battle_ids = BattleIds()
-        self.latest: Sight | None = None
+        self.latest: ViewSnapshot | None = None
         """The workspace as it was when somebody last looked."""
         self._turning = threading.Lock()
 
-    def sight(self) -> Sight:
+    def sight(self) -> ViewSnapshot:
         """The workspace as it is now."""
         with self._turning:
             marks = read_watermarks(self.workspace)
             if self.latest is None:
                 # a page names no folder of the server in the commands that it shows
-                self.latest = Sight(View(replace(self.workspace, root=Path()), marks, self.workspace.columns))
+                self.latest = ViewSnapshot(View(replace(self.workspace, root=Path()), marks, self.workspace.columns))
             elif self.latest.view.marks != marks:
-                self.latest = Sight(self.latest.view.refreshed(marks), self.latest.past)
+                self.latest = ViewSnapshot(self.latest.view.refreshed(marks), self.latest.past)
             return self.latest
 
     def kept(self, key: object, make: Callable[[], T], room: Room = "glances") -> T:
@@ -159,7 +159,7 @@ class Looking:
 
     # ------------------------------------------------------------------ boards
 
-    def settled(self, filters: BattleFilters, sight: Sight | None = None) -> BattleFilters:
+    def settled(self, filters: BattleFilters, sight: ViewSnapshot | None = None) -> BattleFilters:
         """The filters with a source: where none was chosen, what `imarena rank` takes without options.
 
         That hangs on what there is as a whole. A choice of task or topic leaves a part of the same board.
@@ -169,7 +169,7 @@ class Looking:
         chosen = _chosen(sight or self.sight(), filters.query())
         return replace(filters, source=chosen.source, judge=chosen.judge)
 
-    def battles(self, filters: BattleFilters, sight: Sight | None = None) -> BattleColumns:
+    def battles(self, filters: BattleFilters, sight: ViewSnapshot | None = None) -> BattleColumns:
         """The battles that the filters leave."""
         return (sight or self.sight()).boards.gather(filters.query()).battles
 
@@ -189,24 +189,24 @@ class Looking:
             empty = [None] * batch.num_rows
             yield from map(list, zip(*(columns.get(name, empty) for name in names), strict=True))
 
-    def board(self, filters: BattleFilters, method: str) -> Made:
+    def board(self, filters: BattleFilters, method: str) -> BoardOrReason:
         """A board with its win matrix."""
         sight = self.sight()
         return sight.kept(("board", filters, method), lambda: _made(sight, filters.query(method)))
 
-    def history(self, filters: BattleFilters, method: str, points: int) -> list[Past]:
+    def history(self, filters: BattleFilters, method: str, points: int) -> list[PastBoard]:
         """The board as it stood at up to `points` moments, each with as many more battles as the one before."""
         sight = self.sight()
         key = ("history", filters, method, points)
         return sight.kept(key, lambda: _history(sight, filters.query(method), points))
 
-    def head_to_head(self, left: str, right: str, filters: BattleFilters) -> tuple[Tallied, dict[str, Tallied]]:
+    def head_to_head(self, left: str, right: str, filters: BattleFilters) -> tuple[DuelCounts, dict[str, DuelCounts]]:
         """Two models against each other: over all, and by task."""
         sight = self.sight()
         try:
             found = self.battles(filters, sight)
         except UserError:  # no such judge
-            return Tallied(left, right), {}
+            return DuelCounts(left, right), {}
         return duel_of(sight.view.entries, found, left, right)
 
     def facets(self) -> dict[str, list[str]]:
@@ -225,40 +225,40 @@ class Looking:
         return [(seq, ranking) for seq, ranking in found if isinstance(ranking, Ranking)]
 
 
-def _chosen(sight: Sight, query: BoardQuery) -> ChosenSource:
+def _chosen(sight: ViewSnapshot, query: BoardQuery) -> ChosenSource:
     return choose(sight.view, query, AvailableSources(sight.view, query.window))
 
 
-def _made(sight: Sight, query: BoardQuery) -> Made:
+def _made(sight: ViewSnapshot, query: BoardQuery) -> BoardOrReason:
     try:
         return _shown(sight, sight.boards.board(query), query)
     except UserError as error:
         return _without(sight, query, error)
 
 
-def _shown(sight: Sight, made: Board, query: BoardQuery) -> Made:
+def _shown(sight: ViewSnapshot, made: Board, query: BoardQuery) -> BoardOrReason:
     chosen, ranking = made.chosen, made.ranking
     beside = other_sources(AvailableSources(sight.view, query.window), chosen)
-    return Made(
+    return BoardOrReason(
         ranking=ranking,
         matrix=matrix_of(sight.view.entries, made.battles),
         n_battles=ranking.n_battles,
         excluded=dict(ranking.excluded),
         source=chosen.source,
         judge=chosen.judge,
-        verdicts=whose(chosen),
+        verdicts=describe_source(chosen),
         beside=sentence(beside, "page") if beside is not None else "",
         by_scores=made.by_scores,
     )
 
 
-def _without(sight: Sight, query: BoardQuery, error: UserError) -> Made:
+def _without(sight: ViewSnapshot, query: BoardQuery, error: UserError) -> BoardOrReason:
     """A board without intervals where the data do not support them; else the reason why there is none."""
     reason = str(error.args[0])
     try:
         gathered = sight.boards.gather(query)
     except UserError:
-        return Made(None, (), 0, {}, reason, "judge" if query.judge else query.source, query.judge)
+        return BoardOrReason(None, (), 0, {}, reason, "judge" if query.judge else query.source, query.judge)
     found, chosen = gathered.battles, gathered.chosen
     if len(found):
         plain = replace(query, options=replace(query.options, rounds=0, interval="none"))
@@ -275,7 +275,7 @@ def _without(sight: Sight, query: BoardQuery, error: UserError) -> Made:
     elif query.filters or query.window.since or query.window.until:
         reason = "No battle fits these filters."
     beside = other_sources(AvailableSources(sight.view, query.window), chosen)
-    return Made(
+    return BoardOrReason(
         None,
         matrix_of(sight.view.entries, found),
         len(found),
@@ -283,12 +283,12 @@ def _without(sight: Sight, query: BoardQuery, error: UserError) -> Made:
         reason,
         chosen.source,
         chosen.judge,
-        whose(chosen),
+        describe_source(chosen),
         sentence(beside, "page") if beside is not None else "",
     )
 
 
-def _history(sight: Sight, query: BoardQuery, points: int) -> list[Past]:
+def _history(sight: ViewSnapshot, query: BoardQuery, points: int) -> list[PastBoard]:
     try:
         battles = sight.boards.gather(query).battles
     except UserError:  # no such judge
@@ -303,7 +303,7 @@ def _history(sight: Sight, query: BoardQuery, points: int) -> list[Past]:
             ranking = rank_table(battle_table(sight.view, part, None), options)
         except UserError:
             continue  # too few battles yet for a board
-        found.append(Past(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
+        found.append(PastBoard(moment_text(_EPOCH + timedelta(microseconds=moment)), len(part), ranking))
     return found
 
 

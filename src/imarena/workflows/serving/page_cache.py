@@ -9,8 +9,17 @@ from numpy.typing import NDArray
 
 from imarena.storage import CachedColumns
 from imarena.workflows.serving.battle_index import BattleIds, BattleIndex
-from imarena.workflows.serving.judge_behaviour import Behaved, Behaviour, Decided, JudgeBehaviour
-from imarena.workflows.views import Names, Seen, Unanswered, View, read_cached, rows_cached, worth_caching, write_cached
+from imarena.workflows.serving.judge_behaviour import Behaviour, DecidedPairs, DimensionBehaviour, JudgeBehaviour
+from imarena.workflows.views import (
+    Names,
+    ReadPosition,
+    Unanswered,
+    View,
+    read_cached,
+    rows_cached,
+    worth_caching,
+    write_cached,
+)
 
 _INDEX, _IDS, _JUDGES = "battles", "battle-ids", "judges"
 _PLAIN = ("left", "right", "named", "start", "outcome", "created_us", "asking")
@@ -18,8 +27,8 @@ _NAMED = ("judge", "dimension")
 _COUNTED = ("judge", "dimension", "ok", "both_orders", "same", "sided", "first", "ties", "preferences")
 
 
-def _seen(found: CachedColumns) -> Seen:
-    return Seen(int(found.about["judgments"]), int(found.about["recent"]))
+def _seen(found: CachedColumns) -> ReadPosition:
+    return ReadPosition(int(found.about["judgments"]), int(found.about["recent"]))
 
 
 def _write(view: View, name: str, rows: int, more: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -86,8 +95,8 @@ def read_behaviour_cached(view: View) -> Behaviour | None:
         return None
     judges = []
     for number, (counted, forms, swapping) in enumerate(found.about["judges"]):
-        decided = Decided(*(found.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
-        judges.append(Behaved(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
+        decided = DecidedPairs(*(found.arrays[f"{name}-{number}"] for name in ("key", "outcome", "agreed")))
+        judges.append(DimensionBehaviour(JudgeBehaviour(**counted), decided, tuple(forms), swapping))
     listed = json.loads(found.arrays["unanswered"].tobytes())
     unanswered = {tuple(place): Unanswered(*one) for place, one in listed}
     return Behaviour(tuple(judges), unanswered, view.entries.seq[: found.about["outputs"]], _seen(found))

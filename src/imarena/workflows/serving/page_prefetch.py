@@ -15,10 +15,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from imarena.core import ImarenaError
 from imarena.workflows.serving.explorer import hash_ids, index_of
 from imarena.workflows.serving.judge_monitor import behaviour_of
-from imarena.workflows.serving.leaderboards import Looking
+from imarena.workflows.serving.leaderboards import Leaderboards
 from imarena.workflows.serving.page_cache import has_index_cached
 from imarena.workflows.serving.preview_prefetch import Traffic
-from imarena.workflows.serving.snapshot import Sight
+from imarena.workflows.serving.snapshot import ViewSnapshot
 
 log = logging.getLogger("imarena.web")
 _EVERY_S = 5.0
@@ -32,11 +32,11 @@ _LONGEST_WAIT_S = 2.0
 class ViewWarmer:
     """Keeps the columns and lists of a workspace at hand, from `start` to `stop`."""
 
-    def __init__(self, looking: Looking, traffic: Traffic) -> None:
+    def __init__(self, looking: Leaderboards, traffic: Traffic) -> None:
         self._looking = looking
         self._traffic = traffic
         self._stopped = threading.Event()
-        self._warmed: Sight | None = None
+        self._warmed: ViewSnapshot | None = None
         self._thread = threading.Thread(target=self._work, name="imarena-view-warmer", daemon=True)
 
     def start(self) -> None:
@@ -77,7 +77,7 @@ class ViewWarmer:
             step()
         self._warmed = sight
 
-    def _steps(self, sight: Sight) -> Iterator[Callable[[], object]]:
+    def _steps(self, sight: ViewSnapshot) -> Iterator[Callable[[], object]]:
         view, looking = sight.view, self._looking
         yield lambda: view.votes
         for form in view.forms.counting():

@@ -20,7 +20,7 @@ from imarena.core.records import Assignment, Campaign, ImageRef
 from imarena.storage import reading
 from imarena.storage.schema import leases
 from imarena.workflows.rating import Shelves
-from imarena.workflows.serving.preview_process import Maker
+from imarena.workflows.serving.preview_process import PreviewProcess
 from imarena.workflows.serving.previews import Previews
 
 log = logging.getLogger("imarena.web")
@@ -69,14 +69,14 @@ class Traffic:
         return self._busy_s + (time.monotonic() - self._since if self.waiting else 0.0)
 
 
-class Warmer:
+class PreviewWarmer:
     """Makes pictures ahead, from `start` to `stop`."""
 
     def __init__(self, shelves: Shelves, pictures: Previews, traffic: Traffic) -> None:
         self._shelves = shelves
         self._pictures = pictures
         self._traffic = traffic
-        self._maker = Maker(pictures.workspace.root)
+        self._maker = PreviewProcess(pictures.workspace.root)
         self._done: set[str] = set()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._work, name="imarena-warmer", daemon=True)

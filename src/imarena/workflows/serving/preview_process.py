@@ -19,7 +19,7 @@ _MADE = "made"
 _SECRETS = ("IMARENA_ADMIN_PASSWORD", "IMARENA_SECRET_KEY", "IMARENA_LAUNCH_TOKEN")
 
 
-class Maker:
+class PreviewProcess:
     """The other process as the server sees it. It is started when the first picture is asked for."""
 
     def __init__(self, root: Path) -> None:
@@ -64,11 +64,11 @@ class Maker:
         self._process = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=env
         )
-        give_way(self._process.pid)
+        lower_priority(self._process.pid)
         return self._process
 
 
-def give_way(pid: int) -> None:
+def lower_priority(pid: int) -> None:
     """The lowest priority that the system has: whoever wants the core gets it."""
     with contextlib.suppress(OSError, AttributeError):  # not every system has such priorities
         os.setpriority(os.PRIO_PROCESS, pid, 19)

@@ -11,7 +11,7 @@ from sqlalchemy import JSON, cast, func, select, type_coerce
 from imarena.core.records import Judgment, Output, Run
 from imarena.storage import Workspace, from_row, reading
 from imarena.storage.schema import judgments, runs
-from imarena.workflows.views import View, overlap, read_cached, worth_storing, write_cached
+from imarena.workflows.views import View, read_cached, uncommitted_window, worth_storing, write_cached
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Costs:
         with self._guard:
             if not self._upto:
                 self._read_cached(view)
-            final = seq - overlap(view)
+            final = seq - uncommitted_window(view)
             if final > self._upto:
                 self._settled = self._settled + self._between(self._upto, final)
                 self._upto = final

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from imarena.core import MissingExtra, UserError
 from imarena.storage import Workspace, open_workspace
-from imarena.workflows.serving.server_address import announce, take_back
+from imarena.workflows.serving.server_address import remove_server_address, write_server_address
 
 log = logging.getLogger("imarena.web")
 APP = "imarena.web.app:create_app"
@@ -143,7 +143,7 @@ def host_name(told: str) -> str:
     return f"[{name}]" if ":" in name else name
 
 
-def path_below(told: str) -> str:
+def url_prefix(told: str) -> str:
     """The path of a host below which the arena stands, with a slash in front and none behind."""
     path = "/" + told.strip().strip("/")
     if path == "/":
@@ -153,7 +153,7 @@ def path_below(told: str) -> str:
     return path
 
 
-def how_to_listen(settings: ServeSettings) -> dict[str, Any]:
+def uvicorn_options(settings: ServeSettings) -> dict[str, Any]:
     """What uvicorn is told. Headers of a proxy are read only where it is named."""
     return {
         "host": settings.host,
@@ -199,7 +199,7 @@ def serve(
     import uvicorn
 
     proxies, names = tuple(map(proxy_address, trusted_proxies)), tuple(map(host_name, allowed_hosts))
-    settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names, path_below(root_path))
+    settings = ServeSettings(str(root.resolve()), host, port, public, proxies, names, url_prefix(root_path))
     with_secrets(settings)
     open_workspace(root).close()  # what is wrong is told before an address is
     need_port(host, port)
@@ -222,7 +222,7 @@ def serve(
             gc.enable()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            take_back(root)  # here: a signal ends the process before `run` returns
+            remove_server_address(root)  # here: a signal ends the process before `run` returns
             await super().shutdown(sockets=sockets)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -231,12 +231,12 @@ def serve(
             stopping.set()
             super().handle_exit(sig, frame)
 
-    server = Server(uvicorn.Config(APP, factory=True, **how_to_listen(settings)))
-    announce(root, address)  # believed as soon as the port is open
+    server = Server(uvicorn.Config(APP, factory=True, **uvicorn_options(settings)))
+    write_server_address(root, address)  # believed as soon as the port is open
     gc.disable()
     with contextlib.suppress(KeyboardInterrupt):
         server.run()
-    take_back(root)
+    remove_server_address(root)
     ended.set()
     gc.enable()
     if not server.started:

@@ -13,20 +13,20 @@ USUAL = "http://127.0.0.1:8000"
 _PATIENCE_S = 2.0
 
 
-def announce(root: Path, address: str) -> None:
+def write_server_address(root: Path, address: str) -> None:
     """Leave the address of this process's server; a workspace that cannot be written to goes without."""
     with contextlib.suppress(OSError):
         (root / FILE).write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
 
 
-def take_back(root: Path) -> None:
+def remove_server_address(root: Path) -> None:
     """Remove the address, unless it is another server's by now."""
     if _told(root).get("pid") == os.getpid():
         with contextlib.suppress(OSError):
             (root / FILE).unlink()
 
 
-def served_at(root: Path) -> str | None:
+def find_server_address(root: Path) -> str | None:
     """The address of the server of this workspace, without a slash at the end; None where none answers.
 
     One that was killed leaves its address behind: it is believed only while its process lives and its port is open.

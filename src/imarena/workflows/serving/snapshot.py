@@ -14,7 +14,7 @@ _KEPT: dict[Room, int] = {"boards": 64, "battles": 4, "lists": 8, "glances": 64}
 """How many results of each kind are kept: a board is small, the battles of a million judgments are 45 MB."""
 
 
-class Sight:
+class ViewSnapshot:
     """A view, its boards, and what was computed from them.
 
     Results have rooms: in each room one is computed at a time, and who asks for the same one waits for it. A list does
@@ -25,7 +25,7 @@ class Sight:
         self.view = view
         self.past: dict[str, Any] = {} if past is None else past
         """What was last computed of each kind, for this sight or an earlier one: the next one starts from it."""
-        self.boards = KeptBoards(view, self)
+        self.boards = SnapshotBoards(view, self)
         self._kept: dict[Room, OrderedDict[object, object]] = {room: OrderedDict() for room in _KEPT}
         self._making = {room: threading.RLock() for room in _KEPT}
         self._guard = threading.Lock()
@@ -52,10 +52,10 @@ class Sight:
             return self._kept[room][key]
 
 
-class KeptBoards(Boards):
+class SnapshotBoards(Boards):
     """Boards of one sight: the battles of a source are put together once for all filters that look at items."""
 
-    def __init__(self, view: View, sight: Sight) -> None:
+    def __init__(self, view: View, sight: ViewSnapshot) -> None:
         super().__init__(view)
         self._sight = sight
 

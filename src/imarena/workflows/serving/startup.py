@@ -18,7 +18,7 @@ _HELD = 500
 _NOBODY = "nobody"
 
 
-def ready(workspace: Workspace, shelves: Shelves) -> None:
+def warm_up(workspace: Workspace, shelves: Shelves) -> None:
     """Have at hand what raters come back to, the connections open and the queries planned. Nothing is written."""
     engine = workspace.store.engine
     held = select(leases_table.c.assignment_id).where(leases_table.c.state.in_((*leases.HOLDING, leases.WAITING)))

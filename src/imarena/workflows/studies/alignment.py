@@ -5,12 +5,17 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from imarena.agreement import AlignOptions, VerdictColumns, align, align_verdicts, only
+from imarena.agreement import AlignOptions, VerdictColumns, align, align_verdicts, filter_rows
 from imarena.core import UserError, counted
 from imarena.core.notices import Notice, sentences
 from imarena.storage import Workspace
 from imarena.workflows.studies.columns import check_judges, ratings_from_store, scores_from_store
-from imarena.workflows.studies.pair_columns import verdicts_from_store, votes_from_ratings, votes_from_store, without
+from imarena.workflows.studies.pair_columns import (
+    exclude_judges,
+    verdicts_from_store,
+    votes_from_ratings,
+    votes_from_store,
+)
 from imarena.workflows.views import WHOLE
 
 _MEET = "Scores meet ratings and votes (`imarena judge`), battles meet votes (`imarena battle`)."
@@ -26,7 +31,7 @@ def align_workspace(
         raise UserError(f"Unknown --missing '{missing}'.", hint="Known: exclude, wrong.")
     chosen = check_judges(workspace, judges)
     conditions = options.pop("only", ())
-    ratings = only(ratings_from_store(workspace), conditions)
+    ratings = filter_rows(ratings_from_store(workspace), conditions)
     scores = scores_from_store(workspace, chosen, sorted(set(ratings.labels["criterion"])))
     votes = votes_from_store(workspace)
     only_rated = not len(votes) and WHOLE in ratings.labels["criterion"]
@@ -35,7 +40,7 @@ def align_workspace(
     by = tuple(options.get("by", ()))
     verdicts, by_scores = verdicts_from_store(workspace, chosen, votes, by=by)
     if only_rated:  # a judge that scores meets the ratings themselves
-        verdicts = without(verdicts, by_scores)
+        verdicts = exclude_judges(verdicts, by_scores)
         by_scores = ()
     document: dict[str, Any] = {"kind": "workspace", "judges": chosen, "warnings": [], "notices": []}
     if len(ratings) and len(scores):

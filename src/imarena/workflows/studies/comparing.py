@@ -15,7 +15,7 @@ from imarena.stats import battles_needed, detectable_elo
 from imarena.storage import Workspace
 from imarena.workflows.exchange import ImportReport, import_records
 from imarena.workflows.questions import Job, JudgeReport, Watch, ask_jobs, plan_battles, plan_scores
-from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, judge_battles, named
+from imarena.workflows.views import LEFT, RIGHT, WHOLE, Kind, View, battles_between_named, judge_battles
 from imarena.workflows.wiring import EndpointArguments, wire_judge
 
 Z95 = 1.959963984540054
@@ -26,7 +26,7 @@ SMALL_ELO = 20.0
 
 
 @dataclass(frozen=True)
-class Sides:
+class ComparedFolders:
     """The two folders and what their editors are called in the workspace."""
 
     old: Path
@@ -35,7 +35,7 @@ class Sides:
     new_name: str
 
 
-def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> Sides:
+def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> ComparedFolders:
     """Names from the folders; where those are the same, with the folder above."""
     for folder in (old, new):
         if not folder.is_dir():
@@ -45,12 +45,14 @@ def name_sides(old: Path, new: Path, old_name: str = "", new_name: str = "") -> 
         one, other = f"{old.resolve().parent.name}/{one}", f"{new.resolve().parent.name}/{other}"
     if one == other:
         raise UserError("OLD and NEW are the same folder.", hint="Give two folders.")
-    return Sides(old, new, one, other)
+    return ComparedFolders(old, new, one, other)
 
 
-def bring_in(workspace: Workspace, items: Path, sides: Sides, *, progress: Progress | None = None) -> ImportReport:
+def import_folders(
+    workspace: Workspace, items: Path, sides: ComparedFolders, *, progress: Progress | None = None
+) -> ImportReport:
     """Items and both folders into a workspace; what cannot be used is in the report's skips."""
-    from imarena.datasets import Shelf, items_from_csv, outputs_from_folder
+    from imarena.datasets import DatasetIndex, items_from_csv, outputs_from_folder
 
     if not items.is_file():
         raise UserError(
@@ -58,7 +60,7 @@ def bring_in(workspace: Workspace, items: Path, sides: Sides, *, progress: Progr
         )
 
     def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Importable]:  # noqa: ARG001
-        shelf = Shelf(intake, _dataset(items))
+        shelf = DatasetIndex(intake, _dataset(items))
         yield from items_from_csv(path, intake, shelf)
         for folder, name in ((sides.old, sides.old_name), (sides.new, sides.new_name)):
             yield from outputs_from_folder(folder, name, intake, shelf)
@@ -88,7 +90,7 @@ def _dataset(items: Path) -> str:
 
 def plan_comparison(
     workspace: Workspace,
-    sides: Sides,
+    sides: ComparedFolders,
     items: Path,
     judge: str,
     words: EndpointArguments,
@@ -153,7 +155,7 @@ class ComparisonVerdict:
 class ModelComparison:
     """Everything that `compare` found."""
 
-    sides: Sides
+    sides: ComparedFolders
     judge: str
     verdict: ComparisonVerdict
     items: list[ItemResult]
@@ -186,7 +188,7 @@ class ModelComparison:
             "old": self.sides.old_name, "new": self.sides.new_name, "judge": self.judge,
             "verdict": self.verdict.__dict__,
             "by_task": {task: verdict.__dict__ for task, verdict in self.by_task.items()},
-            "differ_most": [_item_json(result) for result in differ_most(self.items, top)],
+            "differ_most": [_item_json(result) for result in largest_differences(self.items, top)],
             "coverage": self.coverage, "judgments": self.judgments, "left_out": self.left_out,
             "skips": [str(skip) for skip in self.skips], **notice_fields(self.notices),
         }  # fmt: skip
@@ -197,14 +199,14 @@ def _item_json(result: ItemResult) -> dict[str, Any]:
     return {"key": result.item.key, "instruction": turn.instruction, "points": result.points, "gap": result.gap}
 
 
-def differ_most(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
+def largest_differences(results: Sequence[ItemResult], top: int) -> list[ItemResult]:
     """The clearest differences first; where the judge gives no scores, those that both orders agree on."""
     ranked = sorted(results, key=lambda r: (-abs(r.points - 0.5), -abs(r.gap or 0.0), r.item.key))
     return [result for result in ranked if result.points != 0.5][:top]
 
 
 def compare(
-    workspace: Workspace, sides: Sides, job: Job, imported: ImportReport, *, watch: Watch | None = None
+    workspace: Workspace, sides: ComparedFolders, job: Job, imported: ImportReport, *, watch: Watch | None = None
 ) -> tuple[ModelComparison, JudgeReport]:
     """Ask the judge what is missing and say how NEW stands against OLD."""
     (report,) = ask_jobs(workspace, [job], watch=watch)
@@ -236,7 +238,7 @@ def _about(verdict: ComparisonVerdict, dimension: str) -> ComparisonVerdict:
     return replace(verdict, words=f"By {dimension}: {verdict.words} {about}")
 
 
-def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemResult], dict[str, int]]:
+def _results(workspace: Workspace, sides: ComparedFolders, job: Job) -> tuple[list[ItemResult], dict[str, int]]:
     """One result for each item: the mean over its battles (repeats)."""
     names = {sides.old_name, sides.new_name}
     outputs: dict[str, dict[str, Output]] = defaultdict(dict)
@@ -246,7 +248,7 @@ def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemRes
     view = View(workspace)
     kind: Kind = "scored" if job.asking.command == "judge" else "compared"
     forms = view.forms.counting([job.wired.judge.name], job.wired.dimension)
-    table = named(judge_battles(view, forms, kinds=(kind,)), view.entries)
+    table = battles_between_named(judge_battles(view, forms, kinds=(kind,)), view.entries)
     points: dict[str, list[float]] = defaultdict(list)
     editors, items = view.entries.editor, view.entries.item_id
     for left, right, winner in zip(table.left.tolist(), table.right.tolist(), table.winner.tolist(), strict=True):
@@ -267,7 +269,7 @@ def _results(workspace: Workspace, sides: Sides, job: Job) -> tuple[list[ItemRes
 
 
 def _gaps(
-    workspace: Workspace, sides: Sides, job: Job, outputs: Mapping[str, Mapping[str, Output]]
+    workspace: Workspace, sides: ComparedFolders, job: Job, outputs: Mapping[str, Mapping[str, Output]]
 ) -> dict[str, float]:
     """By how much NEW is ahead on the judge's own scale, where it has one."""
     editors = {output.output_id: name for shown in outputs.values() for name, output in shown.items()}
@@ -295,7 +297,7 @@ def _gaps(
     return {item: sum(values) / len(values) for item, values in sums.items()}
 
 
-def _coverage(workspace: Workspace, sides: Sides, job: Job) -> dict[str, dict[str, Any]]:
+def _coverage(workspace: Workspace, sides: ComparedFolders, job: Job) -> dict[str, dict[str, Any]]:
     total = len(job.board.items)
     found: dict[str, dict[str, Any]] = {}
     keys = {item.item_id: item.key for item in job.board.items.values()}
@@ -342,7 +344,7 @@ def elo_of(rate: float) -> float | None:
     return 400 * math.log10(rate / (1 - rate)) if 1e-9 < rate < 1 - 1e-9 else None
 
 
-def verdict_of(results: Sequence[ItemResult], sides: Sides) -> ComparisonVerdict:
+def verdict_of(results: Sequence[ItemResult], sides: ComparedFolders) -> ComparisonVerdict:
     """The verdict on some items."""
     wins, losses = (sum(r.points > 0.5 for r in results), sum(r.points < 0.5 for r in results))
     n, ties = len(results), len(results) - wins - losses

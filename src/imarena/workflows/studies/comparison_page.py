@@ -10,7 +10,7 @@ from imarena.reports import GalleryItem, Page, PageImage, Section, columns, inte
 from imarena.reports.tables import Column, Table
 from imarena.stats import battles_needed
 from imarena.storage import Workspace
-from imarena.workflows.studies.comparing import ComparisonVerdict, ItemResult, ModelComparison, differ_most
+from imarena.workflows.studies.comparing import ComparisonVerdict, ItemResult, ModelComparison, largest_differences
 
 SHOWN = 12
 SIDE_PX = 512
@@ -21,8 +21,8 @@ PLAIN_ELO = 50.0
 def write_comparison(workspace: Workspace, found: ModelComparison, folder: Path) -> Path:
     """Write ``index.html`` and its pictures; returns the page."""
     sides = found.sides
-    ahead = [r for r in differ_most(found.items, len(found.items)) if r.points > 0.5][:SHOWN]
-    behind = [r for r in differ_most(found.items, len(found.items)) if r.points < 0.5][:SHOWN]
+    ahead = [r for r in largest_differences(found.items, len(found.items)) if r.points > 0.5][:SHOWN]
+    behind = [r for r in largest_differences(found.items, len(found.items)) if r.points < 0.5][:SHOWN]
     sections = [_result(found)]
     for title, rows in ((f"Where {sides.new_name} is ahead", ahead), (f"Where {sides.old_name} is ahead", behind)):
         if rows:
@@ -42,10 +42,10 @@ def verdict_sentence(verdict: ComparisonVerdict, new_name: str) -> str:
         f"(95 % interval {verdict.win_rate_low:.1%} to {verdict.win_rate_high:.1%}): "
         f"{verdict.wins} won, {verdict.losses} lost, {verdict.ties} tied."
     )
-    return f"{share} {elo_words(verdict)}"
+    return f"{share} {elo_text(verdict)}"
 
 
-def elo_words(verdict: ComparisonVerdict) -> str:
+def elo_text(verdict: ComparisonVerdict) -> str:
     """The difference in Elo points with its interval; a clean sweep has one end only."""
     low, high = verdict.elo_low, verdict.elo_high
     if verdict.elo is not None and low is not None and high is not None:
@@ -55,7 +55,7 @@ def elo_words(verdict: ComparisonVerdict) -> str:
     return f"In Elo points: {high:+.0f} or less." if high is not None else ""
 
 
-def next_words(verdict: ComparisonVerdict) -> str:
+def next_step_text(verdict: ComparisonVerdict) -> str:
     """How many more items would settle it."""
     shown = ""
     if verdict.detectable_elo is not None:
@@ -73,7 +73,7 @@ def next_words(verdict: ComparisonVerdict) -> str:
 
 def _result(found: ModelComparison) -> Section:
     verdict, sides = found.verdict, found.sides
-    text = (verdict_sentence(verdict, sides.new_name), next_words(verdict), f"Judge: {found.judge}.")
+    text = (verdict_sentence(verdict, sides.new_name), next_step_text(verdict), f"Judge: {found.judge}.")
     tables = (task_table(found),) if found.by_task else ()
     return Section("Result", text, tuple(sentences(found.notices, "report")), tables)
 

@@ -9,11 +9,11 @@ from imarena.core import content_id
 from imarena.core.records import Order, Outcome, Output, Status
 from imarena.judges import SelfConsistency, Verdicts
 from imarena.judges import health as figures
-from imarena.stats import Figure, share
+from imarena.stats import Figure, proportion_figure
 from imarena.storage import Workspace
-from imarena.workflows.studies.health_data import JudgeAnswers, People, people_for, read_judges, read_people
+from imarena.workflows.studies.health_data import JudgeAnswers, PeopleVotes, people_for, read_judges, read_people
 from imarena.workflows.studies.health_figures import JudgeHealth
-from imarena.workflows.studies.judge_agreement import pairs_of_points, together
+from imarena.workflows.studies.judge_agreement import agreement_among_judges, pairs_of_points
 from imarena.workflows.studies.probe import Probed, add_probes, only_probed, stored_probes
 from imarena.workflows.views import AT, View, chosen_judges
 
@@ -23,7 +23,9 @@ GAPS = (50.0, 100.0, 200.0)
 # ---------------------------------------------------------------- the questions
 
 
-def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[list[JudgeHealth], JudgeHealth]:
+def judge_health_report(
+    workspace: Workspace, judges: Sequence[str] | None = None
+) -> tuple[list[JudgeHealth], JudgeHealth]:
     """All that the data allow to say about each judge, and apart from that about the judges together."""
     view = View(workspace)
     chosen = chosen_judges(view, judges or ())
@@ -50,13 +52,15 @@ def health(workspace: Workspace, judges: Sequence[str] | None = None) -> tuple[l
     if not judges:
         found += [only_probed(judge, probes) for judge, probes in sorted(probed.items())]
     _against_ratings(workspace, found, [one.name for one in chosen])
-    return found, together(forms)
+    return found, agreement_among_judges(forms)
 
 
 def _failures(one: JudgeHealth, said: JudgeAnswers) -> None:
     total = said.statuses.total()
     failed = total - said.statuses[Status.OK.value]
-    one.add("How often does it give no verdict?", share("failed", failed, total, "attempts that are not ok"))
+    one.add(
+        "How often does it give no verdict?", proportion_figure("failed", failed, total, "attempts that are not ok")
+    )
 
 
 def _position(one: JudgeHealth, said: JudgeAnswers) -> None:
@@ -89,7 +93,7 @@ def _consistency(one: JudgeHealth, said: JudgeAnswers) -> None:
 
 def _injection(one: JudgeHealth, said: JudgeAnswers, probes: Sequence[Probed]) -> None:
     if said.flagged:
-        found = share("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
+        found = proportion_figure("flagged", sum(said.flagged.values()), len(said.flagged), "outputs with such words")
         one.add("In how many outputs did it see words that address a judge?", found)
     form = content_id("form", *json.loads(said.form))
     mine = [probe for probe in probes if probe.form == form]
@@ -101,7 +105,7 @@ def _injection(one: JudgeHealth, said: JudgeAnswers, probes: Sequence[Probed]) -
         one.needs("probe")
 
 
-def _against_votes(one: JudgeHealth, said: JudgeAnswers, people: People) -> None:
+def _against_votes(one: JudgeHealth, said: JudgeAnswers, people: PeopleVotes) -> None:
     if not people.votes:
         one.needs("votes")
         return
@@ -120,13 +124,13 @@ def _against_votes(one: JudgeHealth, said: JudgeAnswers, people: People) -> None
     one.add("How often does it tie where people decide?", lazy.false_ties)
 
 
-def _met(said: JudgeAnswers, people: People) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
+def _met(said: JudgeAnswers, people: PeopleVotes) -> tuple[list[Outcome | None], list[Outcome | None], list[str]]:
     """Every vote beside every verdict on its pair, as in `align`, and the track (or task) of the pair."""
     rows = [(vote, verdict, track) for key, vote, track in people.votes for verdict in said.verdicts(key)]
     return [vote for vote, *_ in rows], [verdict for _, verdict, _ in rows], [track for *_, track in rows]
 
 
-def _versions(one: JudgeHealth, forms: Sequence[JudgeAnswers], people: People) -> None:
+def _versions(one: JudgeHealth, forms: Sequence[JudgeAnswers], people: PeopleVotes) -> None:
     """Where there are several versions: how often each chooses as people do, on the votes that it has verdicts on."""
     for said in forms if len(forms) > 1 else ():
         human, judge, _ = _met(said, people)
@@ -135,7 +139,7 @@ def _versions(one: JudgeHealth, forms: Sequence[JudgeAnswers], people: People) -
             one.add("Does each version choose as people do where they decide?", found, group=f"version {said.version}")
 
 
-def _gaps(one: JudgeHealth, said: JudgeAnswers, people: People) -> None:
+def _gaps(one: JudgeHealth, said: JudgeAnswers, people: PeopleVotes) -> None:
     rows = []
     repeats = sorted({repeat for _, repeat in said.points})
     for key, outcome, _ in people.votes:

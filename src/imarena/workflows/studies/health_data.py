@@ -22,8 +22,8 @@ from imarena.workflows.views import (
     STATUSES,
     WHOLE,
     ChosenJudge,
+    JudgeVersion,
     JudgmentColumns,
-    Versioned,
     View,
     combine_columns,
     compared_dimensions,
@@ -131,7 +131,7 @@ def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Jud
     return found
 
 
-def _said(view: View, name: str, dimension: str, version: Versioned) -> JudgeAnswers:
+def _said(view: View, name: str, dimension: str, version: JudgeVersion) -> JudgeAnswers:
     given = view.judgments(version.forms)
     said = JudgeAnswers(name, _form_text(version.newest), dimension, version.name, version.newest.higher_is_better)
     statuses = np.bincount(given.status, minlength=len(STATUSES)).tolist()
@@ -225,7 +225,7 @@ def _turned(outcome: Outcome | None, flipped: bool) -> Outcome | None:
 
 
 @dataclass(frozen=True)
-class People:
+class PeopleVotes:
     """People's votes on pairs."""
 
     votes: list[tuple[PairKey, Outcome, str]]
@@ -234,19 +234,19 @@ class People:
     """What they are about."""
 
 
-def people_for(said: JudgeAnswers, judged: Collection[str], people: Mapping[str, People]) -> People:
+def people_for(said: JudgeAnswers, judged: Collection[str], people: Mapping[str, PeopleVotes]) -> PeopleVotes:
     """The votes that verdicts are compared with, by the rule that `align` follows. `judged`: the judge's dimensions."""
     dimensions = compared_dimensions(said.dimension, judged, people)
     votes = [vote for name in sorted(dimensions) for vote in people[name].votes]
-    return People(votes, dimensions)
+    return PeopleVotes(votes, dimensions)
 
 
-def read_people(view: View) -> dict[str, People]:
+def read_people(view: View) -> dict[str, PeopleVotes]:
     """The votes on pairs that count, by what people were asked about."""
     entries = view.entries
     tracks, tasks = (entries.labels[name].list() for name in ("track", "task"))
     found = people_battles(view)
-    votes: dict[str, People] = {}
+    votes: dict[str, PeopleVotes] = {}
     columns = (
         _ids(view, found.left),
         _ids(view, found.right),
@@ -259,5 +259,5 @@ def read_people(view: View) -> dict[str, People]:
         outcome = _turned(OUTCOMES[winner], flipped)
         if outcome is not None:
             vote = (key, outcome, tracks[item] or tasks[item] or "(none)")
-            votes.setdefault(str(about), People([], frozenset({str(about)}))).votes.append(vote)
+            votes.setdefault(str(about), PeopleVotes([], frozenset({str(about)}))).votes.append(vote)
     return votes

@@ -11,7 +11,7 @@ from imarena.workflows.studies.health_figures import JudgeHealth
 TOGETHER = "The judges together"
 
 
-def together(forms: Mapping[str, Sequence[JudgeAnswers]]) -> JudgeHealth:
+def agreement_among_judges(forms: Mapping[str, Sequence[JudgeAnswers]]) -> JudgeHealth:
     """Agreement among the newest forms of the judges, for each dimension apart."""
     one = JudgeHealth(TOGETHER)
     groups: dict[str, list[JudgeAnswers]] = defaultdict(list)

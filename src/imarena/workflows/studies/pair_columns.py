@@ -138,7 +138,7 @@ def verdicts_from_store(
     return columns, tuple(sorted(scored))
 
 
-def without(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
+def exclude_judges(verdicts: VerdictColumns, judges: Sequence[str]) -> VerdictColumns:
     """Verdicts of the other judges."""
     rows = [row for row, judge in enumerate(verdicts.rater) if judge not in judges]
 

@@ -22,9 +22,9 @@ from imarena.core.records import (
     Vote,
 )
 from imarena.storage import Workspace, migrate
-from imarena.workflows.boards import read_delivery
+from imarena.workflows.boards import read_output_coverage
 from imarena.workflows.questions import TEXT, flags_of
-from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, answered, slots_of, unanswered_places
+from imarena.workflows.views import FAILED, UNNAMED_EDITOR, View, count_answered, slots_of, unanswered_places
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
     outputs = slots.counts()
     places = unanswered_places(workspace)
     left = {place[0]: one.status for place, one in places.items()}
-    answers = Counter({(judge, Status.OK.value): number for judge, number in answered(workspace).items()})
+    answers = Counter({(judge, Status.OK.value): number for judge, number in count_answered(workspace).items()})
     judgments = _nest(answers + Counter((one.judge, one.status) for one in places.values()))
     without = store.count(Output, "editor", status=Status.OK.value, image_sha256=None)
     images = [row for row in store.images() if not row["withdrawn_at"]]
@@ -82,12 +82,12 @@ def workspace_status(workspace: Workspace) -> WorkspaceStatus:
         name=workspace.settings.name,
         root=str(workspace.root.resolve()),
         database=store.engine.dialect.name,
-        schema=migrate.current(store.engine) or "",
+        schema=migrate.current_version(store.engine) or "",
         items={key[0]: n for key, n in sorted(store.count(Item, "dataset").items())},
         tasks={str(key[0] or "(none)"): n for key, n in sorted(store.count(Item, "task").items(), key=str)},
         outputs=outputs,
         attempts=dict(sorted(slots.attempts.items())),
-        coverage=read_delivery(view).coverage(),
+        coverage=read_output_coverage(view).coverage(),
         outputs_without_pixels={str(key[0] or UNNAMED_EDITOR): n for key, n in sorted(without.items(), key=str)},
         judgments=judgments,
         votes=votes,

@@ -13,7 +13,7 @@ from imarena.workflows.views.codes import LEFT, MODES, NONE, RIGHT, TIE, ByteArr
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.judgments import FloatArray, JudgmentColumns
-from imarena.workflows.views.orders import Fought, combine_columns
+from imarena.workflows.views.orders import CombinedPairs, combine_columns
 from imarena.workflows.views.view import EVERYTHING, View, Window
 from imarena.workflows.views.votes import VoteColumns
 
@@ -73,7 +73,7 @@ class BattleColumns:
         return self.judge.used()
 
 
-def named(table: BattleColumns, entries: Entries) -> BattleColumns:
+def battles_between_named(table: BattleColumns, entries: Entries) -> BattleColumns:
     """The battles between two named, different editors: what a board can be made from. The rest is counted."""
     left, right = entries.editor.of[table.left], entries.editor.of[table.right]
     unknown = (left < 0) | (right < 0)
@@ -308,7 +308,7 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
     return one[sorted_rows], other[sorted_rows]
 
 
-def _without(scored: ScorePairs, fought: Fought, excluded: Counter[str], outputs: int) -> ScorePairs:
+def _without(scored: ScorePairs, fought: CombinedPairs, excluded: Counter[str], outputs: int) -> ScorePairs:
     """Without pairs that a judge compared directly, where it compared anything with success."""
     if not scored.left.size or not fought.left.size:
         return scored

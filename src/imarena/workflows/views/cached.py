@@ -17,7 +17,7 @@ from imarena.core import VERSION
 from imarena.storage import CachedColumns, Form, newest_version, reading
 from imarena.storage.schema import judgments
 from imarena.workflows.views.codes import ORDERS, PREFERENCES, STATUSES
-from imarena.workflows.views.judgments import JudgmentColumns, no_scores, one_form
+from imarena.workflows.views.judgments import JudgmentColumns, constant_form, missing_scores
 
 if TYPE_CHECKING:
     from imarena.workflows.views.view import View
@@ -35,7 +35,7 @@ _SAMPLES = 64
 _STORED = ("seq", "left", "right", "order", "repeat", "status", "preference", "created_us")
 
 
-def overlap(view: "View") -> int:
+def uncommitted_window(view: "View") -> int:
     """How many numbers before the last one may still be committed."""
     return OVERLAP if view.workspace.store.engine.dialect.name == "postgresql" else 0
 
@@ -63,7 +63,7 @@ def origin(view: "View", upto: int, outputs: int) -> dict[str, Any]:
 
 def _sampled(view: "View", upto: int) -> str:
     """A digest of the last record and of some before it, as they are in the database now."""
-    last = max(upto - overlap(view), 1)  # a number after it may be committed later
+    last = max(upto - uncommitted_window(view), 1)  # a number after it may be committed later
     wanted = sorted({*np.linspace(1, last, _SAMPLES).astype(int).tolist(), upto})
     names = ("seq", "id", "form_id", "left_seq", "right_seq", "order", "status", "preference")
     query = select(*(judgments.c[name] for name in names)).where(judgments.c.seq.in_(wanted))
@@ -122,9 +122,9 @@ def read_judgments_cached(view: "View", form: Form) -> tuple[JudgmentColumns, in
     if found is None or found.about.get("form") != form.row():
         return None
     seq = found.arrays["seq"]
-    score = found.arrays["score"] if not form.pairwise else no_scores(seq.size)
+    score = found.arrays["score"] if not form.pairwise else missing_scores(seq.size)
     stored: dict[str, Any] = {name: found.arrays[name] for name in _STORED}
-    columns = JudgmentColumns(forms=(form,), form=one_form(seq.size), score=score, **stored)
+    columns = JudgmentColumns(forms=(form,), form=constant_form(seq.size), score=score, **stored)
     return columns, int(found.about["judgments"]), int(found.about["recent"])
 
 

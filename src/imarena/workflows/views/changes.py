@@ -12,7 +12,7 @@ from imarena.storage.schema import judgments
 from imarena.workflows.views.codes import CodeArray
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns
-from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, joined
+from imarena.workflows.views.judgments import NOTHING, JudgmentColumns, join_judgments
 from imarena.workflows.views.view import View
 
 MOST = 200_000
@@ -20,7 +20,7 @@ MOST = 200_000
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReadPosition:
     """How far something was computed: up to a judgment, with so many of the numbers just before it taken."""
 
     judgments: int
@@ -62,15 +62,15 @@ def judgments_on(view: View, forms: Sequence[Form], pairs: IntArray) -> Judgment
     """The live judgments of these forms on these pairs. Each form is looked through where it is: nothing is copied."""
     parts = [view.judgments([form]) for form in forms]
     found = [part.where(rows_on(view.entries, part.left, part.right, pairs)) for part in parts]
-    return joined(found) if found else NOTHING
+    return join_judgments(found) if found else NOTHING
 
 
-def seen_by(view: View) -> Seen:
+def seen_by(view: View) -> ReadPosition:
     """How far what is computed from this view goes."""
-    return Seen(view.marks.judgments, view.recent)
+    return ReadPosition(view.marks.judgments, view.recent)
 
 
-def changes_since(view: View, seen: Seen) -> Changes | None:
+def changes_since(view: View, seen: ReadPosition) -> Changes | None:
     """What a view shows otherwise than what was computed then; None where that is too much to follow."""
     upto = view.marks.judgments
     after = max(seen.judgments - view.lag(seen.judgments, seen.recent), 0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
 from imarena.storage.schema import items, outputs
-from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, coded, encode_names
+from imarena.workflows.views.codes import MODES, OK, STATUSES, ByteArray, CodeArray, Names, code_column, encode_names
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 
 LABELS = ("dataset", "task", "family", "topic", "track")
@@ -85,9 +85,9 @@ def read_entries(connection: Connection) -> Entries:
             outputs.c.item_id,
             outputs.c.editor,
             outputs.c.turn,
-            coded(outputs.c.mode, MODES),
+            code_column(outputs.c.mode, MODES),
             outputs.c.sample,
-            coded(outputs.c.status, STATUSES),
+            code_column(outputs.c.status, STATUSES),
             outputs.c.image_sha256.is_not(None),
         ).order_by(outputs.c.seq),
     )

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select
 
 from imarena.storage import Form
 from imarena.storage.schema import judgments
-from imarena.workflows.views.codes import EQUAL, OK, ORDERS, PREFERENCES, STATUSES, ByteArray, CodeArray, coded
+from imarena.workflows.views.codes import EQUAL, OK, ORDERS, PREFERENCES, STATUSES, ByteArray, CodeArray, code_column
 from imarena.workflows.views.entries import Entries
 from imarena.workflows.views.fetch import IntArray, fetch_columns, fetch_integers
 
@@ -85,7 +85,7 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
         pair, both, created = rows.T if rows.size else np.zeros((3, 0), np.int64)
         left, right = pair >> _SIDE, pair & ((1 << _SIDE) - 1)
         seq, packed = both >> _SAID, both & ((1 << _SAID) - 1)
-        score = no_scores(seq.size)
+        score = missing_scores(seq.size)
     else:
         names = (judgments.c.seq, judgments.c.left_seq, _packed(), judgments.c.created_us, judgments.c.score)
         columns = fetch_columns(connection, select(*names).where(*where))
@@ -93,7 +93,7 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
         right, score = np.zeros(seq.size, np.int64), np.array(columns[4], np.float64)
     return JudgmentColumns(
         forms=(form,),
-        form=one_form(seq.size),
+        form=constant_form(seq.size),
         seq=seq,
         left=entries.at(left),
         right=entries.at(right),
@@ -108,10 +108,10 @@ def read_judgments(connection: Connection, form: Form, entries: Entries, *, afte
 
 def _packed() -> ColumnElement[int]:
     """Repeat, order, status and preference in one number: fewer values to hand over."""
-    stated = coded(judgments.c.preference, PREFERENCES)
+    stated = code_column(judgments.c.preference, PREFERENCES)
     preference = case((judgments.c.tie_unstated == 1, EQUAL), else_=stated)
     code: Any = judgments.c.repeat
-    for column in (coded(judgments.c.order, ORDERS), coded(judgments.c.status, STATUSES), preference):
+    for column in (code_column(judgments.c.order, ORDERS), code_column(judgments.c.status, STATUSES), preference):
         code = code * (1 << _BITS) + column
     return code  # type: ignore[no-any-return]
 
@@ -140,28 +140,28 @@ def last_judgment(connection: Connection) -> int:
     return int(connection.execute(select(func.coalesce(func.max(judgments.c.seq), 0))).scalar_one())
 
 
-def no_scores(n: int) -> FloatArray:
+def missing_scores(n: int) -> FloatArray:
     """(n,) the scores of pairs, which have none: one value seen n times."""
     return np.broadcast_to(np.float64(np.nan), n)
 
 
-def one_form(n: int) -> CodeArray:
+def constant_form(n: int) -> CodeArray:
     """(n,) the form of judgments that share it: one value seen n times."""
     return np.broadcast_to(np.int32(0), n)
 
 
-def joined_same(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
+def join_same_form(known: JudgmentColumns, new: JudgmentColumns) -> JudgmentColumns:
     """Two parts of the judgments of one form."""
     n = len(known) + len(new)
     pairwise = known.forms[0].pairwise
     names = [name for name in _ARRAYS if name != "form" and not (pairwise and name == "score")]
     arrays: dict[str, Any] = {name: np.concatenate([getattr(known, name), getattr(new, name)]) for name in names}
     if pairwise:
-        arrays["score"] = no_scores(n)
-    return JudgmentColumns(forms=known.forms, form=one_form(n), **arrays)
+        arrays["score"] = missing_scores(n)
+    return JudgmentColumns(forms=known.forms, form=constant_form(n), **arrays)
 
 
-def joined(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
+def join_judgments(parts: Sequence[JudgmentColumns]) -> JudgmentColumns:
     """Judgments of several forms as one."""
     if len(parts) == 1:
         return parts[0]

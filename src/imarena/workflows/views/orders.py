@@ -33,7 +33,7 @@ PROBLEMS = (*STATUSES, "one order missing", "no preference")
 
 
 @dataclass(frozen=True)
-class Fought:
+class CombinedPairs:
     """n pairs that a judge was shown, one row per pair and repeat, both orders combined.
 
     `whose` (n,) numbers the judge and dimension. `outcome` counts only where `problem` is `OK`. `agreed` (n,): 1 both
@@ -74,7 +74,7 @@ def combinations() -> ByteArray:
     return table
 
 
-def swaps(found: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
+def has_swapped_order(found: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
     """Of each judge and dimension: does the source of its imported verdicts have any in swapped order?"""
     imported = found.of_forms([form.imported for form in found.forms]).astype(bool)
     swapping = np.zeros(int(whose.max(initial=0)) + 1, bool)
@@ -84,10 +84,10 @@ def swaps(found: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
 
 def combine_columns(
     found: JudgmentColumns, whose: CodeArray, entries: Entries, swapping: NDArray[np.bool_] | None = None
-) -> Fought:
+) -> CombinedPairs:
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
 
-    `swapping`: what `swaps` says of all judgments, where these are only the ones on some pairs.
+    `swapping`: what `has_swapped_order` returns of all judgments, where these are only the ones on some pairs.
 
     For each order the first ok answer counts, else the newest failure. A battle that was fought here needs both orders
     unless it was meant to have one; an imported one needs both where its source has any verdict in swapped order. Rows
@@ -105,12 +105,20 @@ def combine_columns(
     battle = _starts(whose[rows], pair[rows], slot[rows] >> 3)
     start = np.flatnonzero(battle)
     head = rows[start]
-    return Fought(
+    return CombinedPairs(
         whose=whose[head],
         left=found.left[head],
         right=found.right[head],
         repeat=found.repeat[head],
-        **_outcomes(found, rows, start, imported, single, whose, swaps(found, whose) if swapping is None else swapping),
+        **_outcomes(
+            found,
+            rows,
+            start,
+            imported,
+            single,
+            whose,
+            has_swapped_order(found, whose) if swapping is None else swapping,
+        ),
     )
 
 

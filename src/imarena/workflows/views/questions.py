@@ -80,7 +80,7 @@ def stored_answers(workspace: Workspace, **where: Any) -> Iterator[StoredAnswer]
         yield StoredAnswer(identity, (work, left, right, order), attempt, answers, bool(superseded))
 
 
-def answered(workspace: Workspace) -> Counter[str]:
+def count_answered(workspace: Workspace) -> Counter[str]:
     """How many ok judgments each judge has; one that `reparse` read again counts by its new reading."""
     table = judgments  # counted by form: the covering index answers, and no row is read
     query = select(table.c.form_id, func.count()).where(table.c.status == Status.OK.value, table.c.superseded == 0)

@@ -118,7 +118,7 @@ def _on(wanted: Scale | None, mark: float, scale: Scale | None) -> float:
     return wanted[0] + (mark - scale[0]) / (scale[1] - scale[0]) * (wanted[1] - wanted[0])
 
 
-def rule_for(criteria: Collection[str], setting: str = "") -> tuple[str, tuple[str, ...]]:
+def overall_rule(criteria: Collection[str], setting: str = "") -> tuple[str, tuple[str, ...]]:
     """The rule that makes one mark of several, and the criteria that it takes; empty where there is no rule.
 
     Raters who gave an overall mark need none. A setting takes all criteria; without one the rule of a published data
@@ -150,7 +150,7 @@ def with_overall(found: PeopleRatings, entries: Entries, setting: str = "") -> P
     for code in np.unique(dataset).tolist():
         rows = np.flatnonzero(dataset == code)
         given = {found.criterion.names[one] for one in np.unique(found.criterion.of[rows]).tolist()}
-        rule, criteria = rule_for(given, setting)
+        rule, criteria = overall_rule(given, setting)
         if rule and all(found.scales[name] is not None for name in criteria):
             parts.append(_overall(found, rows, criteria, rule, scale))
             rules.add(rule)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from imarena.core import UnknownName, sha256_hex
 from imarena.storage import Form
-from imarena.workflows.views.forms import Version, misnamed, version_of
+from imarena.workflows.views.forms import Version, is_misnamed, version_of
 from imarena.workflows.views.view import View
 
 AT = "@"
@@ -111,7 +111,7 @@ def _recorded_as(view: View, name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Versioned:
+class JudgeVersion:
     """One version of a judge: its forms about one dimension, and the one that gave the newest verdict."""
 
     name: str
@@ -119,7 +119,7 @@ class Versioned:
     newest: Form
 
 
-def versions_of(view: View, judge: ChosenJudge, dimension: str) -> list[Versioned]:
+def versions_of(view: View, judge: ChosenJudge, dimension: str) -> list[JudgeVersion]:
     """The versions of a judge about one dimension, oldest first, then what counts: the last is `judge.forms`.
 
     Of a judge that was chosen by its version only that one. Forms whose dimension was misnamed are left out.
@@ -129,12 +129,12 @@ def versions_of(view: View, judge: ChosenJudge, dimension: str) -> list[Versione
     earlier: dict[Version, list[Form]] = {}
     if judge.name == judge.judge:
         for form in view.forms.chosen([judge.judge], dimension):
-            if form not in counting and not misnamed(form):
+            if form not in counting and not is_misnamed(form):
                 earlier.setdefault(version_of(form), []).append(form)
     groups = [(_newest(view, forms), forms) for forms in earlier.values()]
     ordered = sorted(groups, key=lambda group: group[0][0])
     ordered.append((_newest(view, counting), counting))
-    return [Versioned(names[version_of(newest)], tuple(forms), newest) for (_, newest), forms in ordered]
+    return [JudgeVersion(names[version_of(newest)], tuple(forms), newest) for (_, newest), forms in ordered]
 
 
 def _newest(view: View, forms: Sequence[Form]) -> tuple[int, Form]:

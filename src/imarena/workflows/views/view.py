@@ -18,15 +18,20 @@ from sqlalchemy import Connection, func, select
 
 from imarena.storage import ColumnCache, Form, Workspace, microseconds, reading
 from imarena.storage.schema import assignments, campaigns, exclusions, items, judgments, outputs, votes
-from imarena.workflows.views.cached import overlap, read_judgments_cached, worth_storing, write_judgments_cached
+from imarena.workflows.views.cached import (
+    read_judgments_cached,
+    uncommitted_window,
+    worth_storing,
+    write_judgments_cached,
+)
 from imarena.workflows.views.entries import Entries, read_entries
 from imarena.workflows.views.fetch import IntArray
 from imarena.workflows.views.forms import EARLIER, JudgeForms, count_live, read_forms
 from imarena.workflows.views.judgments import (
     NOTHING,
     JudgmentColumns,
-    joined,
-    joined_same,
+    join_judgments,
+    join_same_form,
     read_judgments,
     superseded_since,
 )
@@ -59,7 +64,7 @@ def _midnight(day: str) -> datetime:
 
 
 @dataclass(frozen=True)
-class Marks:
+class Watermarks:
     """How far a view has read: the highest `seq` of each table, and the state of what changes in place."""
 
     items: int
@@ -71,7 +76,7 @@ class Marks:
     exclusions: int
 
 
-def read_watermarks(workspace: Workspace) -> Marks:
+def read_watermarks(workspace: Workspace) -> Watermarks:
     """Changes when a record that a view shows is added, a campaign opens or closes, or a rater is excluded."""
     tables = (items, outputs, judgments, votes, assignments)
     query = select(
@@ -82,7 +87,7 @@ def read_watermarks(workspace: Workspace) -> Marks:
         ).scalar_subquery(),
     )
     with reading(workspace.store.engine) as connection:
-        return Marks(*(int(value) for value in connection.execute(query).one()))
+        return Watermarks(*(int(value) for value in connection.execute(query).one()))
 
 
 class View:
@@ -91,7 +96,7 @@ class View:
     Threads may share it: who asks for a column that another one is reading waits for it.
     """
 
-    def __init__(self, workspace: Workspace, marks: Marks | None = None, cache: ColumnCache | None = None) -> None:
+    def __init__(self, workspace: Workspace, marks: Watermarks | None = None, cache: ColumnCache | None = None) -> None:
         self.workspace = workspace
         self.cache = cache or workspace.columns
         self.marks = marks or read_watermarks(workspace)
@@ -104,7 +109,7 @@ class View:
 
     def count_recent(self, upto: int) -> int:
         """How many of the judgments up to a number that may be committed late are there now."""
-        lag = overlap(self)
+        lag = uncommitted_window(self)
         if not lag:
             return 0
         query = select(func.count()).where(judgments.c.seq > upto - lag, judgments.c.seq <= upto)
@@ -113,7 +118,7 @@ class View:
 
     def lag(self, upto: int, recent: int) -> int:
         """How many numbers before one must be read again by whoever read up to it when so many of them were taken."""
-        return overlap(self) if self.count_recent(upto) != recent else 0
+        return uncommitted_window(self) if self.count_recent(upto) != recent else 0
 
     @cached_property
     def entries(self) -> Entries:
@@ -148,7 +153,7 @@ class View:
     def judgments(self, forms: Sequence[Form]) -> JudgmentColumns:
         """The live judgments of these forms."""
         parts = [self._of(form) for form in forms]
-        return joined(parts) if parts else NOTHING
+        return join_judgments(parts) if parts else NOTHING
 
     def _of(self, form: Form) -> JudgmentColumns:
         with self._reading:
@@ -184,7 +189,7 @@ class View:
             number = count_live(connection, old).total()
         return Counter({EARLIER: number} if number else {})
 
-    def refreshed(self, marks: Marks) -> "View":
+    def refreshed(self, marks: Watermarks) -> "View":
         """A view of what is there now. Columns that were read are kept, and what came since is added to them."""
         fresh = View(self.workspace, marks, self.cache)
         same_entries = (marks.items, marks.outputs) == (self.marks.items, self.marks.outputs)
@@ -221,7 +226,7 @@ class View:
         new = read_judgments(connection, known.forms[0], self.entries, after=after, upto=self.marks.judgments)
         if lag:
             new = new.where(~np.isin(new.seq, kept.seq[kept.seq > after]))
-        return joined_same(kept, new) if len(new) else kept
+        return join_same_form(kept, new) if len(new) else kept
 
 
 def _goes_on(known: Entries, fresh: Entries) -> bool:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, exists, func, select
 
 from imarena.core import TESTS_OF_RATERS
 from imarena.storage.schema import assignments, campaigns, exclusions, votes
-from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, coded, encode_names
+from imarena.workflows.views.codes import PREFERENCES, ByteArray, CodeArray, Names, code_column, encode_names
 from imarena.workflows.views.fetch import IntArray, fetch_columns
 
 
@@ -90,7 +90,7 @@ def read_votes(connection: Connection, at: Callable[[IntArray], CodeArray]) -> V
             votes.c.rater_id,
             func.coalesce(votes.c.left_seq, 0),
             func.coalesce(votes.c.right_seq, 0),
-            coded(votes.c.preference, PREFERENCES),
+            code_column(votes.c.preference, PREFERENCES),
             votes.c.dimension,
             assignments.c.purpose,
             assignments.c.campaign_id,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue, ValidationError
 
-from imarena.agent import Agent, AgentSettings, BestOf, ChatMind, Mind, RuleMind, Stages
+from imarena.agent import Agent, AgentSettings, BestOf, ChatPlanner, Planner, RulePlanner, Stages
 from imarena.clients import Budget
 from imarena.core import Editor, Settings, UnknownName, UserError
 from imarena.editors import (
@@ -21,7 +21,7 @@ from imarena.editors import (
     Ports,
     card_of,
     card_of_endpoint,
-    habit_told,
+    describe_habit,
     model_cards,
 )
 from imarena.storage import Workspace
@@ -174,11 +174,11 @@ class EditorWiring:
         need_shape(wired, "pointwise", "judge")
         return wired
 
-    def _mind(self, name: str, endpoint: str) -> tuple[Mind, Door | None]:
+    def _mind(self, name: str, endpoint: str) -> tuple[Planner, Door | None]:
         """`builtin`, or the name of an endpoint of the settings whose model understands and plans."""
         chosen = endpoint or name
         if chosen in ("", "builtin"):
-            return RuleMind(), None
+            return RulePlanner(), None
         if chosen not in self._settings.endpoints:
             known = ", ".join(["builtin", *self._settings.endpoints])
             raise UnknownName(f"There is no endpoint called '{chosen}' for the agent's mind.", hint=f"Known: {known}.")
@@ -186,7 +186,7 @@ class EditorWiring:
 
         found = read_endpoint({"name": chosen, **self._settings.endpoints[chosen]}, f"[endpoints.{chosen}]")
         door = Door(found, self.ports.budget)
-        return ChatMind(door, found.model), door
+        return ChatPlanner(door, found.model), door
 
 
 def _told(kind: str, options: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -230,7 +230,7 @@ def wire_editors(
 def editor_names(settings: Settings) -> dict[str, str]:
     """Names that `--editor` takes, with a word about each."""
     named = {name: f"[editors.{name}] of imarena.toml" for name in settings.editors}
-    named |= {f"studio-{habit}": f"bundled items only: {habit_told(habit)}" for habit in RECIPES}
+    named |= {f"studio-{habit}": f"bundled items only: {describe_habit(habit)}" for habit in RECIPES}
     named["classical"] = KINDS["classical"].about
     named |= {f"classical-{operation}": "that operation alone" for operation in OPERATIONS}
     named |= {f"{kind}:{about.argument.upper()}": about.about for kind, about in KINDS.items() if about.argument}

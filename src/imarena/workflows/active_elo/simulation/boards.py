@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from imarena.core import UserError
-from imarena.ranking import ActiveEloOptions, correct, fit_calibrated, mid_ranks, refit
+from imarena.ranking import ActiveEloOptions, fit_calibrated, fit_corrected, mid_ranks, refit_strengths
 from imarena.routing import FINE_EDGES, LEAST_PAIRS, Curve, fit_curve, reliability
-from imarena.workflows.active_elo.simulation.campaigns import Campaigns, FloatArray, IntArray, Votes, ballot
+from imarena.workflows.active_elo.simulation.campaigns import Campaigns, FloatArray, IntArray, Votes, vote_batch
 
 AGGREGATIONS = ("votes", "judge", "mixture", "mixture-constant", "mixture-own", "online", "online-no-rho", "corrected")
 WIDE = 600.0
@@ -119,9 +119,9 @@ def _votes(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
 
 
 def _corrected(fleet: Campaigns, votes: Votes, rounds: int) -> SimulatedBoards:
-    papers = ballot(fleet, votes)
-    found = correct(papers)
-    draws = [refit(papers, found, times) for times in _times(fleet, votes, rounds)]
+    papers = vote_batch(fleet, votes)
+    found = fit_corrected(papers)
+    draws = [refit_strengths(papers, found, times) for times in _times(fleet, votes, rounds)]
     return SimulatedBoards(found.theta, np.stack(draws, axis=1))
 
 

@@ -7,21 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from imarena.core import UserError
-from imarena.ranking import VoteBatch, correct
+from imarena.ranking import VoteBatch, fit_corrected
 from imarena.routing import (
     SHIFT,
     Belief,
     Gates,
     Pool,
-    Standard,
+    StandardScores,
     Strategy,
-    at_most,
-    chain,
     chance_of_decision,
-    draw,
-    gated,
+    combine_strategies,
     gates_for,
+    limit_votes,
     ranking_information,
+    require_gates,
+    sample_battles,
     standardise,
 )
 from imarena.workflows.active_elo.simulation.worlds import World
@@ -65,7 +65,7 @@ class Campaigns:
 
     world: World
     train: NDArray[np.bool_]
-    standards: tuple[Standard, ...]
+    standards: tuple[StandardScores, ...]
     seed: int
 
     @property
@@ -123,8 +123,8 @@ def _step(
     items, pairs, points = [], [], []
     for index, (pool, rng) in enumerate(zip(pools, rngs, strict=True)):
         belief = blank if beliefs is None else beliefs[index]
-        weights = chain([at_most(1), *_rule(selection, gates, fleet, index)], pool, belief)
-        batch = draw(weights, size, pool, rng, by_task=False)
+        weights = combine_strategies([limit_votes(1), *_rule(selection, gates, fleet, index)], pool, belief)
+        batch = sample_battles(weights, size, pool, rng, by_task=False)
         if len(batch) < size:
             raise UserError(
                 f"Only {len(batch)} battles are left for '{selection}', {size} were asked for.",
@@ -139,20 +139,20 @@ def _step(
     return Votes(np.stack(items), np.stack(pairs), np.stack(points))
 
 
-def moved_gates(world: World, gates: Gates) -> dict[str, Gates]:
+def shifted_gates(world: World, gates: Gates) -> dict[str, Gates]:
     """Both thresholds loosened and tightened as in CV-Arena table 9: by 50 points of a judge of 0 to 1000."""
     shift = world.range.points(SHIFT)
     return {"two-gate-loose": gates.moved(shift), "two-gate-tight": gates.moved(-shift)}
 
 
 def _rule(selection: str, gates: Gates, fleet: Campaigns, index: int) -> list[Strategy]:
-    if selection in (moved := moved_gates(fleet.world, gates)):
-        return [gated(moved[selection])]
+    if selection in (moved := shifted_gates(fleet.world, gates)):
+        return [require_gates(moved[selection])]
     rules: dict[str, list[Strategy]] = {
         "random": [],
-        "quality": [gated(replace(gates, delta=None))],
-        "ambiguity": [gated(replace(gates, tau=None))],
-        "two-gate": [gated(gates)],
+        "quality": [require_gates(replace(gates, delta=None))],
+        "ambiguity": [require_gates(replace(gates, tau=None))],
+        "two-gate": [require_gates(gates)],
         "information": [ranking_information(fleet.standards[index])],
     }
     return rules[selection]
@@ -166,7 +166,7 @@ def _pool(world: World, train: NDArray[np.bool_]) -> Pool:
     return Pool(world.scores, present, world.task, asked, world.models)
 
 
-def ballot(fleet: Campaigns, votes: Votes) -> VoteBatch:
+def vote_batch(fleet: Campaigns, votes: Votes) -> VoteBatch:
     """The votes as the corrected board reads them."""
     left, right = fleet.world.sides
     rows = np.arange(fleet.size)[:, None]
@@ -178,7 +178,7 @@ def ballot(fleet: Campaigns, votes: Votes) -> VoteBatch:
 
 
 def _beliefs(fleet: Campaigns, pools: list[Pool], votes: Votes) -> list[Belief]:
-    found = correct(ballot(fleet, votes))
+    found = fit_corrected(vote_batch(fleet, votes))
     beliefs = []
     for index, pool in enumerate(pools):
         decisive = chance_of_decision(

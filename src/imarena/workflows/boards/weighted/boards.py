@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from imarena.core import UserError, canonical_json
 from imarena.core.notices import Notice
 from imarena.core.records import JsonDict, Ranking
-from imarena.ranking import Battles, Codes, Options, Scale, assemble, corrected_board, rank_battles, signed
+from imarena.ranking import Battles, CodedColumn, Options, Scale, assemble, corrected_board, rank_battles, sign_ranking
 from imarena.routing import standardise
 from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.arena import Arena, VoteTable, read_arena
 from imarena.workflows.boards.weighted.calibrations import ALL
-from imarena.workflows.boards.weighted.online import weighed_board, with_range
+from imarena.workflows.boards.weighted.online import weighted_online_board, with_range
 
 SETTINGS = ("corrected", "active-elo", "mixture", "human", "judge")
 GOLD_SETTING = "gold"
@@ -77,7 +77,9 @@ def arena_boards(
         board = board.model_copy(update={"scope": scope, "notices": (*board.notices, *unnamed)})
         board = board if name == GOLD_SETTING else _on_gold(arena, board)
         board = board.model_copy(update={"settings": {**board.settings, "weigh_routing": weigh}})
-        made.append(signed(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)}))
+        made.append(
+            sign_ranking(_covered(board, part), {"source": WHOSE.get(name, "people, judge"), **arena_data(part)})
+        )
     return made
 
 
@@ -123,7 +125,7 @@ def setting_board(
     """A board by one of the settings; `group` names the family whose calibration is used, where it has its own."""
     if name not in (*SETTINGS, GOLD_SETTING):
         raise UserError(f"No setting '{name}'.", hint=f"Known: {', '.join((*SETTINGS, GOLD_SETTING))}.")
-    arena = placeable(arena, EVIDENCE.get(name, BOTH))
+    arena = keep_placeable(arena, EVIDENCE.get(name, BOTH))
     if name == "judge":
         return _named(rank_battles(unvoted_judge_battles(arena, NO_VOTES), replace(options, method="bt")), name, arena)
     votes = _gold_votes(arena) if name == GOLD_SETTING else _usable(arena)
@@ -137,7 +139,7 @@ def setting_board(
     both = _joined(unvoted_judge_battles(arena, votes), people) if judged.any() else people
     if paper_compat:
         options = replace(options, active=replace(options.active, paper_compat=True))
-    made, more, notices = weighed_board(workspace, arena, both, name, options, group)
+    made, more, notices = weighted_online_board(workspace, arena, both, name, options, group)
     return _named(made, name, arena, more, notices)
 
 
@@ -146,7 +148,7 @@ EVIDENCE = {"judge": ("score",), "human": ("vote",), GOLD_SETTING: ("gold vote",
 """What the boards look at that do not take both."""
 
 
-def placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
+def keep_placeable(arena: Arena, evidence: tuple[str, ...] = BOTH) -> Arena:
     """Without models that have no such evidence: nothing is known of them, so that they have no rank."""
     pool = arena.pool
     known = np.zeros(pool.n_models, bool)
@@ -238,7 +240,7 @@ def _battles(
         right=right.astype(np.int32),
         outcome=np.round(2 - 2 * points).astype(np.int8),
         weight=weight,
-        item=Codes(item.astype(np.int32), names),
+        item=CodedColumn(item.astype(np.int32), names),
         judged=judged,
         score_left=scores[item, left],
         score_right=scores[item, right],
@@ -249,7 +251,7 @@ def _joined(one: Battles, other: Battles) -> Battles:
     def both(name: str) -> Any:
         return np.concatenate([getattr(one, name), getattr(other, name)])
 
-    item = None if one.item is None or other.item is None else Codes(both_codes(one, other), one.item.names)
+    item = None if one.item is None or other.item is None else CodedColumn(both_codes(one, other), one.item.names)
     weight = None
     if other.weight is not None:
         weight = np.concatenate([np.ones(len(one)), other.weight])

@@ -137,7 +137,7 @@ def describe_calibration(record: Calibration, curve: Curve | None = None) -> Jso
     }
 
 
-def stale(record: Calibration, versions: Mapping[str, int]) -> tuple[Notice, ...]:
+def stale_calibration_notices(record: Calibration, versions: Mapping[str, int]) -> tuple[Notice, ...]:
     """A notice where the judge's scores are of another version than those that were calibrated."""
     known = record.data.get("versions")
     if not isinstance(known, list) or set(known) == set(versions):

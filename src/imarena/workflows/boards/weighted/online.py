@@ -11,7 +11,12 @@ from imarena.ranking import Battles, Options, assemble, calibrated_board, rank_b
 from imarena.routing import reliability, reliability_points
 from imarena.storage import Workspace
 from imarena.workflows.boards.weighted.arena import Arena
-from imarena.workflows.boards.weighted.calibrations import calibration_for, curve_of, describe_calibration, stale
+from imarena.workflows.boards.weighted.calibrations import (
+    calibration_for,
+    curve_of,
+    describe_calibration,
+    stale_calibration_notices,
+)
 
 Q_MIXTURE = "max(0, 2a - 1), a being the calibrated agreement at the score gap"
 Q_PAPER = "a, the calibrated agreement at the score gap, as in the paper"
@@ -27,7 +32,7 @@ def with_range(options: Options, arena: Arena) -> Options:
     return replace(options, active=replace(options.active, score_range=found))
 
 
-def weighed_board(
+def weighted_online_board(
     workspace: Workspace, arena: Arena, battles: Battles, name: str, options: Options, group: str
 ) -> Weighed:
     """The board `active-elo` or `mixture` of people's and the judge's battles; `group` names the calibration."""
@@ -42,7 +47,11 @@ def _mixture(workspace: Workspace, arena: Arena, battles: Battles, options: Opti
     curve = curve_of(record)
     result = calibrated_board(battles, lambda gap: reliability(curve.at(gap)), options)
     made = assemble(battles, result, replace(options, method="mixture"), None)
-    return made, {"q": Q_MIXTURE, "calibration": describe_calibration(record, curve)}, stale(record, arena.versions)
+    return (
+        made,
+        {"q": Q_MIXTURE, "calibration": describe_calibration(record, curve)},
+        stale_calibration_notices(record, arena.versions),
+    )
 
 
 def _online(workspace: Workspace, arena: Arena, battles: Battles, options: Options, group: str) -> Weighed:
@@ -59,4 +68,4 @@ def _online(workspace: Workspace, arena: Arena, battles: Battles, options: Optio
         "q": Q_PAPER if active.paper_compat else Q_MIXTURE,
         "calibration": describe_calibration(record, curve),
     }
-    return made, more, stale(record, arena.versions)
+    return made, more, stale_calibration_notices(record, arena.versions)
