@@ -1,4 +1,4 @@
-"""Splitting an instruction into orders that make sense on their own: sentences, then clauses, pronouns resolved."""
+"""Split an instruction into orders that make sense on their own: sentences, then clauses, with pronouns resolved."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A vision-language model as the mind: understanding and planning through the chat port.
+"""A vision-language model as the planner: understanding and planning through the chat port.
 
 A reply that cannot be used changes nothing: the rules' reading stands in for it, and the trace says so.
 """

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: consistency, accuracy, bias, laziness, drift, agreement, injection.
+"""Measures of a judge's reliability: consistency, accuracy, bias, tie laziness, drift, agreement, injection.
 
 Pure functions on verdicts; None stands for 'no verdict' (whatever the status) and is counted, never filled in.
 """

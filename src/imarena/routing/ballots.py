@@ -1,4 +1,4 @@
-"""From what a rater sent to a record: checked against the form, with a clear word on what is missing."""
+"""Validate a rater's answer against the form and turn it into a record, or say what is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

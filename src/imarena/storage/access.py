@@ -1,4 +1,4 @@
-"""Who may come in: invitations, sessions and tokens. Secrets are kept as SHA-256 only; they are 256 random bits."""
+"""Access control: invitations, sessions and tokens. Secrets are 256 random bits and are stored as SHA-256 only."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""Which pixels an edit means: the given mask, words with a place, the named colour, else what the picture is about.
+"""Find the pixels that an edit refers to: the given mask, a named position, a named colour, or the main subject.
 
 A thing is found by its colour, by where it stands and by how much it stands out (U²-Net); a detector helps to choose
 where it knows the thing. What cannot be told apart that way (a part of a thing, a second thing without a colour) is

@@ -1,4 +1,4 @@
-"""What a built-in editor works on: the pixels it was given, and the scene behind them."""
+"""The input of a built-in editor: the given pixels, and the scene they were rendered from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What an agent asks beside its edits: questions to the endpoints of its judge and its mind, and their price."""
+"""Cost of an agent's extra questions: calls to the endpoints of its judge and its planner."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

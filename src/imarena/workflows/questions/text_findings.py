@@ -1,4 +1,4 @@
-"""Where words that speak to a judge were found: on which editor's outputs, and whether somebody asked for them."""
+"""Where text that addresses a judge was found: on which editor's outputs, and whether the instruction asked for it."""
 
 import re
 from collections import defaultdict

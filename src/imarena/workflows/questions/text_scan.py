@@ -1,4 +1,4 @@
-"""scan: read the words in every output and source once, and flag those that speak to a judge, whatever the judge.
+"""scan: read the text in every output and source once, and flag text that addresses a judge.
 
 The words of a picture are stored as evidence, so that reading goes on where it stopped; the flags are made from the
 stored words, so that a new list of tell-tale words costs no second reading.

@@ -1,4 +1,4 @@
-"""How good the work in a campaign is: agreement, each rater beside the others, and the table of votes."""
+"""Quality of the work in a campaign: agreement, each rater compared with the others, and the table of votes."""
 
 import json
 import statistics

@@ -1,4 +1,4 @@
-"""Records kept at hand while a server runs: assignments, items and outputs, which never change; plans for a moment."""
+"""In-memory cache of records for the web server: assignments, items and outputs for good, plans for a short time."""
 
 import time
 from collections.abc import Collection, Sequence

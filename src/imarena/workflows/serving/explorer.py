@@ -1,4 +1,4 @@
-"""Exploring a workspace: battles with every vote and raw reply, items with all that was made for them."""
+"""Explore a workspace: battles with every vote and raw reply, and items with all their outputs."""
 
 import statistics
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What judges said, without people: failures, order, ties, and the outcome of every pair that a judge compared.
+"""Judge behaviour without human votes: failures, order, ties, and the outcome of every compared pair.
 
 Computed once. After a new judgment only the pairs and questions that it touches are looked at again.
 """

@@ -1,4 +1,4 @@
-"""Looking at a workspace: boards from filtered battles, the win matrix, head-to-head, facets, history."""
+"""Leaderboards of a workspace: boards from filtered battles, win matrix, head-to-head, facets, history."""
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence

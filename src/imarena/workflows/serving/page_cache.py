@@ -1,4 +1,4 @@
-"""What pages show of a large workspace, in the column cache: a server that is started again need not compute it."""
+"""Page data of a large workspace in the column cache, so that a restarted server need not compute it again."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What judges and people said, arranged for the figures of `health`. What counts is decided by `views`."""
+"""Verdicts and votes arranged for the figures of `health`. `views` decides what counts."""
 
 import json
 from collections import Counter, defaultdict

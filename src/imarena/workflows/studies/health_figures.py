@@ -1,4 +1,4 @@
-"""What is told about a judge: figures under questions, and what is missing to say more."""
+"""The health report of a judge: figures grouped by question, and the data that is missing for the rest."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""Do judges agree with each other? Only those that were asked about the same dimension can."""
+"""Agreement between judges that were asked about the same dimension."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
