@@ -44,7 +44,9 @@ def without_keys(text: str) -> str:
 
 def past_board(past: PastBoard) -> BoardThen:
     """A board as it stood at a moment."""
-    ratings = [RatingThen(model=one.model, rating=one.rating, rank=one.rank) for one in past.ranking.models]
+    ratings = [
+        RatingThen(model=standing.model, rating=standing.rating, rank=standing.rank) for standing in past.ranking.models
+    ]
     return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
 
 
@@ -62,68 +64,68 @@ def run_line(seen: MonitoredRun) -> RunOut:
     )
 
 
-def health(found: JudgeBehaviour, *, costs: bool) -> JudgeHealth:
+def health(behaviour: JudgeBehaviour, *, costs: bool) -> JudgeHealth:
     """How a judge behaves."""
 
     def share(hits: int, n: int) -> float | None:
         return hits / n if n else None
 
     return JudgeHealth(
-        judge=found.judge,
-        dimension=found.dimension,
-        ok=found.ok,
-        failed=dict(found.failed),
-        both_orders=found.both_orders,
-        order_agreement=share(found.same, found.both_orders),
-        first_share=share(found.first, found.sided),
-        tie_share=share(found.ties, found.preferences),
-        with_people=share(found.with_people, found.people_pairs),
-        people_pairs=found.people_pairs,
-        cost_usd=found.cost_usd if costs else None,
+        judge=behaviour.judge,
+        dimension=behaviour.dimension,
+        ok=behaviour.ok,
+        failed=dict(behaviour.failed),
+        both_orders=behaviour.both_orders,
+        order_agreement=share(behaviour.same, behaviour.both_orders),
+        first_share=share(behaviour.first, behaviour.sided),
+        tie_share=share(behaviour.ties, behaviour.preferences),
+        with_people=share(behaviour.with_people, behaviour.people_pairs),
+        people_pairs=behaviour.people_pairs,
+        cost_usd=behaviour.cost_usd if costs else None,
     )
 
 
-def judgment(said: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
+def judgment(shown: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
     """A judge's verdict with its raw reply."""
-    told = said.judgment
-    preference = told.preference
+    record = shown.judgment
+    preference = record.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
     return JudgmentOut(
-        judge=told.judge,
-        dimension=told.dimension,
-        order=told.order.value if told.order is not None else None,
-        status=told.status.value,
+        judge=record.judge,
+        dimension=record.dimension,
+        order=record.order.value if record.order is not None else None,
+        status=record.status.value,
         preference=preference.value if preference is not None else None,
-        score=told.score,
-        scores=told.scores,
-        reply=without_keys(said.reply) if said.reply is not None else None,
-        error=without_keys(told.error),
-        created_at=told.created_at.isoformat(),
-        counts=not said.reason,
-        reason=said.reason,
+        score=record.score,
+        scores=record.scores,
+        reply=without_keys(shown.reply) if shown.reply is not None else None,
+        error=without_keys(record.error),
+        created_at=record.created_at.isoformat(),
+        counts=not shown.reason,
+        reason=shown.reason,
     )
 
 
-def heat_map(found: IssueHeatMap, editor: str | None) -> HeatMap:
+def heat_map(heat: IssueHeatMap, editor: str | None) -> HeatMap:
     """Where raters found something wrong, and how often what."""
     return HeatMap(
         editor=editor,
         rows=GRID,
         columns=GRID,
-        boxes=found.boxes,
-        cells=found.cells.tolist(),
-        labels=dict(found.labels.most_common(100)),
-        editors=editor_issues(found),
+        boxes=heat.boxes,
+        cells=heat.cells.tolist(),
+        labels=dict(heat.labels.most_common(100)),
+        editors=editor_issues(heat),
     )
 
 
-def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
+def editor_issues(heat: IssueHeatMap) -> list[EditorIssues]:
     """What was found wrong with each editor's outputs."""
     return [
         EditorIssues(
             editor=name,
-            ratings=found.rated[name],
+            ratings=heat.rated[name],
             objects=counts["object"],
             segments=counts["segment"],
             boxes=counts["box"],
@@ -131,7 +133,7 @@ def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
             returned_input=counts["returned_input"],
             other=counts["other"],
         )
-        for name, counts in found.by_editor.items()
+        for name, counts in heat.by_editor.items()
     ]
 
 
@@ -179,7 +181,7 @@ def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -
 
 
 def _text(value: object) -> str:
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = " · ".join(value)
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return without_keys(told)[:_LONGEST]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return without_keys(text)[:_LONGEST]

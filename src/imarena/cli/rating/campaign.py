@@ -75,12 +75,12 @@ def _more(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         fail(f"{path} cannot be read as JSON: {error}.")
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         fail(f"{path} does not hold a JSON object.")
-    return found
+    return settings
 
 
 @app.command("invite")
@@ -102,18 +102,18 @@ def invite(
     if rater and people != 1:
         fail("A link for a named rater is for one person.", hint="Leave --people out.")
     with open_workspace(session(context).workspace) as workspace:
-        found = get_campaign(workspace, campaign)
+        record = get_campaign(workspace, campaign)
         offer_missing(workspace)
         if rater:
-            need_named(workspace, found, rater)
+            need_named(workspace, record, rater)
         identity, secret = access.invite(
-            workspace.store.engine, campaign_id=found.campaign_id, role="rater", name=name or rater,
+            workspace.store.engine, campaign_id=record.campaign_id, role="rater", name=name or rater,
             days=days, max_people=people, person_param=person_param, rater_id=rater or None,
         )  # fmt: skip
     here = address or find_server_address(session(context).workspace)
     link = f"{(here or USUAL).rstrip('/')}/join{_who(person_param)}#{secret}"
     document = {
-        "invitation_id": identity, "campaign_id": found.campaign_id, "rater_id": rater or None, "link": link,
+        "invitation_id": identity, "campaign_id": record.campaign_id, "rater_id": rater or None, "link": link,
     }  # fmt: skip
     emit(context, document, lambda console: console.print(link, markup=False, soft_wrap=True))
     if not session(context).json:  # the link alone goes to stdout
@@ -196,28 +196,33 @@ def _told(work: Any) -> dict[str, Any]:
     return {**{name: getattr(work, name) for name in PERSON}, **counts}
 
 
-def _work(one: dict[str, Any], least_look_s: float | None) -> str:
+def _work(rater: dict[str, Any], least_look_s: float | None) -> str:
     """What a rater did, and why they stand out."""
-    median = one["median_time_s"]
-    told = [f"{one['votes']:,} {'vote' if one['votes'] == 1 else 'votes'}", *([] if one["active"] else ["paused"])]
-    told += ["on a sheet"] if one["sheet"] else []
-    told += [f"median {median:.1f} s"] if median is not None else []
-    told += [f"same answer twice {one['repeats_same']} of {one['repeats_asked']}"] if one["repeats_asked"] else []
-    told += [f"known answers {one['gold_right']} of {one['gold_asked']}"] if one["gold_asked"] else []
+    median = rater["median_time_s"]
+    parts = [
+        f"{rater['votes']:,} {'vote' if rater['votes'] == 1 else 'votes'}",
+        *([] if rater["active"] else ["paused"]),
+    ]
+    parts += ["on a sheet"] if rater["sheet"] else []
+    parts += [f"median {median:.1f} s"] if median is not None else []
+    parts += (
+        [f"same answer twice {rater['repeats_same']} of {rater['repeats_asked']}"] if rater["repeats_asked"] else []
+    )
+    parts += [f"known answers {rater['gold_right']} of {rater['gold_asked']}"] if rater["gold_asked"] else []
     flags = [
-        f"no time to look ({one['hasty']:,} under {least_look_s:g} s; they count all the same)"
+        f"no time to look ({rater['hasty']:,} under {least_look_s:g} s; they count all the same)"
         if flag == "no_time_to_look" and least_look_s is not None
         else flag.replace("_", " ")
-        for flag in one["flags"]
+        for flag in rater["flags"]
     ]
-    return ", ".join(told) + (f"; stands out: {', '.join(flags)}" if flags else "")
+    return ", ".join(parts) + (f"; stands out: {', '.join(flags)}" if flags else "")
 
 
-def _person(one: dict[str, Any]) -> str:
+def _person(person: dict[str, Any]) -> str:
     """A rater by name and by what a crowd platform told of them; the id tells people of one name apart."""
-    told = ", ".join(f"{name} {value}" for name, value in one["params"].items())
-    known = " · ".join(text for text in (one["name"], told) if text)
-    return f"{known} ({one['rater_id']})" if known else str(one["rater_id"])
+    params = ", ".join(f"{name} {value}" for name, value in person["params"].items())
+    known = " · ".join(text for text in (person["name"], params) if text)
+    return f"{known} ({person['rater_id']})" if known else str(person["rater_id"])
 
 
 @app.command("export")
@@ -251,8 +256,8 @@ def close(
     from imarena.workflows.rating import Changes, change_campaign, get_campaign
 
     with open_workspace(session(context).workspace) as workspace:
-        found = get_campaign(workspace, campaign)
-        changed = change_campaign(workspace, found.campaign_id, Changes(open=reopen), "command line")
+        record = get_campaign(workspace, campaign)
+        changed = change_campaign(workspace, record.campaign_id, Changes(open=reopen), "command line")
     document = {"campaign_id": changed.campaign_id, "open": changed.open}
     emit(context, document, lambda console: console.print("Open." if changed.open else "Closed.", markup=False))
 

@@ -64,11 +64,11 @@ class ItemTable(Saved, ItemQuery):
     """Items, and the form of the file."""
 
 
-def _saved(kind: type[Wire], found: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
+def _saved(kind: type[Wire], rows: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
     """Things as a page shows them, one a row."""
     names = list(kind.model_fields)
-    dumped = (one.model_dump() for one in found)
-    return table_file(names, ([told[name] for name in names] for told in dumped), form, title)
+    dumped = (row.model_dump() for row in rows)
+    return table_file(names, ([values[name] for name in names] for values in dumped), form, title)
 
 
 @router.get("/board", **ROUTE)
@@ -77,11 +77,13 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
     names = list(Standing.model_fields)
 
-    def cell(one: Standing, name: str) -> object:
-        value = getattr(one, name)
+    def cell(standing: Standing, name: str) -> object:
+        value = getattr(standing, name)
         return whole_number(value) if name in COUNTS else value
 
-    rows = ([*(cell(one, name) for name in names), made.signature] for one in responses.standings(made.ranking))
+    rows = (
+        [*(cell(standing, name) for name in names), made.signature] for standing in responses.standings(made.ranking)
+    )
     return table_file([*names, "signature"], rows, query.format, "board")
 
 
@@ -107,9 +109,11 @@ def export_head_to_head(
 @router.get("/history", **ROUTE)
 def export_history(request: Request, caller: LookCaller, query: Annotated[HistoryTable, Query()]) -> StreamingResponse:
     """How ratings moved: one row for each model and moment."""
-    found = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
+    history = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
     rows = (
-        [past.moment, past.n_battles, one.model, one.rating, one.rank] for past in found for one in past.ranking.models
+        [past.moment, past.n_battles, standing.model, standing.rating, standing.rank]
+        for past in history
+        for standing in past.ranking.models
     )
     return table_file(["moment", "n_battles", "model", "rating", "rank"], rows, query.format, "history")
 
@@ -126,11 +130,11 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
     ]
     things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
     tags = [
-        (kind, one.editor, None, None, None, count)
-        for one in responses_look.editor_issues(made)
+        (kind, issues.editor, None, None, None, count)
+        for issues in responses_look.editor_issues(made)
         for kind, count in (
-            ("segments", one.segments), ("new_image", one.new_image), ("returned_input", one.returned_input),
-            ("ratings", one.ratings),
+            ("segments", issues.segments), ("new_image", issues.new_image), ("returned_input", issues.returned_input),
+            ("ratings", issues.ratings),
         )
     ]  # fmt: skip
     return table_file(
@@ -168,8 +172,8 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
     def rows() -> Iterator[list[object]]:
         for _, identity in select_items(arena, caller, query):
             item = arena.voting.shelves.item(identity)
-            told = {name: getattr(item, name) for name in names[:-1]}
-            yield [*told.values(), counts.get((item.item_id,), 0)]
+            values = {name: getattr(item, name) for name in names[:-1]}
+            yield [*values.values(), counts.get((item.item_id,), 0)]
 
     return table_file(names, rows(), query.format, "items")
 
@@ -177,8 +181,10 @@ def export_items(request: Request, caller: LookCaller, query: Annotated[ItemTabl
 @router.get("/judges", **ROUTE)
 def export_judges(request: Request, caller: LookCaller, format: As = "csv") -> StreamingResponse:
     """How judges behave."""
-    found = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
-    return _saved(JudgeHealth, (responses_look.health(one, costs=caller.inside) for one in found), format, "judges")
+    judges = judge_health(arena_of(request).looking, released=not caller.leads, costs=caller.inside)
+    return _saved(
+        JudgeHealth, (responses_look.health(judge, costs=caller.inside) for judge in judges), format, "judges"
+    )
 
 
 @router.get("/runs", **ROUTE)
@@ -186,13 +192,13 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     """All runs, newest first."""
     watch = arena_of(request).looking.runs
 
-    def found() -> Iterator[RunOut]:
+    def runs() -> Iterator[RunOut]:
         before: int | None = None
         while seen := watch.recent(before, 200):
             yield from map(responses_look.run_line, seen)
             before = seen[-1].seq
 
-    return _saved(RunOut, found(), format, "runs")
+    return _saved(RunOut, runs(), format, "runs")
 
 
 def _asked(request: Request, campaign_id: str | None) -> Workspace:
@@ -227,8 +233,8 @@ def export_agreement(
 ) -> StreamingResponse:
     """Agreement among the raters of a campaign."""
     arena = arena_of(request)
-    found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return _saved(Agreement, (Agreement(**one) for one in found), format, "agreement")
+    rows = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
+    return _saved(Agreement, (Agreement(**row) for row in rows), format, "agreement")
 
 
 @router.get("/raters", **ROUTE)
@@ -237,5 +243,5 @@ def export_raters(
 ) -> StreamingResponse:
     """Each rater's work in a campaign, and who stands out."""
     arena = arena_of(request)
-    found = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
-    return _saved(RaterOut, map(rater_line, found), format, "raters")
+    raters = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
+    return _saved(RaterOut, map(rater_line, raters), format, "raters")

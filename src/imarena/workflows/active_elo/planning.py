@@ -53,11 +53,11 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> d
     ids = sorted(row["id"] for row in workspace.store.rows(Item))
     edited = {str(key[0]) for key in workspace.store.count(Output, "item_id", mode=Mode.SINGLE.value)}
     if edited:  # items that are only edited in several turns have no battles here: nobody could vote on them
-        ids = [one for one in ids if one in edited]
+        ids = [item_id for item_id in ids if item_id in edited]
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
     chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
-    listed = [ids[place] for place in sorted(chosen)]
+    listed = [ids[position] for position in sorted(chosen)]
     settings: JsonDict = {"items": list(listed), "share": share, "seed": seed}
     workspace.store.put(
         Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
@@ -123,12 +123,12 @@ def current_belief(arena: Arena, *, claims: bool) -> Belief:
     usual = standard.means[left] - standard.means[right]
     own = standard.filled[votes.item, left] - standard.filled[votes.item, right]
     ballot = VoteBatch(left[None], right[None], votes.points[None], (own - usual)[None], standard.means[None])
-    found = fit_corrected(ballot)
+    posterior = fit_corrected(ballot)
     decided = (votes.points != 0.5).astype(np.float64)
     decisive = chance_of_decision(arena.pool, standard.filled, votes.item, votes.pair, decided)
-    slope, dispersion = float(found.slopes[0, 0]), float(found.dispersion[0])
-    drawn = draw_boards(ballot, found, BOARDS) if claims else None
-    return Belief(found.theta[0], found.covariance[0], slope, dispersion, decisive, drawn)
+    slope, dispersion = float(posterior.slopes[0, 0]), float(posterior.dispersion[0])
+    drawn = draw_boards(ballot, posterior, BOARDS) if claims else None
+    return Belief(posterior.theta[0], posterior.covariance[0], slope, dispersion, decisive, drawn)
 
 
 def choose_gates(arena: Arena, tau: float | None, delta: float | None, deferral: float = DEFERRAL) -> Gates:
@@ -191,12 +191,12 @@ def plan(
     check_confidence(wish.confidence)
     arena = read_arena(workspace, judge)
     belief = current_belief(arena, claims=True)
-    told = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
+    expected = forecast(belief, per_log=Options().per_log, level=wish.level, own=belief.slope_within * _own_gap(arena))
     chosen = gates or choose_gates(arena, None, None, deferral)
     top = min(wish.top, arena.pool.n_models)
     sure = top_order_confidence(belief, top)
     order = np.argsort(-belief.theta)
-    wanted = _wanted(arena, belief, told, wish)
+    wanted = _wanted(arena, belief, expected, wish)
     return {
         "judge": arena.judge,
         **notice_fields((*arena.notices, *_plan_notices(wanted, wish))),
@@ -207,7 +207,7 @@ def plan(
         **wanted,
         "spread": "evenly: route assign --policy random",
         "target": wish.target,
-        "top": [arena.pool.models[place] for place in order[:top]],
+        "top": [arena.pool.models[position] for position in order[:top]],
         "top_confidence": sure,
         "stop": sure >= wish.confidence,
         "tau": chosen.tau,
@@ -216,19 +216,19 @@ def plan(
     }
 
 
-def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> dict[str, Any]:
+def _wanted(arena: Arena, belief: Belief, expected: Forecast, wish: PlanTarget) -> dict[str, Any]:
     """The votes for all models and for each of them, and what can be had here."""
-    need = told.needed(wish.target)
+    need = expected.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
     each = [
         {
-            "model": arena.pool.models[place],
-            "rating": float(ratings[place]),
-            "half_width_now": float(told.now[place]),
-            "votes_needed": told.needed(wish.target, np.array([place])).votes,
+            "model": arena.pool.models[position],
+            "rating": float(ratings[position]),
+            "half_width_now": float(expected.now[position]),
+            "votes_needed": expected.needed(wish.target, np.array([position])).votes,
         }
-        for place in np.argsort(-belief.theta).tolist()
+        for position in np.argsort(-belief.theta).tolist()
     ]
     battles = int((arena.pool.askable & ~arena.gold[:, None]).sum())
     left = max(battles * wish.raters - len(arena.work), 0)
@@ -238,27 +238,27 @@ def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> d
         "votes_likely": list(need.likely),
         "votes_per_rater": None if need.votes is None else -(-need.votes // wish.raters),
         "cost": None if need.votes is None else need.votes * wish.cost_vote,
-        "half_width_now": float(told.now.max()),
-        "half_width_then": float(told.now.max()) if need.votes == 0 else told.widest(need.votes or MOST),
+        "half_width_now": float(expected.now.max()),
+        "half_width_then": float(expected.now.max()) if need.votes == 0 else expected.widest(need.votes or MOST),
         "widest": widest["model"],
         "by_model": each,
         "battles": battles,
         "votes_left": left,
-        "half_width_left": told.widest(left) if left else float(told.now.max()),
+        "half_width_left": expected.widest(left) if left else float(expected.now.max()),
     }
 
 
 def _plan_notices(wanted: dict[str, Any], wish: PlanTarget) -> list[Notice]:
     """What stands between the wish and this arena."""
-    found = []
+    notices = []
     need, widest = wanted["votes_needed"], wanted["widest"]
     others = [line["votes_needed"] for line in wanted["by_model"] if line["model"] != widest]
     rest = MOST if None in others else max(others)
     if (MOST if need is None else need) > 2 * max(rest, 1):
         values: JsonDict = {"model": widest, "target": wish.target, "votes": rest}
-        found.append(Notice(code="one_model_needs_most_votes", values=values))
+        notices.append(Notice(code="one_model_needs_most_votes", values=values))
     if (MOST if need is None else need) > wanted["votes_left"]:
         values = {name: wanted[name] for name in ("battles", "votes_left")}
         values |= {"raters": wish.raters, "half_width": wanted["half_width_left"], "target": wish.target}
-        found.append(Notice(code="too_few_votes_left", values=values))
-    return found
+        notices.append(Notice(code="too_few_votes_left", values=values))
+    return notices

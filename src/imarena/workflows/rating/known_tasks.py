@@ -82,17 +82,17 @@ def known_tasks_from_votes(
         item, left, right = row["item_id"], row["left_id"], row["right_id"]
         shown = left in catalogue.outputs and (right is None or right in catalogue.outputs)
         wanted = not datasets or catalogue.items[item]["dataset"] in datasets
-        told = _told(kind, row) if shown and wanted else None
-        if told is not None:
+        answer = _told(kind, row) if shown and wanted else None
+        if answer is not None:
             first, second = sorted((left, right)) if right is not None else (left, None)
-            answers[item, first, second].append(_SIDES.get(told, told) if first != left else told)
+            answers[item, first, second].append(_SIDES.get(answer, answer) if first != left else answer)
     made = []
-    for (item, left, right), given in answers.items():
-        known = _agreed(kind, given, least_votes, least_share)
+    for (item, left, right), votes in answers.items():
+        known = _agreed(kind, votes, least_votes, least_share)
         if known is not None:
             task = KnownTask(item_id=item, left_id=left, right_id=right, **known)
-            made.append(catalogue.proposal(_mixed(task), len(given)))
-    made.sort(key=lambda one: (-one.votes, one.known.unit))
+            made.append(catalogue.proposal(_mixed(task), len(votes)))
+    made.sort(key=lambda proposal: (-proposal.votes, proposal.known.unit))
     return KnownTaskList(made[:MOST])
 
 
@@ -109,16 +109,16 @@ def _told(kind: str, row: Any) -> Any:
     return tuple(ratings[name] for name in asked) if all(name in ratings for name in asked) else None
 
 
-def _agreed(kind: str, given: list[Any], least_votes: int, least_share: float) -> dict[str, Any] | None:
-    if len(given) < least_votes:
+def _agreed(kind: str, answers: list[Any], least_votes: int, least_share: float) -> dict[str, Any] | None:
+    if len(answers) < least_votes:
         return None
     if kind == "rating":
-        middle = [round(median(values)) for values in zip(*given, strict=True)]
-        near = [all(abs(a - b) <= 1 for a, b in zip(one, middle, strict=True)) for one in given]
+        middle = [round(median(values)) for values in zip(*answers, strict=True)]
+        near = [all(abs(a - b) <= 1 for a, b in zip(one, middle, strict=True)) for one in answers]
         names = [question.name for question in forms().criteria]
-        return {"ratings": dict(zip(names, middle, strict=True))} if sum(near) >= least_share * len(given) else None
-    answer, count = Counter(given).most_common(1)[0]
-    if count < least_share * len(given) or 2 * count <= len(given):
+        return {"ratings": dict(zip(names, middle, strict=True))} if sum(near) >= least_share * len(answers) else None
+    answer, count = Counter(answers).most_common(1)[0]
+    if count < least_share * len(answers) or 2 * count <= len(answers):
         return None
     return {"preference": answer} if kind == "preference" else {"answer": bool(answer)}
 
@@ -140,23 +140,23 @@ def known_tasks_from_table(workspace: Workspace, kind: str, text: str) -> KnownT
     The answer is `winner` for a preference, `answer` (yes, no) for yes_no, and a column for each criterion for ratings.
     Optional columns: `explanation`, and `use` (gold, practice, qualification).
     """
-    found, catalogue = KnownTaskList(), _Catalogue(workspace)
+    tasks, catalogue = KnownTaskList(), _Catalogue(workspace)
     seen: set[str] = set()
     for line, row in enumerate(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))), 2):
         cells = {name.strip().lower(): value.strip() for name, value in row.items() if name and isinstance(value, str)}
         try:
-            one = _from_row(catalogue, kind, cells)
+            proposal = _from_row(catalogue, kind, cells)
         except ValueError as error:
-            found.notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
+            tasks.notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
             continue
-        if one.known.unit in seen:
-            found.notices.append(Notice(code="known_task_repeated", values={"line": line}))
+        if proposal.known.unit in seen:
+            tasks.notices.append(Notice(code="known_task_repeated", values={"line": line}))
             continue
-        seen.add(one.known.unit)
-        found.tasks.append(one)
-    if not found.tasks and not found.notices:
-        found.notices.append(Notice(code="known_tasks_empty"))
-    return replace(found, tasks=found.tasks[:MOST])
+        seen.add(proposal.known.unit)
+        tasks.tasks.append(proposal)
+    if not tasks.tasks and not tasks.notices:
+        tasks.notices.append(Notice(code="known_tasks_empty"))
+    return replace(tasks, tasks=tasks.tasks[:MOST])
 
 
 def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownTaskProposal:
@@ -189,10 +189,10 @@ def _item(catalogue: _Catalogue, cells: dict[str, str]) -> str:
 
 
 def _output(catalogue: _Catalogue, item: str, editor: str) -> str:
-    found = catalogue.by_editor.get((item, editor))
-    if found is None:
+    output = catalogue.by_editor.get((item, editor))
+    if output is None:
         raise ValueError(f"the item has no picture by '{editor[:80]}'")
-    return found
+    return output
 
 
 def _answer(kind: str, cells: dict[str, str]) -> dict[str, Any]:

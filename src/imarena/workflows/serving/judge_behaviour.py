@@ -97,7 +97,7 @@ class Behaviour:
     @property
     def pairs(self) -> int:
         """How many pairs were decided."""
-        return sum(one.decided.key.size for one in self.judges)
+        return sum(judge.decided.key.size for judge in self.judges)
 
 
 def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
@@ -128,10 +128,10 @@ def _still_unanswered(view: View, known: Mapping[Place, Unanswered], changes: Ch
     if not changes.works:
         return known
     asked = set(changes.works)
-    found = {place: one for place, one in known.items() if place[0] not in asked}
+    unanswered = {key: question for key, question in known.items() if key[0] not in asked}
     for start in range(0, len(changes.works), PAGE):
-        found |= unanswered_places(view.workspace, work_id=list(changes.works[start : start + PAGE]))
-    return found
+        unanswered |= unanswered_places(view.workspace, work_id=list(changes.works[start : start + PAGE]))
+    return unanswered
 
 
 def _behaved(
@@ -148,11 +148,11 @@ def _behaved(
         return replace(before, health=replace(before.health, failed=health.failed))
     swapping = False
     for form in forms:
-        said = view.judgments([form])
-        health.ok += int(said.ok.sum())
+        judgments = view.judgments([form])
+        health.ok += int(judgments.ok.sum())
         if form.pairwise:
-            _count(health, said)
-            swapping = swapping or bool(has_swapped_order(said, np.zeros(len(said), np.int32))[0])
+            _count(health, judgments)
+            swapping = swapping or bool(has_swapped_order(judgments, np.zeros(len(judgments), np.int32))[0])
     pairwise = [form for form in forms if form.pairwise]
     if before is not None and changes is not None and before.swapping == swapping:
         fresh = _decided(view, judgments_on(view, pairwise, changes.pairs), swapping)
@@ -163,20 +163,22 @@ def _behaved(
     return DimensionBehaviour(health, decided, of_forms, swapping)
 
 
-def _count(health: JudgeBehaviour, said: JudgmentColumns) -> None:
-    preference, order = said.preference, said.order
-    given = said.ok & (preference != NONE)
-    side = given & ((preference == LEFT) | (preference == RIGHT))
+def _count(health: JudgeBehaviour, judgments: JudgmentColumns) -> None:
+    preference, order = judgments.preference, judgments.order
+    answered = judgments.ok & (preference != NONE)
+    side = answered & ((preference == LEFT) | (preference == RIGHT))
     ordered = side & ((order == LEFT_FIRST) | (order == RIGHT_FIRST))
     shown_first = ordered & ((order == LEFT_FIRST) == (preference == LEFT))
-    health.preferences += int(given.sum())
-    health.ties += int(given.sum() - side.sum())
+    health.preferences += int(answered.sum())
+    health.ties += int(answered.sum() - side.sum())
     health.sided += int(ordered.sum())
     health.first += int(shown_first.sum())
 
 
-def _decided(view: View, said: JudgmentColumns, swapping: bool) -> DecidedPairs:
-    fought: CombinedPairs = combine_columns(said, np.zeros(len(said), np.int32), view.entries, np.array([swapping]))
+def _decided(view: View, judgments: JudgmentColumns, swapping: bool) -> DecidedPairs:
+    fought: CombinedPairs = combine_columns(
+        judgments, np.zeros(len(judgments), np.int32), view.entries, np.array([swapping])
+    )
     rows = np.flatnonzero(fought.decided)
     seen = canonical_pairs(fought.left[rows], fought.right[rows], fought.outcome[rows])
     return DecidedPairs(*seen, fought.agreed[rows])

@@ -18,17 +18,17 @@ PLAIN_ELO = 50.0
 """A difference that most people would notice after a while."""
 
 
-def write_comparison(workspace: Workspace, found: ModelComparison, folder: Path) -> Path:
+def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: Path) -> Path:
     """Write ``index.html`` and its pictures; returns the page."""
-    sides = found.sides
-    ahead = [r for r in largest_differences(found.items, len(found.items)) if r.points > 0.5][:SHOWN]
-    behind = [r for r in largest_differences(found.items, len(found.items)) if r.points < 0.5][:SHOWN]
-    sections = [_result(found)]
+    sides = comparison.sides
+    ahead = [r for r in largest_differences(comparison.items, len(comparison.items)) if r.points > 0.5][:SHOWN]
+    behind = [r for r in largest_differences(comparison.items, len(comparison.items)) if r.points < 0.5][:SHOWN]
+    sections = [_result(comparison)]
     for title, rows in ((f"Where {sides.new_name} is ahead", ahead), (f"Where {sides.old_name} is ahead", behind)):
         if rows:
-            exhibits = tuple(_exhibit(workspace, row, found, folder) for row in rows)
+            exhibits = tuple(_exhibit(workspace, row, comparison, folder) for row in rows)
             sections.append(Section(title, (f"The {len(rows)} clearest items.",), exhibits=exhibits))
-    page = Page(f"{sides.new_name} against {sides.old_name}", found.verdict.words, tuple(sections))
+    page = Page(f"{sides.new_name} against {sides.old_name}", comparison.verdict.words, tuple(sections))
     return write_html(page, folder)
 
 
@@ -71,29 +71,29 @@ def next_step_text(verdict: ComparisonVerdict) -> str:
     return f"About {verdict.more_items:,} more items would settle it, if the difference is as it seems.{shown}"
 
 
-def _result(found: ModelComparison) -> Section:
-    verdict, sides = found.verdict, found.sides
-    text = (verdict_sentence(verdict, sides.new_name), next_step_text(verdict), f"Judge: {found.judge}.")
-    tables = (task_table(found),) if found.by_task else ()
-    return Section("Result", text, tuple(sentences(found.notices, "report")), tables)
+def _result(comparison: ModelComparison) -> Section:
+    verdict, sides = comparison.verdict, comparison.sides
+    text = (verdict_sentence(verdict, sides.new_name), next_step_text(verdict), f"Judge: {comparison.judge}.")
+    tables = (task_table(comparison),) if comparison.by_task else ()
+    return Section("Result", text, tuple(sentences(comparison.notices, "report")), tables)
 
 
-def task_table(found: ModelComparison) -> Table:
+def task_table(comparison: ModelComparison) -> Table:
     """The new side's results by task."""
-    share = Column(f"{found.sides.new_name}'s share", ".0%", absent="–")
+    share = Column(f"{comparison.sides.new_name}'s share", ".0%", absent="–")
     head = columns("task", "items", "won", "lost", "tied", share, Column("95 % interval", ".0%", absent="–"))
     rows = tuple(
         (
-            task, one.n_items, one.wins, one.losses, one.ties, one.win_rate,
-            interval(one.win_rate_low, one.win_rate_high),
+            task, result.n_items, result.wins, result.losses, result.ties, result.win_rate,
+            interval(result.win_rate_low, result.win_rate_high),
         )
-        for task, one in found.by_task.items()
+        for task, result in comparison.by_task.items()
     )  # fmt: skip
     return Table(head, rows)
 
 
-def _exhibit(workspace: Workspace, result: ItemResult, found: ModelComparison, folder: Path) -> GalleryItem:
-    item, sides = result.item, found.sides
+def _exhibit(workspace: Workspace, result: ItemResult, comparison: ModelComparison, folder: Path) -> GalleryItem:
+    item, sides = result.item, comparison.sides
     ahead = sides.new_name if result.points > 0.5 else sides.old_name
     note = "better" + (f", ahead by {abs(result.gap):.0f}" if result.gap is not None else "")
     shown = [("source", image, "") for image in item.sources]
