@@ -115,30 +115,30 @@ def command(
 
 
 def _modes(names: list[str] | None) -> tuple[Mode, ...]:
-    found: list[Mode] = []
+    chosen: list[Mode] = []
     for name in names or ["single"]:
         if name == "all":
             return tuple(_MODES.values())
         if name not in _MODES:
             raise UserError(f"There is no mode called '{name}'.", hint=f"Known: {', '.join(_MODES)}, all.")
-        found.append(_MODES[name])
-    return tuple(dict.fromkeys(found))
+        chosen.append(_MODES[name])
+    return tuple(dict.fromkeys(chosen))
 
 
 def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: bool) -> bool:
     console = stderr()
-    for found in estimates:
-        known = "free" if found.cost_usd == 0 else f"about {found.cost_usd or 0:,.4f} USD"
-        cost = "cost not known" if found.cost_usd is None else known
-        took = "" if found.seconds is None else f", about {duration_text(found.seconds)}"
-        counts = f"{counted(found.new, 'edit')} to make, {found.done_before:,} done before"
-        console.print(f"[bold]{escape(found.editor)}[/]: {counts}; {cost}{took}")
-        console.print("  " + escape(found.basis), style="dim", highlight=False)
-        if found.notice:
-            console.print("  " + escape(found.notice), style="yellow", highlight=False)
+    for estimate in estimates:
+        known = "free" if estimate.cost_usd == 0 else f"about {estimate.cost_usd or 0:,.4f} USD"
+        cost = "cost not known" if estimate.cost_usd is None else known
+        took = "" if estimate.seconds is None else f", about {duration_text(estimate.seconds)}"
+        counts = f"{counted(estimate.new, 'edit')} to make, {estimate.done_before:,} done before"
+        console.print(f"[bold]{escape(estimate.editor)}[/]: {counts}; {cost}{took}")
+        console.print("  " + escape(estimate.basis), style="dim", highlight=False)
+        if estimate.notice:
+            console.print("  " + escape(estimate.notice), style="yellow", highlight=False)
     if dry_run:
         return False
-    if not any(found.spends for found in estimates) or yes or session(context).json or not sys.stdin.isatty():
+    if not any(estimate.spends for estimate in estimates) or yes or session(context).json or not sys.stdin.isatty():
         return True
     return typer.confirm("Go on?", err=True)
 

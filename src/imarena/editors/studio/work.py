@@ -106,27 +106,34 @@ def studio_request(
     the try before, is a source as good as the entry's.
     """
     try:
-        found = recognise_request(request.instruction, request.sources)
-        if found is None and drawn is not None and request.sources:
-            found = _drawn_before(request, salt, drawn)
+        recognised = recognise_request(request.instruction, request.sources)
+        if recognised is None and drawn is not None and request.sources:
+            recognised = _drawn_before(request, salt, drawn)
     except OSError:  # the source is not a picture
         return None
-    return None if found is None else _work(request, found, salt)
+    return None if recognised is None else _work(request, recognised, salt)
 
 
-def _work(request: EditRequest, found: RecognisedRequest, salt: str) -> StudioRequest | None:
-    after = found.entry.scene_after(found.last)
-    return None if after is None else StudioRequest(request, found, found.entry.scene_after(found.first), after, salt)
+def _work(request: EditRequest, recognised: RecognisedRequest, salt: str) -> StudioRequest | None:
+    after = recognised.entry.scene_after(recognised.last)
+    return (
+        None
+        if after is None
+        else StudioRequest(request, recognised, recognised.entry.scene_after(recognised.first), after, salt)
+    )
 
 
 def _drawn_before(request: EditRequest, salt: str, drawn: Callable[[StudioRequest], bytes]) -> RecognisedRequest | None:
     source = decode_pixels(request.sources[0])
-    for found in requests_from_text(request.instruction, request.sources):
-        for first, seed in ((found.first - 1, request.seed), *((found.first, seed) for seed in _earlier(request.seed))):
-            before = RecognisedRequest(found.entry, first, first + 1) if first < found.first else found
+    for recognised in requests_from_text(request.instruction, request.sources):
+        for first, seed in (
+            (recognised.first - 1, request.seed),
+            *((recognised.first, seed) for seed in _earlier(request.seed)),
+        ):
+            before = RecognisedRequest(recognised.entry, first, first + 1) if first < recognised.first else recognised
             work = _work(replace(request, seed=seed), before, salt) if first >= 0 else None
             if work is not None and detail_agreement(source, decode_pixels(drawn(work))) >= SHOWN:
-                return found
+                return recognised
     return None
 
 

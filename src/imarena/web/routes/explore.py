@@ -35,9 +35,9 @@ def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -
 def list_battles(request: Request, caller: LookCaller, query: Annotated[BattlesPageQuery, Query()]) -> BattlePage:
     """Battles, in the order in which they were first named."""
     arena = arena_of(request)
-    found = select_battles(arena, caller, query)
-    here, more = page_of(found, query.cursor, query.limit)
-    return BattlePage(battles=responses.battles(arena, found[here]), total=len(found), next_cursor=more)
+    battles = select_battles(arena, caller, query)
+    here, more = page_of(battles, query.cursor, query.limit)
+    return BattlePage(battles=responses.battles(arena, battles[here]), total=len(battles), next_cursor=more)
 
 
 @router.get("/battles/{battle_id}")
@@ -45,7 +45,7 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     """One battle with every vote, every judgment and the raw replies."""
     arena = arena_of(request)
     seen = BattleFilters(released=not caller.leads)
-    pair, votes, said = explorer.load_battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
+    pair, votes, judgments_shown = explorer.load_battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
     numbers: dict[str, int] = {}
@@ -62,7 +62,9 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
         left=responses.output_picture(arena, left),
         right=responses.output_picture(arena, right),
         votes=cast if caller.inside else [],
-        judgments=[responses_look.judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in said],
+        judgments=[
+            responses_look.judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in judgments_shown
+        ],
     )
 
 
@@ -78,9 +80,9 @@ def select_items(arena: ServedWorkspace, caller: Caller, query: ItemQuery, after
 def list_items(request: Request, caller: LookCaller, query: Annotated[ItemsPageQuery, Query()]) -> ItemPage:
     """Items as stored."""
     arena = arena_of(request)
-    found = list(islice(select_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
-    page = found[: query.limit]
-    last = str(page[-1][0]) if len(found) > query.limit else None
+    rows = list(islice(select_items(arena, caller, query, int(query.cursor or 0)), query.limit + 1))
+    page = rows[: query.limit]
+    last = str(page[-1][0]) if len(rows) > query.limit else None
     shelves, ids = arena.voting.shelves, [identity for _, identity in page]
     shelves.read(ids, ())
     counts = arena.workspace.store.count(Output, "item_id", item_id=ids) if ids else {}
@@ -101,12 +103,14 @@ def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDet
         sources=responses.item_pictures(arena, item_id, "source", item.sources),
         references=responses.item_pictures(arena, item_id, "reference", item.references),
         outputs=[responses_look.output(arena, made, shown, words=caller.inside) for made in shown.outputs],
-        words=[_words(one) for one in item_findings(arena.workspace, item, shown.outputs)],
+        words=[_words(finding) for finding in item_findings(arena.workspace, item, shown.outputs)],
     )
 
 
-def _words(found: TextFinding) -> WordsOut:
-    return WordsOut(output_id=found.output_id, kinds=found.kinds.split(", "), text=found.text, excuse=found.excuse)
+def _words(finding: TextFinding) -> WordsOut:
+    return WordsOut(
+        output_id=finding.output_id, kinds=finding.kinds.split(", "), text=finding.text, excuse=finding.excuse
+    )
 
 
 @router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)

@@ -63,8 +63,8 @@ def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None,
     arena = arena_of(request)
     rows = all_campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
     more = str(rows[-1][0]) if len(rows) == limit else None
-    found = [_out(arena, campaign) for _, campaign in rows]
-    return CampaignPage(campaigns=found, total=count_campaigns(arena.workspace), next_cursor=more)
+    campaigns_out = [_out(arena, campaign) for _, campaign in rows]
+    return CampaignPage(campaigns=campaigns_out, total=count_campaigns(arena.workspace), next_cursor=more)
 
 
 @router.post("/campaigns")
@@ -80,11 +80,13 @@ def find_known_tasks(request: Request, _caller: LeadCaller, body: KnownIn) -> Kn
     """Tasks whose answer is known, for gold, practice and tests of a new campaign. Nothing is stored."""
     workspace = arena_of(request).workspace
     if body.table:
-        found = known_tasks_from_table(workspace, body.kind, body.table)
+        proposals = known_tasks_from_table(workspace, body.kind, body.table)
     else:
         least = (body.least_votes, body.least_share)
-        found = known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
-    return KnownPage(tasks=[_known(one) for one in found.tasks], problems=sentences(found.notices[:50], "page"))
+        proposals = known_tasks_from_votes(workspace, body.kind, tuple(body.datasets), *least)
+    return KnownPage(
+        tasks=[_known(proposal) for proposal in proposals.tasks], problems=sentences(proposals.notices[:50], "page")
+    )
 
 
 @router.get("/campaigns/{campaign_id}")
@@ -113,13 +115,13 @@ def list_raters(
     after = int(cursor) if cursor else 0
     campaign, pace = arena.voting.campaign(campaign_id), forms().pace
     everybody = rater_work(arena.workspace, campaign)
-    found = [work for work in everybody if work.seq > after]
+    newer = [work for work in everybody if work.seq > after]
     return RaterPage(
-        raters=[rater_line(work) for work in found[:limit]],
+        raters=[rater_line(work) for work in newer[:limit]],
         total=len(everybody),
         least_look_s=pace.least_s.get(campaign.kind, 0.0),
         least_answers=pace.least_answers,
-        next_cursor=str(found[limit - 1].seq) if len(found) > limit else None,
+        next_cursor=str(newer[limit - 1].seq) if len(newer) > limit else None,
     )
 
 
@@ -131,8 +133,8 @@ def change_rater(
     arena = arena_of(request)
     campaign = arena.voting.campaign(campaign_id)
     with writing(arena.workspace.store.engine) as connection:
-        found = leases.change_place(connection, campaign_id, rater_id, active=int(body.active))
-    if not found:
+        membership = leases.change_place(connection, campaign_id, rater_id, active=int(body.active))
+    if not membership:
         raise RequestRefused(404, "not_found", "This rater does not take part in the campaign.")
     return next(rater_line(work) for work in rater_work(arena.workspace, campaign) if work.rater_id == rater_id)
 
@@ -141,21 +143,21 @@ def change_rater(
 def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> AgreementReport:
     """Agreement among raters."""
     arena = arena_of(request)
-    found = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
-    return AgreementReport(criteria=[Agreement(**one) for one in found])
+    rows = agreement(arena.workspace, arena.voting.campaign(campaign_id), "page")
+    return AgreementReport(criteria=[Agreement(**row) for row in rows])
 
 
 @router.get("/campaigns/{campaign_id}/skips")
 def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> SkipReport:
     """Why tasks were skipped."""
     arena = arena_of(request)
-    found = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
+    reasons = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
     some = [
         SkipReason(
-            reason=one["reason"], count=one["count"], n_items=len(one["items"]),
-            items=one["items"][:20], words=one["words"][:20],
+            reason=reason["reason"], count=reason["count"], n_items=len(reason["items"]),
+            items=reason["items"][:20], words=reason["words"][:20],
         )
-        for one in found
+        for reason in reasons
     ]  # fmt: skip
     return SkipReport(reasons=some)
 
@@ -174,13 +176,13 @@ def csv_response(text: str, name: str) -> Response:
     return Response(text.encode("utf-8", "replace"), media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _known(found: KnownTaskProposal) -> KnownOut:
-    told = {name: getattr(found, name) for name in ("item", "instruction", "left", "right", "votes", "use")}
-    return KnownOut(task=GoldIn(**found.known.model_dump()), **told)
+def _known(proposal: KnownTaskProposal) -> KnownOut:
+    values = {name: getattr(proposal, name) for name in ("item", "instruction", "left", "right", "votes", "use")}
+    return KnownOut(task=GoldIn(**proposal.known.model_dump()), **values)
 
 
 def _out(arena: ServedWorkspace, campaign: Campaign) -> CampaignOut:
     settings: dict[str, object] = {name: value for name, value in campaign.settings.items() if name != "history"}
-    changed = [CampaignChanged(**one) for one in history(campaign)]
-    found = progress_json(campaign_progress(arena.workspace, campaign))
-    return CampaignOut(**found, settings=settings, history=changed)
+    changed = [CampaignChanged(**change) for change in history(campaign)]
+    progress = progress_json(campaign_progress(arena.workspace, campaign))
+    return CampaignOut(**progress, settings=settings, history=changed)

@@ -79,8 +79,8 @@ def _notes(of: int, chosen: list[Item], pairs: Mapping[str, Mapping[str, list[_P
     note = f"{len(chosen)} of {of} items; the figure beside a judge's name is its own score."
     yield note + (" Of several turns the last is shown." if any(len(item.turns) > 1 for item in chosen) else "")
     together: dict[str, list[_Pair]] = defaultdict(list)
-    for found in pairs.values():
-        for judge, some in found.items():
+    for pair in pairs.values():
+        for judge, some in pair.items():
             together[judge] += some
     for judge, some in sorted(together.items()):
         yield (
@@ -99,14 +99,14 @@ def _tally(pairs: list[_Pair]) -> str:
 def _scores(workspace: Workspace) -> Scores:
     """The scores that count, as the judges gave them."""
     view = View(workspace)
-    found: dict[str, dict[_Judge, float]] = defaultdict(dict)
+    scores: dict[str, dict[_Judge, float]] = defaultdict(dict)
     for form in view.forms.counting(pairwise=False):
-        given = view.judgments([form])
+        judgments = view.judgments([form])
         name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
-        rows = np.flatnonzero(given.ok & np.isfinite(given.score))
-        for place, score in zip(given.left[rows].tolist(), given.raw_score[rows].tolist(), strict=True):
-            found[view.entries.id_of(place)][_Judge(name, form.higher_is_better)] = score
-    return found
+        rows = np.flatnonzero(judgments.ok & np.isfinite(judgments.score))
+        for position, score in zip(judgments.left[rows].tolist(), judgments.raw_score[rows].tolist(), strict=True):
+            scores[view.entries.id_of(position)][_Judge(name, form.higher_is_better)] = score
+    return scores
 
 
 def _spread(items: list[Item], count: int) -> list[Item]:
@@ -131,7 +131,7 @@ def _last(item: Item, outputs: Iterable[Output]) -> list[Output]:
 
 def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, float]) -> dict[str, list[_Pair]]:
     """Pairs of clearly different true quality that answer the same question, by the judge that scored both."""
-    found: dict[str, list[_Pair]] = defaultdict(list)
+    pairs: dict[str, list[_Pair]] = defaultdict(list)
     known = [output for output in outputs if output.output_id in truth and output.output_id in scores]
     for pair in combinations(known, 2):
         better, worse = sorted(pair, key=lambda output: -truth[output.output_id])
@@ -140,8 +140,8 @@ def _clear_pairs(outputs: list[Output], scores: Scores, truth: Mapping[str, floa
             continue
         for judge in sorted(scores[better.output_id].keys() & scores[worse.output_id].keys()):
             both = scores[better.output_id][judge], scores[worse.output_id][judge]
-            found[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
-    return found
+            pairs[judge.name].append(_Pair(better, worse, both, truths, judge.higher_is_better))
+    return pairs
 
 
 def _wrong(pairs: Mapping[str, list[_Pair]]) -> float:
@@ -157,9 +157,11 @@ def _exhibit(
     shown += [PageImage(_thumbnail(workspace, image, folder), "reference") for image in item.references]
     for output in sorted(_last(item, outputs), key=lambda o: -truth.get(o.output_id, 0.0)):
         if output.image is not None:
-            said = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
-            said += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
-            shown.append(PageImage(_thumbnail(workspace, output.image, folder), _name(item, output), ", ".join(said)))
+            captions = [f"{judge.name} {_shown(score)}" for judge, score in scores.get(output.output_id, {}).items()]
+            captions += [f"true {truth[output.output_id]:.2f}"] if output.output_id in truth else []
+            shown.append(
+                PageImage(_thumbnail(workspace, output.image, folder), _name(item, output), ", ".join(captions))
+            )
     instruction = " / ".join(turn.instruction for turn in item.turns)
     title = " · ".join(part for part in (item.key, item.task, item.topic) if part)
     remarks = (*(_verdict(item, judge, some) for judge, some in pairs.items()), *_lacking(item, outputs))
@@ -194,11 +196,11 @@ def _verdict(item: Item, judge: str, pairs: list[_Pair]) -> str:
 def _lacking(item: Item, outputs: list[Output]) -> Iterator[str]:
     """Editors that gave nothing: a failure is shown, not left out."""
     every = [output for output in outputs if output.turn < len(item.turns)]
-    given = {(output.editor, output.mode, output.turn) for output in every if output.status is Status.OK}
+    delivered = {(output.editor, output.mode, output.turn) for output in every if output.status is Status.OK}
     failed = {
         (output.editor or "(not named)", output.status.value.replace("_", " "))
         for output in every
-        if (output.editor, output.mode, output.turn) not in given
+        if (output.editor, output.mode, output.turn) not in delivered
     }
     if failed:
         yield "No picture by " + ", ".join(f"{editor} ({status})" for editor, status in sorted(failed)) + "."

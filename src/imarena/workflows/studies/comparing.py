@@ -168,7 +168,7 @@ class ModelComparison:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What is missing on either side, and judgments without a verdict."""
-        found = [
+        notices = [
             Notice(
                 code="outputs_missing",
                 values={
@@ -180,7 +180,7 @@ class ModelComparison:
             if row["outputs"] < row["items"]
         ]  # fmt: skip
         failed: JsonDict = {status: n for status, n in self.judgments.items() if status != Status.OK.value and n}
-        return (*found, *([Notice(code="judgments_failed", values={"statuses": failed})] if failed else []))
+        return (*notices, *([Notice(code="judgments_failed", values={"statuses": failed})] if failed else []))
 
     def to_json(self, *, top: int = 10) -> dict[str, Any]:
         """For ``--json``."""
@@ -299,13 +299,13 @@ def _gaps(
 
 def _coverage(workspace: Workspace, sides: ComparedFolders, job: Job) -> dict[str, dict[str, Any]]:
     total = len(job.board.items)
-    found: dict[str, dict[str, Any]] = {}
+    coverage: dict[str, dict[str, Any]] = {}
     keys = {item.item_id: item.key for item in job.board.items.values()}
     for name in (sides.old_name, sides.new_name):
         have = {output.item_id for output in workspace.store.records(Output, editor=name, status=Status.OK.value)}
         missing = sorted(key for item_id, key in keys.items() if item_id not in have)
-        found[name] = {"items": total, "outputs": total - len(missing), "missing": missing[:50]}
-    return found
+        coverage[name] = {"items": total, "outputs": total - len(missing), "missing": missing[:50]}
+    return coverage
 
 
 def win_interval(points: Sequence[float]) -> tuple[float, float, float]:
@@ -354,17 +354,17 @@ def verdict_of(results: Sequence[ItemResult], sides: ComparedFolders) -> Compari
     settled = low > 0.5 or high < 0.5
     tie_rate = ties / n
     small = 1 / (1 + 10 ** (-SMALL_ELO / 400))
-    words = f"There is no clear difference between {sides.new_name} and {sides.old_name} yet."
+    sentence = f"There is no clear difference between {sides.new_name} and {sides.old_name} yet."
     if settled:
-        words = f"{sides.new_name} is {'better' if low > 0.5 else 'worse'} than {sides.old_name}."
+        sentence = f"{sides.new_name} is {'better' if low > 0.5 else 'worse'} than {sides.old_name}."
     elif 1 - small < low and high < small:
-        words = f"{sides.new_name} and {sides.old_name} are about equal."
+        sentence = f"{sides.new_name} and {sides.old_name} are about equal."
     decided = elo_of(wins / (wins + losses)) if wins + losses else None
     more = None
     if not settled and wins != losses:
         more = max(1, battles_needed(decided, tie_rate=tie_rate).battles - n) if decided else _sweep(results)
     return ComparisonVerdict(
-        words, settled, n, wins, losses, ties, rate, low, high, elo_of(rate), elo_of(low), elo_of(high), more,
+        sentence, settled, n, wins, losses, ties, rate, low, high, elo_of(rate), elo_of(low), elo_of(high), more,
         _detectable(n, tie_rate),
     )  # fmt: skip
 

@@ -59,8 +59,8 @@ class Columns:
         """(k,) flat place of every output by its number, -1 for one that is not shown here (or 0)."""
         order = np.argsort(self.seqs)
         known = self.seqs[order]
-        place = np.minimum(np.searchsorted(known, seq), known.size - 1)
-        return np.where(known[place] == seq, self.places[order[place]], -1).astype(np.int32)
+        position = np.minimum(np.searchsorted(known, seq), known.size - 1)
+        return np.where(known[position] == seq, self.places[order[position]], -1).astype(np.int32)
 
 
 def read_columns(workspace: Workspace, judge: str, mode: str, dimension: str) -> Columns:
@@ -179,14 +179,14 @@ def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns
     """The columns with the (N, m) mean over repeats of a judge's scores; of one repeat the first score counts."""
     size = columns.scores.size
     output, repeat, seq, score = (np.concatenate(parts) for parts in zip(*(found for _, found in scored), strict=True))
-    place = columns.at(output).astype(np.int64)
-    rows = np.lexsort((seq, repeat, place))
-    rows = rows[place[rows] >= 0]
+    position = columns.at(output).astype(np.int64)
+    rows = np.lexsort((seq, repeat, position))
+    rows = rows[position[rows] >= 0]
     first = np.ones(rows.size, bool)
-    first[1:] = (place[rows[1:]] != place[rows[:-1]]) | (repeat[rows[1:]] != repeat[rows[:-1]])
+    first[1:] = (position[rows[1:]] != position[rows[:-1]]) | (repeat[rows[1:]] != repeat[rows[:-1]])
     rows = rows[first]
-    count = np.bincount(place[rows], minlength=size)
-    total = np.bincount(place[rows], score[rows], size)
+    count = np.bincount(position[rows], minlength=size)
+    total = np.bincount(position[rows], score[rows], size)
     means = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(columns.scores.shape)
     versions: Counter[str] = Counter()
     for form, found in scored:
