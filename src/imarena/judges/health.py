@@ -123,7 +123,7 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
     ]
     hits = sum(people is machine for people, machine in decided)
     return proportion_figure(
-        "same_side_rate", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {missing_rule}"
+        "decisive_accuracy", hits, len(decided), f"same side; a judge's tie is wrong; without a verdict: {missing_rule}"
     )
 
 
