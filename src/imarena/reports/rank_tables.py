@@ -72,7 +72,7 @@ def interval_spec(standings: Sequence[Standing]) -> str:
 
 def signature_line(ranking: Ranking) -> str:
     """The line that identifies how the board was made; empty on boards that have none."""
-    return str(ranking.settings.get("signature_line") or "")
+    return str(ranking.settings.get("signature") or "")
 
 
 def _ranks(standing: Standing) -> Cell:
@@ -126,7 +126,7 @@ def board_data(rankings: Sequence[Ranking]) -> Table:
     scopes = sorted({key for ranking in rankings for key in ranking.scope})
     noted = any(standing.note for ranking in rankings for standing in ranking.models)
     signed = any(signature_line(ranking) for ranking in rankings)
-    names = [*scopes, *CSV_COLUMNS, *(["note"] if noted else []), *(["signature_line"] if signed else [])]
+    names = [*scopes, *CSV_COLUMNS, *(["note"] if noted else []), *(["signature"] if signed else [])]
     rows: list[tuple[Cell, ...]] = []
     for ranking in rankings:
         for standing in ranking.models:

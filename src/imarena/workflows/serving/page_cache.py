@@ -108,9 +108,11 @@ def write_behaviour_cached(view: View, made: Behaviour) -> None:
         return
     arrays: dict[str, NDArray[Any]] = {}
     judges = []
-    for number, judge in enumerate(made.judges):
-        arrays |= {f"{name}-{number}": getattr(judge.decided, name) for name in ("key", "outcome", "agreed")}
-        judges.append([{name: getattr(judge.health, name) for name in _COUNTED}, list(judge.forms), judge.swapping])
+    for number, behaved in enumerate(made.judges):
+        arrays |= {f"{name}-{number}": getattr(behaved.decided, name) for name in ("key", "outcome", "agreed")}
+        judges.append(
+            [{name: getattr(behaved.health, name) for name in _COUNTED}, list(behaved.forms), behaved.swapping]
+        )
     listed = [[list(key), list(asdict(question).values())] for key, question in made.unanswered.items()]
     arrays["unanswered"] = np.frombuffer(json.dumps(listed).encode(), np.uint8)
     _write(view, _JUDGES, made.pairs, {"judges": judges}, arrays)
