@@ -193,7 +193,7 @@ class _Entry:
             origin = Origin(source=self._shelf.dataset, file=name, row=mark)
             params: JsonDict = {"scale": list(SCALE)}
             yield Judgment(
-                work_id=imported_work_id(origin, judge, output_id, None, None, "imagenworld_overall"),
+                work_id=imported_work_id(origin, judge, output_id, None, None, "overall"),
                 judge=judge,
                 prompt_id="imagenworld",
                 params=params,
