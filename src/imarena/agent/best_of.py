@@ -79,17 +79,17 @@ class BestOf:
         started = time.perf_counter()
         memory = Memory(journal)
         tries = await asyncio.gather(*(self._try(memory, request, number) for number in range(self.n)))
-        steps = tuple(one.told for one in tries)
-        costs = [one.result.cost_usd for one in tries]
-        paid = sum(value or 0.0 for value in costs) + sum(one.judging_usd for one in tries)
+        steps = tuple(attempt.told for attempt in tries)
+        costs = [attempt.result.cost_usd for attempt in tries]
+        paid = sum(value or 0.0 for value in costs) + sum(attempt.judging_usd for attempt in tries)
         cost = None if None in costs else paid
         seconds = time.perf_counter() - started + memory.earlier_s
-        scored = [(one.score, -n, one.result) for n, one in enumerate(tries) if one.score is not None]
+        scored = [(attempt.score, -n, attempt.result) for n, attempt in enumerate(tries) if attempt.score is not None]
         if scored:
             score, _, best = max(scored, key=lambda entry: entry[:2])
         else:
             score = None
-            best = next((one.result for one in tries if one.result.status is Status.OK), tries[0].result)
+            best = next((attempt.result for attempt in tries if attempt.result.status is Status.OK), tries[0].result)
         if best.image is None:
             return replace(best, cost_usd=cost, latency_s=seconds, steps=steps)
         chosen: JsonDict = {"stage": "choose", "image_sha256": sha256_hex(best.image), "score": score, "edits": self.n}
@@ -98,20 +98,20 @@ class BestOf:
     async def _try(self, memory: Memory, request: EditRequest, number: int) -> "_Try":
         seed = None if request.seed is None else request.seed + 1000 * number
         result = await memory.edit(number, self.editor, replace(request, seed=seed))
-        told: JsonDict = {
+        step: JsonDict = {
             "stage": "edit", "step": number + 1, "by": self.editor.name, "instruction": request.instruction,
             "seed": seed, "status": result.status.value, "error": result.error, "cost_usd": result.cost_usd,
         }  # fmt: skip
         if result.status is not Status.OK or result.image is None:
-            return _Try(result, told)
-        told["image_sha256"] = sha256_hex(result.image)
+            return _Try(result, step)
+        step["image_sha256"] = sha256_hex(result.image)
         shown = Exhibit(
             request.instruction, result.image, sources=request.sources, references=request.references, task=request.task
         )
         verdict = await memory.verdict(self.judge, shown)
-        told |= {"verdict": verdict.status.value, "score": verdict.score, "success": verdict.success}
+        step |= {"verdict": verdict.status.value, "score": verdict.score, "success": verdict.success}
         score = verdict.score if verdict.status is Status.OK else None
-        return _Try(result, told, score, verdict.usage.cost_usd or 0.0)
+        return _Try(result, step, score, verdict.usage.cost_usd or 0.0)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which order comes next in the closed loop: the plan's, the whole again, or only what the judge finds overlooked."""
+"""Choose the next order in the closed loop: the next planned one, the whole request, or only what the judge missed."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Asking the judge that drives an agent, and turning its verdict into a few words for the editor."""
+"""Ask the judge that drives an agent, and turn its verdict into short feedback for the editor."""
 
 import asyncio
 from collections.abc import Mapping

@@ -171,9 +171,9 @@ class Agent:
         return plan
 
     async def _open_loop(self, state: State, plan: EditPlan) -> None:
-        for number, words in enumerate(plan.steps):
-            told, image = await self._edit_once(state, number, words)
-            state.steps.append(told)
+        for number, instruction in enumerate(plan.steps):
+            step, image = await self._edit_once(state, number, instruction)
+            state.steps.append(step)
             if image is None:
                 return
             state.go_on(image, None)
@@ -187,8 +187,8 @@ class Agent:
         seen: dict[str, Verdict] = {}
         for number in range(budget):
             left = budget - number - 1
-            told, image = await self._edit_once(state, number, course.words(from_source=state.current is None))
-            state.steps.append(told)
+            step, image = await self._edit_once(state, number, course.words(from_source=state.current is None))
+            state.steps.append(step)
             if image is None:  # the step failed: it is tried again within the budget, where that can change anything
                 if self._fixed and not course.skip(left):
                     return
@@ -197,14 +197,14 @@ class Agent:
             repeated = repeated + 1 if name in seen else 0
             verdict = seen[name] if repeated else await self._judged(state, image)
             seen[name] = verdict
-            look = state.look(image, verdict, str(told["instruction"]))
-            told |= _told(look)
+            look = state.look(image, verdict, str(step["instruction"]))
+            step |= _told(look)
             complete = complete or not course.more
             if self._ends(state, look, complete):
-                told["stopped"] = "success"
+                step["stopped"] = "success"
             else:
-                told |= await self._onward(state, course, look, repeated, left)
-            if "stopped" in told:
+                step |= await self._onward(state, course, look, repeated, left)
+            if "stopped" in step:
                 return
 
     async def _onward(
@@ -246,33 +246,35 @@ class Agent:
         before = state.seen.standing if state.seen else None
         return before is not None and look.standing <= before
 
-    async def _edit_once(self, state: State, number: int, words: str) -> tuple[JsonDict, bytes | None]:
+    async def _edit_once(self, state: State, number: int, instruction: str) -> tuple[JsonDict, bytes | None]:
         """One edit of the current picture; None where it failed, and the failure is kept in the state."""
-        given = state.request
+        request = state.request
         start = state.best if self.settings.from_best and state.best is not None else state.current
-        sources = given.sources if start is None else (start, *given.sources[1:])
-        seed = None if given.seed is None else given.seed + 1000 * number
-        asked = replace(given, instruction=words, sources=sources, seed=seed)
+        sources = request.sources if start is None else (start, *request.sources[1:])
+        seed = None if request.seed is None else request.seed + 1000 * number
+        asked = replace(request, instruction=instruction, sources=sources, seed=seed)
         result = await state.memory.edit(number, self.editor, asked)
         state.pay(result.cost_usd)
-        told: JsonDict = {
-            "stage": "edit", "step": number + 1, "by": self.editor.name, "instruction": words, "seed": seed,
+        step: JsonDict = {
+            "stage": "edit", "step": number + 1, "by": self.editor.name, "instruction": instruction, "seed": seed,
             "status": result.status.value, "error": result.error, "cost_usd": result.cost_usd,
             "latency_s": result.latency_s, "from_sha256": sha256_hex(sources[0]) if sources else None,
         }  # fmt: skip
         if result.status is not Status.OK or result.image is None:
             state.failure = result
-            return told, None
+            return step, None
         state.failure = None
-        told["image_sha256"] = sha256_hex(result.image)
-        return told, result.image
+        step["image_sha256"] = sha256_hex(result.image)
+        return step, result.image
 
     async def _judged(self, state: State, image: bytes) -> Verdict:
         """The judge sees the original source and instruction, never the plan."""
         if self.judge is None:
             return Verdict(Status.API_ERROR, error="the agent has no judge")
-        given = state.request
-        shown = Exhibit(given.instruction, image, sources=given.sources, references=given.references, task=given.task)
+        request = state.request
+        shown = Exhibit(
+            request.instruction, image, sources=request.sources, references=request.references, task=request.task
+        )
         verdict = await state.memory.verdict(self.judge, shown)
         state.pay(verdict.usage.cost_usd or 0.0)
         return verdict

@@ -1,4 +1,4 @@
-"""Asking an agent's editor, judge and mind for one request; what an earlier run was answered is not asked again."""
+"""Ask an agent's editor, judge and planner for one request, and reuse the answers of an earlier run."""
 
 import asyncio
 import time

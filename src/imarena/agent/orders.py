@@ -1,4 +1,4 @@
-"""Splitting an instruction into orders that make sense on their own: sentences, then clauses, pronouns resolved."""
+"""Split an instruction into orders that make sense on their own: sentences, then clauses, with pronouns resolved."""
 
 import re
 
@@ -33,7 +33,7 @@ def orders_about(instruction: str, clauses: tuple[str, ...]) -> tuple[str, ...]:
     wanted = frozenset(_unmarked(clause) for clause in clauses)
     for orders in (orders_in(instruction), requests_in(instruction)):
         chosen = tuple(
-            one for one in orders if wanted & {_unmarked(edit.clause) for edit in read_instruction(one).edits}
+            order for order in orders if wanted & {_unmarked(edit.clause) for edit in read_instruction(order).edits}
         )
         if wanted and len(chosen) >= len(wanted):
             return chosen if len(chosen) < len(orders) else ()
@@ -59,31 +59,31 @@ def _unmarked(clause: str) -> str:
 
 def requests_in(instruction: str) -> tuple[str, ...]:
     """The sentences that ask for something. A statement ("the photo is too dark") goes with the request behind it."""
-    found: list[str] = []
+    requests: list[str] = []
     held = ""
     for sentence in _sentences(" ".join(instruction.split())):
         text = f"{held} {sentence}".strip()
         if _asks(sentence):
-            found.append(text)
+            requests.append(text)
             held = ""
         else:
             held = text
     if held:
-        found = [*found[:-1], f"{found[-1]} {held}"] if found else [held]
-    return tuple(found)
+        requests = [*requests[:-1], f"{requests[-1]} {held}"] if requests else [held]
+    return tuple(requests)
 
 
-def _sentences(words: str) -> list[str]:
+def _sentences(text: str) -> list[str]:
     """Cut at ends of sentences and at semicolons, never inside quotes."""
-    quoted = [match.span() for match in _QUOTED.finditer(words)]
-    found: list[str] = []
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    sentences: list[str] = []
     start = 0
-    for gap in _GAP.finditer(words):
+    for gap in _GAP.finditer(text):
         inside = any(left < gap.start() < right for left, right in quoted)
-        if not inside and (words[gap.end()].isupper() or words[gap.start() - 1] == ";" or words[gap.end()] in "\"'“‘"):
-            found.append(words[start : gap.start()])
+        if not inside and (text[gap.end()].isupper() or text[gap.start() - 1] == ";" or text[gap.end()] in "\"'“‘"):
+            sentences.append(text[start : gap.start()])
             start = gap.end()
-    return [*found, words[start:]]
+    return [*sentences, text[start:]]
 
 
 def _asks(sentence: str) -> bool:
@@ -134,7 +134,7 @@ def _different(first: Edit, second: Edit) -> bool:
     return (first.kind, first.operation) != (second.kind, second.operation) or first.target != second.target
 
 
-def _sentence(words: str) -> str:
-    told = words.strip(" ,;")
-    told = told[:1].upper() + told[1:]
-    return told if told.endswith((".", "!", "?")) else f"{told}."
+def _sentence(text: str) -> str:
+    sentence = text.strip(" ,;")
+    sentence = sentence[:1].upper() + sentence[1:]
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

@@ -1,4 +1,4 @@
-"""The `builtin` mind: understanding and planning by rules, where no vision-language model is at hand."""
+"""The `builtin` planner: understanding and planning by rules, without a vision-language model."""
 
 from imarena.agent.orders import orders_in
 from imarena.agent.spec import EditPlan, Spec, StageResult, limit_steps

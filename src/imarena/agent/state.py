@@ -1,4 +1,4 @@
-"""Where an agent stands with one request: the picture it goes on from, the best one, what it did and what that cost."""
+"""The state of an agent's request: the current image, the best one so far, the steps taken and their cost."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""The columns that `agree` and `align` work on, and how a plain file fills them.
+"""Input columns of `agree` and `align`, and how to read them from a plain file.
 
 Any other source, such as a workspace, feeds the same verbs by filling the same columns.
 """

@@ -1,7 +1,7 @@
 """Agreement among raters: columns in, one frozen `Agreement` out.
 
-`agree` knows nothing of files or stores: `columns.ratings_from_file` feeds it from a plain table, and any other source
-can do the same by filling `RatingColumns`.
+`measure_agreement` does not depend on files or stores: `columns.ratings_from_file` fills `RatingColumns` from a plain
+table, and any other source can do the same.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

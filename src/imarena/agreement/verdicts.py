@@ -108,20 +108,20 @@ def align_verdicts(
         majority = {"rule": RULE, "n_battles": len(whole), "by": rest, "groups": lines}
     compared = compare_verdicts(_cast(votes, keys), _by_vote(judges, votes), verdict_matches) if compare else []
     excluded = {"votes_without_winner": len(votes) - len(cast)}
-    given = sum(winner is not None for winner in verdicts.winner)
-    return VerdictAlignment(settings, given, len(votes), excluded, tuple(groups), majority, tuple(compared))
+    n_given = sum(winner is not None for winner in verdicts.winner)
+    return VerdictAlignment(settings, n_given, len(votes), excluded, tuple(groups), majority, tuple(compared))
 
 
 def _answers(verdicts: VerdictColumns, keys: Sequence[str]) -> dict[str, _Answers]:
     judges: dict[str, _Answers] = {}
     for row, judge in enumerate(verdicts.rater):
         key, flipped = _battle(verdicts, row, keys)
-        found = judges.setdefault(judge, _Answers(covers=verdicts.covers.get(judge)))
+        answers = judges.setdefault(judge, _Answers(covers=verdicts.covers.get(judge)))
         gap = verdicts.gap[row] if verdicts.gap else None
-        found.said.setdefault(key, []).append(_turned(verdicts.winner[row], flipped))
-        found.gaps.setdefault(key, []).append(-gap if gap is not None and flipped else gap)
+        answers.said.setdefault(key, []).append(_turned(verdicts.winner[row], flipped))
+        answers.gaps.setdefault(key, []).append(-gap if gap is not None and flipped else gap)
         if verdicts.reason and verdicts.reason[row]:
-            found.reasons[key] = verdicts.reason[row]
+            answers.reasons[key] = verdicts.reason[row]
     return judges
 
 
@@ -153,13 +153,13 @@ def _documents(
 def _cast(votes: VerdictColumns, keys: Sequence[str]) -> list[tuple[Battle, str]]:
     """Every vote's battle and dimension, and its outcome, with the sides in the battle's own order."""
     dimension = votes.labels.get("dimension", [""] * len(votes))
-    found = []
+    votes_cast = []
     for row in range(len(votes.winner)):
         key, flipped = _battle(votes, row, keys)
         outcome = _turned(votes.winner[row], flipped)
         if outcome is not None:
-            found.append(((*key, dimension[row]), outcome))
-    return found
+            votes_cast.append(((*key, dimension[row]), outcome))
+    return votes_cast
 
 
 def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str, dict[Battle, list[str | None]]]:
@@ -167,8 +167,8 @@ def _by_vote(judges: Mapping[str, _Answers], votes: VerdictColumns) -> dict[str,
     asked = frozenset(votes.labels.get("dimension", [""]))
     return {
         judge: {
-            (*battle, dimension): said
-            for battle, said in answers.said.items()
+            (*battle, dimension): verdict
+            for battle, verdict in answers.said.items()
             for dimension in (asked if answers.covers is None else answers.covers)
         }
         for judge, answers in judges.items()
@@ -189,7 +189,7 @@ def _turned(winner: str | None, flipped: bool) -> str | None:
 
 def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, keys: Sequence[str]) -> list[_Meeting]:
     """Every vote beside every verdict on its battle, or beside the reason why there is none."""
-    found: list[_Meeting] = []
+    meetings: list[_Meeting] = []
     for row in rows:
         key, flipped = _battle(votes, row, keys)
         vote = votes.winner[row]
@@ -199,12 +199,12 @@ def _meetings(votes: VerdictColumns, rows: Iterable[int], answers: _Answers, key
         gaps = answers.gaps.get(key, [None])
         for verdict, gap in zip(answers.said.get(key, [None]), gaps, strict=True):
             turned = -gap if gap is not None and flipped else gap
-            found.append(_Meeting(vote, _turned(verdict, flipped), turned, "" if verdict is not None else reason))
-    return found
+            meetings.append(_Meeting(vote, _turned(verdict, flipped), turned, "" if verdict is not None else reason))
+    return meetings
 
 
 def _document(judge: str, group: dict[str, str], met: Sequence[_Meeting], missing: Missing) -> dict[str, Any]:
-    people, machine = [one.vote for one in met], [one.verdict for one in met]
+    people, machine = [meeting.vote for meeting in met], [meeting.verdict for meeting in met]
     found = verdict_figures(people, machine, missing=missing)
     every = verdict_figures(people, machine, missing="wrong").four_way_accuracy
     figures = (
@@ -217,7 +217,7 @@ def _document(judge: str, group: dict[str, str], met: Sequence[_Meeting], missin
         "four_way_accuracy_all_votes": every.value, **_tie_calibrated(met),
         "f1": {outcome: figure.value for outcome, figure in found.f1.items()},
         "n": found.n, "n_missing": found.n_missing, "n_decisive": found.decisive_accuracy.n,
-        "missing": dict(sorted(Counter(one.reason for one in met if one.verdict is None).items())),
+        "missing": dict(sorted(Counter(meeting.reason for meeting in met if meeting.verdict is None).items())),
         "confusion": found.confusion,
         "methods": {
             **{figure.name: figure.method for figure in figures}, "four_way_accuracy_all_votes": every.method,
@@ -230,15 +230,19 @@ def _document(judge: str, group: dict[str, str], met: Sequence[_Meeting], missin
 def _tie_calibrated(met: Sequence[_Meeting]) -> dict[str, Any]:
     """Accuracy with the judge's own tie threshold replaced by the best one; both kinds of tie count as one."""
     side = {"left": 1.0, "right": -1.0}
-    gaps = [(side.get(one.vote, 0.0), one.gap) for one in met if one.verdict is not None and one.gap is not None]
+    gaps = [
+        (side.get(meeting.vote, 0.0), meeting.gap)
+        for meeting in met
+        if meeting.verdict is not None and meeting.gap is not None
+    ]
     if not gaps:
         return {
             "tie_calibrated_accuracy": None, "tie_threshold": None, "n_tie_calibrated": 0,
             "tie_calibrated_reason": NO_SCORES,
         }  # fmt: skip
     human, judge = (np.array(column, np.float64) for column in zip(*gaps, strict=True))
-    found = calibrate_ties(ScorePairs(human, judge, np.arange(len(gaps))))
+    calibration = calibrate_ties(ScorePairs(human, judge, np.arange(len(gaps))))
     return {
-        "tie_calibrated_accuracy": found.accuracy.value, "tie_threshold": found.threshold,
-        "n_tie_calibrated": len(gaps), "tie_calibrated_reason": found.accuracy.reason or None,
+        "tie_calibrated_accuracy": calibration.accuracy.value, "tie_threshold": calibration.threshold,
+        "n_tie_calibrated": len(gaps), "tie_calibrated_reason": calibration.accuracy.reason or None,
     }  # fmt: skip

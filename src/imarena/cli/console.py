@@ -1,4 +1,4 @@
-"""What all commands share: where the workspace is, what goes to stdout and what to stderr, how a failure is told.
+"""Shared by all commands: the workspace location, what goes to stdout and stderr, and how errors are printed.
 
 With ``--json`` one JSON document goes to stdout and nothing else. Progress and messages always go to stderr.
 """

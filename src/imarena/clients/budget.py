@@ -1,4 +1,4 @@
-"""Money: what was spent, what requests in flight may still cost, and the stop before the limit is passed."""
+"""Cost accounting: money spent, the possible cost of requests in flight, and a stop before the limit is exceeded."""
 
 from dataclasses import dataclass
 

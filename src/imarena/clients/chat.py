@@ -1,4 +1,4 @@
-"""The chat client: any OpenAI-compatible endpoint, many requests at once, every end told by its true status."""
+"""Chat client for any OpenAI-compatible endpoint: concurrent requests, each with the status of how it ended."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The line to an endpoint: keys, routes, pauses, tries and money; what every client of one shares."""
+"""The base of all endpoint clients: keys, routes, rate limits, retries and cost."""
 
 import asyncio
 import logging

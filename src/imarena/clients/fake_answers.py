@@ -1,4 +1,4 @@
-"""Answers of the fake server: made from a hash of what was asked, so that the same question has the same answer.
+"""Answers of the fake server, derived from a hash of the request: the same question has the same answer.
 
 Of two pictures the one with the larger hash is the better one in either order, so that verdicts are consistent. A
 score beside a winner is on the winner's side of its scale, and mirrored when the pictures change places.

@@ -1,4 +1,4 @@
-"""What the fake server does wrong, how often, and when: by rate and seed, the same for the same request every time."""
+"""Faults of the fake server, by rate and seed: the same request always fails in the same way."""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How image protocols say things: a request in common terms, errors in each provider's words."""
+"""Image protocols of the fake server: requests in common terms, and errors as each provider words them."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What the fake servers share: listening on a free port, and serving from a command line until interrupted."""
+"""Shared by the fake servers: listen on a free port, or serve from the command line until interrupted."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""Endpoints that make pictures: one exchange tried again within bounds, every end told by its true status.
+"""Client for image endpoints: each call is retried within limits and ends with a definite status.
 
 What differs between providers (path, body, reply) is an adapter's business in `editors`; what they share (keys, rate
 limits, pauses, money, downloads) is here.

@@ -1,4 +1,4 @@
-"""Is anybody there? Asked once before a run, so that a wrong port is told at once and not after minutes of retries."""
+"""Check that an endpoint accepts connections before a run: a wrong port then fails at once, not after retries."""
 
 import socket
 from urllib.parse import urlsplit

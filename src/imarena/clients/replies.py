@@ -1,4 +1,4 @@
-"""Reading what an endpoint sent back: an answer, a refusal, or a failure and whether trying again can help.
+"""Read an endpoint's reply: an answer, a refusal, or a failure that may or may not be worth a retry.
 
 A refusal is told by the protocol's own fields and error codes, never by the model's prose: prose is for the parser.
 """

@@ -1,4 +1,4 @@
-"""Routes: who may send when. Rate limits that follow 429, and a circuit breaker that pauses and never judges."""
+"""Routes to an endpoint: rate limits that adapt to 429 replies, and a circuit breaker that pauses requests."""
 
 import asyncio
 import math

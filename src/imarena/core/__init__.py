@@ -1,4 +1,4 @@
-"""Nouns and ports. Imports nothing else of this package."""
+"""Records and ports. Imports nothing else from this package."""
 
 import lazy_loader
 

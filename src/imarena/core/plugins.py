@@ -1,4 +1,4 @@
-"""Judges and editors of other packages, made to fit the ports.
+"""Adapters that fit judges and editors from other packages to the ports.
 
 A plug-in may be any object with the one method. This module is the only place that looks for attributes on such an
 object; everything behind it asks the ports alone.

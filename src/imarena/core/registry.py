@@ -1,4 +1,4 @@
-"""A lazy, closed, loud registry: names to import paths, resolved on first use.
+"""A lazy registry: maps names to import paths, resolves them on first use, and rejects unknown names.
 
 A collision raises, an unknown name suggests the nearest one, and a third party adds names through the entry
 point group ``imarena.<kind>``.

@@ -1,4 +1,4 @@
-"""How often data are resampled for an interval, and with which seed, where nobody asks for another number.
+"""Default number of bootstrap rounds and default seed for intervals.
 
 One figure has one interval: `align`, `health`, `agree` and `campaign status` all use these.
 """

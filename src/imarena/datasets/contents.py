@@ -1,4 +1,4 @@
-"""What a data set holds: items and outputs that are in the workspace, and those of the import that is running."""
+"""Index of a data set's items and outputs: those already in the workspace, and those added by the running import."""
 
 from imarena.core import OTHER_OUTPUT, Intake, Skip
 from imarena.core.records import Item, Output

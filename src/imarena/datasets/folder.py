@@ -1,4 +1,4 @@
-"""Reading other people's folders: nothing outside the root is opened, and every complaint names file and row.
+"""Read folders from other projects: never open a file outside the root, and name file and row in every error.
 
 Text is UTF-8 (with or without a mark) or marked UTF-16. In tables and JSON Lines one line in another encoding is
 told and left out; the others are read.

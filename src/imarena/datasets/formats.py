@@ -1,4 +1,4 @@
-"""Every format by name: who reads it, who writes it, and one line that says what it is."""
+"""All data set formats by name: reader, writer and a one-line description."""
 
 from imarena.core import ReadFormat, Registry, WriteFormat
 

@@ -1,4 +1,4 @@
-"""GenAI-Bench: pairs with one human vote each, and what judges said about them.
+"""GenAI-Bench: pairs with one human vote each, and recorded judge answers.
 
     image_generation.json     [{"idx", "prompt", "human_vote", "votes": {judge: [label or null, right?]}}]
     image_edition/*.parquet   source_image, left_output_image, right_output_image, instruct_prompt, vote_type,

@@ -1,4 +1,4 @@
-"""What importers of pairs share: items and outputs that many rows name are made once."""
+"""Shared by importers of pairs: items and outputs that many rows refer to are created once."""
 
 from collections.abc import Generator
 

@@ -1,4 +1,4 @@
-"""Rows of other people's tables, whatever they are stored in: Parquet, JSON Lines, a JSON array, CSV or TSV."""
+"""Read rows of tables in any supported file type: Parquet, JSON Lines, a JSON array, CSV or TSV."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

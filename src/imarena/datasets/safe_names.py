@@ -1,4 +1,4 @@
-"""File names for names that strangers chose: a model may be called `../../x`, `a_vs_b` or `con?`."""
+"""Safe file names for untrusted names: a model may be called `../../x`, `a_vs_b` or `con?`."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""What a user can do about each way in which an edit failed; the message beside it says what happened."""
+"""Advice for each status of a failed edit; the error message next to it says what happened."""
 
 from collections.abc import Iterable, Mapping
 

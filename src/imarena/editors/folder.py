@@ -1,4 +1,4 @@
-"""A folder of finished outputs as an editor: one picture an item, named by the item's key.
+"""A folder of finished outputs as an editor: one image per item, named by the item's key.
 
 `KEY.png` for an item of one turn; for a longer one `KEY/TURN.png` (turns count from 1), and `KEY/complex.png` for all
 turns in one. Each may lie below `DATASET/`, and any picture type will do. The request names the item in its `params`

@@ -1,4 +1,4 @@
-"""Models by name: facts from ``models/*.yaml``, checked at load, and how each is reached where an adapter is known."""
+"""Model cards from ``models/*.yaml``: facts about each model, and how to reach it where an adapter is known."""
 
 from datetime import date
 from functools import cache

@@ -1,4 +1,4 @@
-"""What a provider asks for a picture: by the picture, by the megapixel or by the token, on which day, said where."""
+"""Provider prices per image, megapixel or token, with their date and source."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The task wrapper (004, appendix A.8) as an option: task, definition, topic, pictures, request, in our words."""
+"""The optional task wrapper (004, appendix A.8): task, definition, topic, images and request in one prompt."""
 
 from functools import cache
 from importlib.resources import files

@@ -1,4 +1,4 @@
-"""Which file types are read, told by their first bytes; a file's name is never believed."""
+"""Supported image file types, detected from their first bytes; the file name is ignored."""
 
 from imarena.core import InvalidImage
 

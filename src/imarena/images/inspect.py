@@ -1,4 +1,4 @@
-"""What a picture is, from its header: no pixel is decoded before its size is known to be safe."""
+"""Inspect an image from its header, so that no pixel is decoded before its size is known to be safe."""
 
 import io
 import struct

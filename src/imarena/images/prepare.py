@@ -1,4 +1,4 @@
-"""Pictures made ready for a judge or a screen: bounded size, one type, no metadata, the same bytes every time."""
+"""Prepare images for a judge or a screen: bounded size, one type, no metadata, deterministic bytes."""
 
 import io
 import math

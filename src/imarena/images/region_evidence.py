@@ -25,9 +25,11 @@ EDIT_BOXES = "edit_boxes"
 MASKS = "masks"
 
 
-def boxes_value(found: Sequence[Detection], width: int, height: int) -> JsonDict:
+def boxes_value(detections: Sequence[Detection], width: int, height: int) -> JsonDict:
     """Boxes in an image of this size as the value of evidence of the kind `boxes` or `edit_boxes`."""
-    listed: list[Any] = [{"box": list(one.box), "label": one.label, "score": one.score} for one in found]
+    listed: list[Any] = [
+        {"box": list(detection.box), "label": detection.label, "score": detection.score} for detection in detections
+    ]
     return {"width": width, "height": height, "boxes": listed}
 
 
@@ -48,10 +50,10 @@ def _boxes(value: Any, width: int, height: int) -> Iterator[Detection]:
             yield Detection(_scaled(box, width, height), str(text), float(score))
         return
     across, down = width / value["width"], height / value["height"]
-    for one in value["segments"] if "segments" in value else value["boxes"]:
-        if one["box"] is not None:
-            label = one.get("label", one.get("segment", ""))
-            yield Detection(_scaled(one["box"], across, down), str(label), float(one.get("score", 1.0)))
+    for entry in value["segments"] if "segments" in value else value["boxes"]:
+        if entry["box"] is not None:
+            label = entry.get("label", entry.get("segment", ""))
+            yield Detection(_scaled(entry["box"], across, down), str(label), float(entry.get("score", 1.0)))
 
 
 def _scaled(box: Sequence[float], across: float, down: float) -> tuple[float, float, float, float]:
@@ -59,9 +61,9 @@ def _scaled(box: Sequence[float], across: float, down: float) -> tuple[float, fl
     return Box(left, top, right, bottom).scaled(across, down).as_tuple()
 
 
-def masks_value(found: Sequence[SegmentMask]) -> JsonDict:
+def masks_value(masks: Sequence[SegmentMask]) -> JsonDict:
     """Masks as the value of evidence of the kind `masks`."""
-    listed: list[Any] = [{**mask_to_rle(one.mask), "label": one.label, "score": one.score} for one in found]
+    listed: list[Any] = [{**mask_to_rle(mask.mask), "label": mask.label, "score": mask.score} for mask in masks]
     return {"masks": listed}
 
 
@@ -69,8 +71,10 @@ def masks_in(evidence: Evidence) -> tuple[SegmentMask, ...]:
     """The masks of evidence, each of the shape that it was stored with. Raises `UserError` where it has none."""
     try:
         return tuple(
-            SegmentMask(mask_from_rle(cast(RunLengths, one)), str(one.get("label", "")), float(one.get("score", 1.0)))
-            for one in cast(Any, evidence.value)["masks"]
+            SegmentMask(
+                mask_from_rle(cast(RunLengths, entry)), str(entry.get("label", "")), float(entry.get("score", 1.0))
+            )
+            for entry in cast(Any, evidence.value)["masks"]
         )
     except (KeyError, TypeError, ValueError, InvalidImage) as error:
         raise _unreadable(evidence, "masks") from error

@@ -1,4 +1,4 @@
-"""How alike two pictures are: a perceptual hash for near duplicates, and a map of what changed."""
+"""Similarity of two images: a perceptual hash for near duplicates, and a difference map."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Machines that give verdicts."""
+"""Judges: models, metrics and rules that score outputs or compare them."""
 
 import lazy_loader
 

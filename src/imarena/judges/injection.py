@@ -1,4 +1,4 @@
-"""Prompt injection by pictures: the bundled texts that speak to a judge, and how they are drawn.
+"""Prompt injection in images: the bundled texts that address a judge, and how to draw them.
 
 The control text says nothing to a judge: a verdict that moves for it shows what any caption does.
 """

@@ -1,4 +1,4 @@
-"""Scores that were given elsewhere act as a judge: looked up by the pixels and the instruction, never made up."""
+"""Recorded scores as a judge: looked up by pixels and instruction, never computed."""
 
 import csv
 from collections.abc import Iterable, Mapping

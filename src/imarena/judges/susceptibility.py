@@ -1,4 +1,4 @@
-"""How far texts inside pictures move a judge: pure figures on verdicts with and without them.
+"""How much texts inside images change a judge's verdicts: figures from verdicts with and without them.
 
 Texts on one output (or one pair) move together, so that intervals are over outputs, not over texts.
 """

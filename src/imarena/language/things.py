@@ -46,22 +46,22 @@ def _stops() -> _Stops:
 def things_in(text: str) -> tuple[str, ...]:
     """Noun phrases in order, each once, without articles; numbers stay: ``a cat on two red chairs`` has two."""
     stops = _stops()
-    found: list[str] = []
+    things: list[str] = []
     phrase: list[str] = []
     tokens = [token.strip("'-") for token in _TOKEN.findall(text.lower().replace("’", "'"))]
     for at, token in enumerate([*tokens, "."]):
         following = tokens[at + 1] if at + 1 < len(tokens) else "."
         if token in stops.determiners:
-            _close(phrase, found)
+            _close(phrase, things)
             phrase = [token] if token in stops.numbered or token.isdecimal() else []
         elif token in _JOINS and phrase and following not in stops.determiners and not _is_picture(phrase, stops):
             phrase.append(token)  # "a cup of coffee" is one thing; "a photo of a cat" is the cat
         elif _ends(token, following, phrase, stops):
-            _close(phrase, found)
+            _close(phrase, things)
             phrase = []
         else:
             phrase.append(token)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(things))
 
 
 def _ends(token: str, following: str, phrase: list[str], stops: _Stops) -> bool:
@@ -76,7 +76,7 @@ def _is_picture(phrase: list[str], stops: _Stops) -> bool:
     return phrase[-1] in stops.not_things | stops.made | stops.photos
 
 
-def _close(phrase: list[str], found: list[str]) -> None:
+def _close(phrase: list[str], things: list[str]) -> None:
     """Keep the end of a long phrase, where its noun is; drop one without a noun."""
     stops = _stops()
     words = phrase[-LONGEST:]
@@ -95,4 +95,4 @@ def _close(phrase: list[str], found: list[str]) -> None:
         and naming
         and not all(word in looks or word.isdecimal() or word in _JOINS for word in naming)
     ):
-        found.append(" ".join(words))
+        things.append(" ".join(words))

@@ -1,4 +1,4 @@
-"""The front door: battles in, a frozen `Ranking` out."""
+"""The entry point of ranking: battles in, a frozen `Ranking` out."""
 
 from imarena.core.records import Ranking
 from imarena.ranking.battles import Battles, FloatArray

@@ -1,4 +1,4 @@
-"""A board against an outside leaderboard: the models that both know, and how far they agree."""
+"""Compare a board with an outside leaderboard: the common models, and how far the two agree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

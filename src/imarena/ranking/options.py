@@ -1,4 +1,4 @@
-"""What a user can choose. Every choice that shaped a board is written into its settings."""
+"""Options of the ranking methods. Every option that affects a board is written into its settings."""
 
 import math
 from collections.abc import Mapping

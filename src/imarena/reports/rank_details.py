@@ -1,4 +1,4 @@
-"""What a board knows beside its standings: coefficients, tie parameters, reliabilities, stability, neighbours."""
+"""Details of a board besides its standings: coefficients, tie parameters, reliabilities, stability, neighbours."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -42,10 +42,11 @@ def standings_table(ranking: Ranking, place: Place | None = None) -> Table:
     )
     rows = tuple(
         (
-            one.rank, one.model, one.rating, interval_cell(one), _ranks(one), count_cell(one.battles),
-            count_cell(one.wins), count_cell(one.losses), count_cell(one.ties), one.coverage,
+            standing.rank, standing.model, standing.rating, interval_cell(standing), _ranks(standing),
+            count_cell(standing.battles),
+            count_cell(standing.wins), count_cell(standing.losses), count_cell(standing.ties), standing.coverage,
         )
-        for one in ranking.models
+        for standing in ranking.models
     )  # fmt: skip
     title = ", ".join(f"{key} {value}" for key, value in ranking.scope.items())
     return Table(columns, rows, title, _notes(ranking, place), signature_line(ranking))
@@ -58,7 +59,11 @@ def interval_cell(standing: Standing) -> Cell:
 
 def interval_spec(standings: Sequence[Standing]) -> str:
     """As few decimals as show every interval with different ends."""
-    ends = [(one.low, one.high) for one in standings if one.low is not None and one.high is not None]
+    ends = [
+        (standing.low, standing.high)
+        for standing in standings
+        if standing.low is not None and standing.high is not None
+    ]
     for decimals in range(MOST_DECIMALS):
         if all(low == high or f"{low:.{decimals}f}" != f"{high:.{decimals}f}" for low, high in ends):
             return f".{decimals}f"
@@ -119,17 +124,17 @@ def _battles(ranking: Ranking) -> str:
 def board_data(rankings: Sequence[Ranking]) -> Table:
     """All boards as one table for CSV: the scope first where there are several, then one row per model."""
     scopes = sorted({key for ranking in rankings for key in ranking.scope})
-    noted = any(one.note for ranking in rankings for one in ranking.models)
+    noted = any(standing.note for ranking in rankings for standing in ranking.models)
     signed = any(signature_line(ranking) for ranking in rankings)
     names = [*scopes, *CSV_COLUMNS, *(["note"] if noted else []), *(["signature"] if signed else [])]
     rows: list[tuple[Cell, ...]] = []
     for ranking in rankings:
-        for one in ranking.models:
-            ends = interval(one.low, one.high)
-            counts = {name: whole_number(getattr(one, name)) for name in COUNTS}
-            values = {**one.model_dump(), **counts, "low": ends and ends.low, "high": ends and ends.high}
+        for standing in ranking.models:
+            ends = interval(standing.low, standing.high)
+            counts = {name: whole_number(getattr(standing, name)) for name in COUNTS}
+            values = {**standing.model_dump(), **counts, "low": ends and ends.low, "high": ends and ends.high}
             row: list[Cell] = [ranking.scope.get(key, "") for key in scopes]
             row += [values[name] for name in CSV_COLUMNS]
-            row += [one.note] if noted else []
+            row += [standing.note] if noted else []
             rows.append((*row, *([signature_line(ranking)] if signed else [])))
     return Table(tuple(Column(name) for name in names), tuple(rows))

@@ -1,4 +1,4 @@
-"""From what a rater sent to a record: checked against the form, with a clear word on what is missing."""
+"""Validate a rater's answer against the form and turn it into a record, or say what is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Answer:
 def read_ballot(
     assignment: Assignment, answer: Answer, rater_id: str, key: str, supersedes: str | None, dimension: str
 ) -> Vote | Verification:
-    """The record that an answer makes. Raises `BadBallot`."""
+    """The record that an answer makes. Raises `InvalidBallot`."""
     if assignment.kind == "check":
         return _verification(assignment, answer, rater_id)
     if assignment.left_id is None:
@@ -117,7 +117,7 @@ def _says(text: str) -> bool:
 
 
 def check_marks(answer: Answer, width: int, height: int, segments: Callable[[], int]) -> None:
-    """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `BadBallot`."""
+    """Marks lie on the picture: boxes inside it, segments among its numbers. Raises `InvalidBallot`."""
     for issue in answer.issues:
         if issue.box is not None and (issue.box[2] > width + 1 or issue.box[3] > height + 1):
             raise InvalidBallot("A box lies outside the picture.", hint="Draw it on the picture.")

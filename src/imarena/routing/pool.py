@@ -1,4 +1,4 @@
-"""What may be asked: every pair of models on every item, with the judge's scores and how often people were asked."""
+"""The pool of possible questions: every pair of models on every item, with judge scores and vote counts."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""What is asked: small strategies in a chain. Each gives a factor (N, P) of at least 0; the chain multiplies."""
+"""Strategies that choose what to ask. Each returns a factor (N, P) of at least 0; a chain multiplies them."""
 
 from collections.abc import Callable, Sequence
 

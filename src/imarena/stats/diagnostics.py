@@ -1,4 +1,4 @@
-"""What is odd about a rater or a judge: out of step with the others, constant, or using the scale backwards."""
+"""Detect unusual raters or judges: out of step with the others, constant, or using the scale backwards."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""A figure that says how it was made, and says so when it does not exist."""
+"""A figure with its method, or with the reason why it is undefined."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Who may come in: invitations, sessions and tokens. Secrets are kept as SHA-256 only; they are 256 random bits."""
+"""Access control: invitations, sessions and tokens. Secrets are 256 random bits and are stored as SHA-256 only."""
 
 import re
 import secrets
@@ -260,7 +260,7 @@ def session_visitor(engine: Engine, secret: str) -> Visitor | None:
 
 
 def visitors(engine: Engine, keys: Iterable[str]) -> dict[str, Visitor]:
-    """Whose sessions these are, by their keys (`hashed`), without those that have ended."""
+    """Whose sessions these are, by their keys (`hash_secret`), without those that have ended."""
     columns = (sessions.c.id, sessions.c.role, sessions.c.name, sessions.c.rater_id, sessions.c.campaign_id)
     lasting = (sessions.c.revoked_at.is_(None), sessions.c.expires_at >= _later(0))
     with reading(engine) as connection:

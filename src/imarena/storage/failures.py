@@ -1,4 +1,4 @@
-"""What a database says when it fails, told as something that a person can act on."""
+"""Translate database errors into messages that a person can act on."""
 
 from typing import Any
 

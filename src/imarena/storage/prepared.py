@@ -1,4 +1,4 @@
-"""Statements that are spelt once: on the path of every vote, building a statement anew costs more than running it."""
+"""Precompiled SQL statements: on the path of every vote, building a statement costs more than running it."""
 
 from typing import Any
 

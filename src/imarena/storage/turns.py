@@ -1,4 +1,4 @@
-"""Writers in line: short transactions of many people, done a batch at a time with one commit for the whole batch.
+"""Write queue: short transactions of many people, run in batches with one commit per batch.
 
 On SQLite there is one writer at a time anyway, and a dozen threads that fight for its lock and for the interpreter
 spend more on fighting than on writing. What one piece of work refuses or breaks does not touch the others: the batch

@@ -1,4 +1,4 @@
-"""Keeping a workspace for years: what is not needed any more, and what must go."""
+"""Maintenance of a workspace: collect garbage, and withdraw images and raters."""
 
 import time
 from dataclasses import dataclass

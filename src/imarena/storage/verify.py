@@ -1,4 +1,4 @@
-"""Checking a workspace: every record, hash and link. Finds; never mends."""
+"""Verify a workspace: every record, hash and link. Reports problems and changes nothing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The truth about an output: how well the asked change was made, how much of the rest was kept, how clean it is.
+"""The true quality of an output: how well the change was made, how much was kept, and how clean it is.
 
 Only tests and reports use it. It knows the scene; judges never do. It compares with the one exact picture, so it is
 meant for editors that work on the picture they get, such as the built-in ones: a good answer to a generation task

@@ -1,4 +1,4 @@
-"""Text inside a picture that speaks to the judge: found by OCR, reported, never obeyed."""
+"""Detect text inside an image that addresses the judge: found by OCR, reported, never obeyed."""
 
 import re
 import unicodedata

@@ -10,7 +10,7 @@ from pydantic import AfterValidator
 
 from imarena.web.callers import Caller
 from imarena.web.wire import NO_NUL, Wire
-from imarena.workflows.serving import leaderboards as looking
+from imarena.workflows.serving import leaderboards
 
 Word = Annotated[str | None, Query(max_length=200, pattern=NO_NUL)]
 Cursor = Annotated[str | None, Query(max_length=100, pattern=r"^[0-9]{1,15}$")]
@@ -108,10 +108,10 @@ class ItemsPageQuery(ItemQuery):
     limit: Limit = 50
 
 
-def filters_of(query: FilterParams, caller: Caller) -> looking.BattleFilters:
+def filters_of(query: FilterParams, caller: Caller) -> leaderboards.BattleFilters:
     """The filters of a request; who leads no campaign sees only votes of campaigns that are closed."""
     named = {name: getattr(query, name) for name in FilterParams.model_fields}
-    return looking.BattleFilters(**named, released=not caller.leads)
+    return leaderboards.BattleFilters(**named, released=not caller.leads)
 
 
 def page_of(found: Sized, cursor: str | None, limit: int) -> tuple[slice, str | None]:

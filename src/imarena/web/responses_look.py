@@ -3,7 +3,7 @@
 import json
 
 from imarena.core.records import JsonDict, Output
-from imarena.web import responses as showing
+from imarena.web import responses
 from imarena.web.arena import ServedWorkspace
 from imarena.web.wire_look import (
     BoardThen,
@@ -34,7 +34,9 @@ _LONGEST = 4000
 
 def past_board(past: PastBoard) -> BoardThen:
     """A board as it stood at a moment."""
-    ratings = [RatingThen(model=one.model, rating=one.rating, rank=one.rank) for one in past.ranking.models]
+    ratings = [
+        RatingThen(model=standing.model, rating=standing.rating, rank=standing.rank) for standing in past.ranking.models
+    ]
     return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
 
 
@@ -69,25 +71,25 @@ def judge_health_out(found: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
     )
 
 
-def judgment(said: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
+def judgment(shown: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
     """A judge's verdict with its raw reply."""
-    told = said.judgment
-    preference = told.preference
+    record = shown.judgment
+    preference = record.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
     return JudgmentOut(
-        judge=told.judge,
-        dimension=told.dimension,
-        order=told.order.value if told.order is not None else None,
-        status=told.status.value,
+        judge=record.judge,
+        dimension=record.dimension,
+        order=record.order.value if record.order is not None else None,
+        status=record.status.value,
         preference=preference.value if preference is not None else None,
-        score=told.score,
-        scores=told.scores,
-        reply=without_keys(said.reply) if said.reply is not None else None,
-        error=without_keys(told.error),
-        created_at=told.created_at.isoformat(),
-        counts=not said.reason,
-        reason=said.reason,
+        score=record.score,
+        scores=record.scores,
+        reply=without_keys(shown.reply) if shown.reply is not None else None,
+        error=without_keys(record.error),
+        created_at=record.created_at.isoformat(),
+        counts=not shown.reason,
+        reason=shown.reason,
     )
 
 
@@ -97,10 +99,10 @@ def heat_map(found: IssueHeatMap, editor: str | None) -> HeatMap:
         editor=editor,
         rows=GRID,
         columns=GRID,
-        boxes=found.boxes,
-        cells=found.cells.tolist(),
-        labels=dict(found.labels.most_common(100)),
-        editors=editor_issues(found),
+        boxes=heat.boxes,
+        cells=heat.cells.tolist(),
+        labels=dict(heat.labels.most_common(100)),
+        editors=editor_issues(heat),
     )
 
 
@@ -109,7 +111,7 @@ def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
     return [
         EditorIssues(
             editor=name,
-            ratings=found.rated[name],
+            ratings=heat.rated[name],
             objects=counts["object"],
             segments=counts["segment"],
             boxes=counts["box"],
@@ -117,14 +119,14 @@ def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
             returned_input=counts["returned_input"],
             other=counts["other"],
         )
-        for name, counts in found.by_editor.items()
+        for name, counts in heat.by_editor.items()
     ]
 
 
 def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool) -> OutputOut:
     """What an editor made; `words`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
-    issues = [showing.issue(issue) for vote in votes for issue in vote.issues]
+    issues = [responses.issue(issue) for vote in votes for issue in vote.issues]
     trace = shown.traces.get(made.output_id)
     steps = trace.steps if trace is not None else ()
     return OutputOut(
@@ -134,7 +136,7 @@ def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool
         mode=made.mode.value,
         sample=made.sample,
         status=made.status.value,
-        picture=showing.output_picture(arena, made),
+        picture=responses.output_picture(arena, made),
         scores=shown.scores.get(made.output_id, {}),
         ratings=shown.ratings.get(made.output_id, {}),
         issues=issues if words else [_wordless(issue) for issue in issues],
@@ -165,7 +167,7 @@ def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -
 
 
 def _text(value: object) -> str:
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
         value = " · ".join(value)
-    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return without_keys(told)[:_LONGEST]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return without_keys(text)[:_LONGEST]

@@ -33,7 +33,7 @@ def first_look(picture: Any) -> list[str]:
 @pytest.fixture(autouse=True)
 def not_starved(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lowest priority would wait for as long as anything else runs on this machine."""
-    monkeypatch.setattr(picturing_beside, "give_way", lambda _: None)
+    monkeypatch.setattr(picturing_beside, "lower_priority", lambda _: None)
 
 
 def test_pictures_of_the_next_tasks_are_made_before_they_are_asked_for(tmp_path: Path) -> None:

@@ -118,14 +118,14 @@ def command(
 
 
 def _modes(names: list[str] | None) -> tuple[Mode, ...]:
-    found: list[Mode] = []
+    chosen: list[Mode] = []
     for name in names or ["single"]:
         if name == "all":
             return tuple(_MODES.values())
         if name not in _MODES:
             raise UserError(f"There is no mode called '{name}'.", hint=f"Known: {', '.join(_MODES)}, all.")
-        found.append(_MODES[name])
-    return tuple(dict.fromkeys(found))
+        chosen.append(_MODES[name])
+    return tuple(dict.fromkeys(chosen))
 
 
 def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: bool) -> bool:
@@ -141,7 +141,7 @@ def _go_on(context: typer.Context, estimates: list[Any], yes: bool, dry_run: boo
             console.print("  " + escape(found.notice), style="yellow", highlight=False)
     if dry_run:
         return False
-    if not any(found.spends for found in estimates) or yes or session(context).json or not sys.stdin.isatty():
+    if not any(estimate.spends for estimate in estimates) or yes or session(context).json or not sys.stdin.isatty():
         return True
     return typer.confirm("Go on?", err=True)
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from imarena.cli.questions import judging_options as asking
+from imarena.cli.questions import judging_options
 
 Orders = Annotated[
     str, typer.Option("--orders", help="both; single (left first); paper-compat (one order, by a fair coin).")
@@ -20,10 +20,10 @@ Until = Annotated[str, typer.Option("--until", help="Adaptive: intervals of 'pai
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the sampler and of the paper-compat coin.")]
 
 
-@asking.with_shared_options
+@judging_options.with_shared_options
 def command(
     context: typer.Context,
-    asked: asking.JudgingOptions,
+    asked: judging_options.JudgingOptions,
     orders: Orders = "both",
     sampler: SamplerOption = "full",
     width: Width = None,
@@ -44,4 +44,4 @@ def command(
             **asked.what,
         )
 
-    asking.run_judging(context, asked, plan, rounds=True)
+    judging_options.run_judging(context, asked, plan, rounds=True)

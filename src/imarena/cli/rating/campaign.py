@@ -76,12 +76,12 @@ def _more(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         fail(f"{path} cannot be read as JSON: {error}.")
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         fail(f"{path} does not hold a JSON object.")
-    return found
+    return settings
 
 
 @app.command("invite")
@@ -193,28 +193,33 @@ def _told(work: Any) -> dict[str, Any]:
     return {**{name: getattr(work, name) for name in PERSON}, **counts}
 
 
-def _work(one: dict[str, Any], least_look_s: float | None) -> str:
+def _work(rater: dict[str, Any], least_look_s: float | None) -> str:
     """What a rater did, and why they stand out."""
-    median = one["median_time_s"]
-    told = [f"{one['votes']:,} {'vote' if one['votes'] == 1 else 'votes'}", *([] if one["active"] else ["paused"])]
-    told += ["on a sheet"] if one["sheet"] else []
-    told += [f"median {median:.1f} s"] if median is not None else []
-    told += [f"same answer twice {one['repeats_same']} of {one['repeats_asked']}"] if one["repeats_asked"] else []
-    told += [f"known answers {one['gold_right']} of {one['gold_asked']}"] if one["gold_asked"] else []
+    median = rater["median_time_s"]
+    parts = [
+        f"{rater['votes']:,} {'vote' if rater['votes'] == 1 else 'votes'}",
+        *([] if rater["active"] else ["paused"]),
+    ]
+    parts += ["on a sheet"] if rater["sheet"] else []
+    parts += [f"median {median:.1f} s"] if median is not None else []
+    parts += (
+        [f"same answer twice {rater['repeats_same']} of {rater['repeats_asked']}"] if rater["repeats_asked"] else []
+    )
+    parts += [f"known answers {rater['gold_right']} of {rater['gold_asked']}"] if rater["gold_asked"] else []
     flags = [
-        f"no time to look ({one['hasty']:,} under {least_look_s:g} s; they count all the same)"
+        f"no time to look ({rater['hasty']:,} under {least_look_s:g} s; they count all the same)"
         if flag == "no_time_to_look" and least_look_s is not None
         else flag.replace("_", " ")
-        for flag in one["flags"]
+        for flag in rater["flags"]
     ]
-    return ", ".join(told) + (f"; stands out: {', '.join(flags)}" if flags else "")
+    return ", ".join(parts) + (f"; stands out: {', '.join(flags)}" if flags else "")
 
 
-def _person(one: dict[str, Any]) -> str:
+def _person(person: dict[str, Any]) -> str:
     """A rater by name and by what a crowd platform told of them; the id tells people of one name apart."""
-    told = ", ".join(f"{name} {value}" for name, value in one["params"].items())
-    known = " · ".join(text for text in (one["name"], told) if text)
-    return f"{known} ({one['rater_id']})" if known else str(one["rater_id"])
+    params = ", ".join(f"{name} {value}" for name, value in person["params"].items())
+    known = " · ".join(text for text in (person["name"], params) if text)
+    return f"{known} ({person['rater_id']})" if known else str(person["rater_id"])
 
 
 @app.command("export")

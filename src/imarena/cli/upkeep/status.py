@@ -27,10 +27,10 @@ def command(
     with open_workspace(session(context).workspace) as workspace:
         if items:
             files = list(item_files(workspace))
-            emit(context, {"files": [one.to_json() for one in files]}, lambda console: _show_files(console, files))
+            emit(context, {"files": [file.to_json() for file in files]}, lambda console: _show_files(console, files))
             return
-        found = workspace_status(workspace)
-    emit(context, found.to_json(), lambda console: _show(console, found))
+        summary = workspace_status(workspace)
+    emit(context, summary.to_json(), lambda console: _show(console, summary))
 
 
 def _show_files(console: Console, files: list[Any]) -> None:
@@ -39,39 +39,39 @@ def _show_files(console: Console, files: list[Any]) -> None:
         console.print("There are no items: `imarena import FORMAT PATH` brings them.")
         return
     head = columns(Column("file", wrap=True), "mode", Column("instruction", wrap=True))
-    rows = tuple((one.file, one.mode, " ".join(one.instruction.split())) for one in files)
+    rows = tuple((file.file, file.mode, " ".join(file.instruction.split())) for file in files)
     print_tables(console, [Table(head, rows)])
     console.print("`imarena export table DIR` writes items of one turn with their sources, `export native DIR` all.")
 
 
-def _show(console: Console, found: WorkspaceStatus) -> None:
-    where = f"{found.name}  {found.root}  ({found.database}, schema {found.schema})"
+def _show(console: Console, summary: WorkspaceStatus) -> None:
+    where = f"{summary.name}  {summary.root}  ({summary.database}, schema {summary.schema})"
     console.print(where, style="bold", markup=False, soft_wrap=True)
-    print_tables(console, _tables(found))
-    if found.words:
-        flagged, read = found.words["flagged"], found.words["read"]
-        told = f"{flagged:,} of {read:,} pictures read hold words that address a judge"
-        console.print(f"{told}: see `imarena health`" if flagged else told, style="yellow" if flagged else "")
-    for line in found.unfinished:
+    print_tables(console, _tables(summary))
+    if summary.words:
+        flagged, read = summary.words["flagged"], summary.words["read"]
+        message = f"{flagged:,} of {read:,} pictures read hold words that address a judge"
+        console.print(f"{message}: see `imarena health`" if flagged else message, style="yellow" if flagged else "")
+    for line in summary.unfinished:
         console.print(f"unfinished: {line}; run the same command again", style="yellow", markup=False)
-    for line in found.interrupted:
+    for line in summary.interrupted:
         console.print(f"running or interrupted: {line}; run the same command again to finish it", style="yellow")
 
 
-def _tables(found: WorkspaceStatus) -> list[Table]:
-    rows: list[tuple[Cell, ...]] = [(name, number, "") for name, number in found.totals.items() if number]
-    rows.append(("different images", found.images, f"{found.image_bytes / 1e6:,.1f} MB"))
+def _tables(summary: WorkspaceStatus) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [(name, number, "") for name, number in summary.totals.items() if number]
+    rows.append(("different images", summary.images, f"{summary.image_bytes / 1e6:,.1f} MB"))
     tables = [Table(columns("records", Column("count", ","), ""), tuple(rows))]
-    if found.items:
-        tables.append(_counts("items by data set", found.items))
-    if found.outputs:
-        tables.append(_outputs(found))
-    if found.judgments:
-        tables.append(_nested("judgments by judge", found.judgments))
-    if found.votes:
-        tables.append(_counts("votes by rater", found.votes))
-    if found.missing:
-        tables.append(_counts("not ok: retried when the same command runs again", found.missing))
+    if summary.items:
+        tables.append(_counts("items by data set", summary.items))
+    if summary.outputs:
+        tables.append(_outputs(summary))
+    if summary.judgments:
+        tables.append(_nested("judgments by judge", summary.judgments))
+    if summary.votes:
+        tables.append(_counts("votes by rater", summary.votes))
+    if summary.missing:
+        tables.append(_counts("not ok: retried when the same command runs again", summary.missing))
     return tables
 
 
@@ -83,12 +83,12 @@ def _counts(title: str, counts: dict[str, int]) -> Table:
     return Table(columns(title, Column("count", ",")), tuple(rows))
 
 
-def _outputs(found: WorkspaceStatus) -> Table:
+def _outputs(summary: WorkspaceStatus) -> Table:
     """What each editor was asked for and gave; coverage is over all items of its data sets, as on boards.
 
     Text comes last: it folds where a terminal is narrow.
     """
-    without = found.outputs_without_pixels
+    without = summary.outputs_without_pixels
     head = columns(
         Column("outputs by editor", wrap=True),
         Column("ok", ","),
@@ -99,12 +99,12 @@ def _outputs(found: WorkspaceStatus) -> Table:
         Column("without one", wrap=True),
     )
     rows: list[tuple[Cell, ...]] = []
-    for name, row in found.outputs.items():
+    for name, row in summary.outputs.items():
         made, asked = row.get("ok", 0), sum(row.values())
         failed = ", ".join(f"{number:,} {state}" for state, number in sorted(row.items()) if state != "ok")
         pixels = without.get(name, 0) if without else None
-        share = found.coverage.get(name, made / asked)
-        rows.append((name, made, asked, share, found.attempts[name], pixels, failed))
+        share = summary.coverage.get(name, made / asked)
+        rows.append((name, made, asked, share, summary.attempts[name], pixels, failed))
     return Table(head, tuple(rows))
 
 

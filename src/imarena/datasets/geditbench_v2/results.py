@@ -1,4 +1,4 @@
-"""Pair results as GEditBench v2's evaluation writes them: one JSON line a pair and dimension."""
+"""Pair results as GEditBench v2's evaluation writes them: one JSON line per pair and dimension."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -69,29 +69,29 @@ def read(path: Path, intake: Intake, options: Mapping[str, str]) -> Iterator[Imp
 
 def find_subsets(folder: Folder, wanted: str | None = None) -> list[Subset]:
     """The subsets below a folder (at most two levels down), by name."""
-    found: dict[str, Subset] = {}
+    subsets: dict[str, Subset] = {}
     if inside := _inside(folder.root, wanted):
         return inside
-    for place in (folder.root, *sorted(folder.root.glob("*")), *sorted(folder.root.glob("*/*"))):
-        if not place.is_dir() or not place.resolve().is_relative_to(folder.base):
+    for path in (folder.root, *sorted(folder.root.glob("*")), *sorted(folder.root.glob("*/*"))):
+        if not path.is_dir() or not path.resolve().is_relative_to(folder.base):
             continue
-        if place.parent.name in ("models", "pk_logs") or place.name in ("models", "pk_logs"):
+        if path.parent.name in ("models", "pk_logs") or path.name in ("models", "pk_logs"):
             continue
-        tables = sorted(place.glob("data-*.parquet"))
-        models, logs = place / "models", place / "pk_logs"
+        tables = sorted(path.glob("data-*.parquet"))
+        models, logs = path / "models", path / "pk_logs"
         if not (tables or models.is_dir() or logs.is_dir()):
             continue
-        name = wanted if wanted and place == folder.root else place.name
+        name = wanted if wanted and path == folder.root else path.name
         if wanted and name != wanted:
             continue
-        subset = found.setdefault(name, Subset(name))
+        subset = subsets.setdefault(name, Subset(name))
         subset.tables += tables
-        subset.strange += sorted(set(place.glob("*.parquet")) - set(tables))
+        subset.strange += sorted(set(path.glob("*.parquet")) - set(tables))
         if models.is_dir():
             subset.models.append(models)
         if logs.is_dir():
             subset.logs += [entry for entry in sorted(logs.iterdir()) if entry.is_dir()]
-    return [found[name] for name in sorted(found)]
+    return [subsets[name] for name in sorted(subsets)]
 
 
 def _inside(path: Path, wanted: str | None) -> list[Subset]:
@@ -172,15 +172,15 @@ def _read_models(root: Path, subset: str, folder: Folder, shelf: DatasetIndex, i
         if not experiment.is_dir():
             continue
         names = _model_names(experiment, folder)
-        for place in sorted(experiment.iterdir()):
-            if not place.is_dir():
+        for path in sorted(experiment.iterdir()):
+            if not path.is_dir():
                 continue
-            model = names.get(place.name, place.name)
+            model = names.get(path.name, path.name)
             if model in seen:
-                yield Skip(folder.name(place), "", f"the model '{model}' is in {seen[model]} already")
+                yield Skip(folder.name(path), "", f"the model '{model}' is in {seen[model]} already")
                 continue
             seen[model] = folder.name(experiment)
-            yield from _read_model(place, model, subset, folder, shelf, intake)
+            yield from _read_model(path, model, subset, folder, shelf, intake)
 
 
 def _model_names(experiment: Path, folder: Folder) -> dict[str, str]:

@@ -220,7 +220,7 @@ def _outcome(left: str, right: str, winner: Any) -> Outcome:
 
 
 def _calls(values: Mapping[str, Any]) -> tuple[LoggedCall, LoggedCall]:
-    found: list[LoggedCall] = []
+    calls: list[LoggedCall] = []
     for name in ("original_call", "swapped_call"):
         call = values.get(name)
         if not isinstance(call, dict):
@@ -229,8 +229,8 @@ def _calls(values: Mapping[str, Any]) -> tuple[LoggedCall, LoggedCall]:
         error = call.get("parse_error") or "no reply"
         if not _is_text(raw) or not _is_text(error):
             raise UserError(f"{name}: raw_response or parse_error is not a text")
-        found.append(LoggedCall(raw, error))
-    return found[0], found[1]
+        calls.append(LoggedCall(raw, error))
+    return calls[0], calls[1]
 
 
 def _is_name(value: Any) -> bool:
@@ -272,30 +272,30 @@ def _placeholders(battle: LoggedBattle, key: str, file: str, log: Log) -> Iterat
 
 
 def _audited(
-    battle: LoggedBattle, calls: tuple[LoggedCall, LoggedCall], place: _Place, log: Log
+    battle: LoggedBattle, calls: tuple[LoggedCall, LoggedCall], location: _Place, log: Log
 ) -> Iterator[Importable]:
     """Two judgments with their replies. The first call shows `model_a` first, the second one `model_b`."""
-    found: list[Importable] = []
-    said: list[Outcome | None] = []
+    records: list[Importable] = []
+    outcomes: list[Outcome | None] = []
     for call, order in zip(calls, (Order.LEFT_FIRST, Order.RIGHT_FIRST), strict=True):
-        facts = _facts(battle, place.key, place.file, log, order)
+        facts = _facts(battle, location.key, location.file, log, order)
         verdict, error = strict_preference(call.raw) if call.raw else (None, call.error)
         if verdict is not None and order is Order.RIGHT_FIRST:
             verdict = verdict.mirrored()
-        said.append(verdict)
+        outcomes.append(verdict)
         if call.raw:
             reply = Reply(created_at=log.stamp, work_id=facts["work_id"], raw=call.raw)
-            found.append(reply)
+            records.append(reply)
             facts.update(reply_id=reply.reply_id, parser_version=PARSER)
         if verdict is not None:
-            found.append(Judgment(**facts, preference=verdict))
+            records.append(Judgment(**facts, preference=verdict))
         else:
             status = Status.UNPARSABLE if call.raw else call_status(error)
-            found.append(Judgment(**facts, status=status, error=error))
-    if battle.outcome in (Outcome.LEFT, Outcome.RIGHT) and None not in said and battle.outcome not in said:
-        yield Skip(place.file, place.row, "final_winner contradicts both raw replies")
+            records.append(Judgment(**facts, status=status, error=error))
+    if battle.outcome in (Outcome.LEFT, Outcome.RIGHT) and None not in outcomes and battle.outcome not in outcomes:
+        yield Skip(location.file, location.row, "final_winner contradicts both raw replies")
     else:
-        yield from found
+        yield from records
 
 
 def _facts(battle: LoggedBattle, key: str, file: str, log: Log, order: Order) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def record_line(kind: str, record: Record) -> str:
 
 
 def parse_line(value: Mapping[str, Any]) -> Importable:
-    """The record on a line that `line_of` wrote. Raises `UserError` with the reason."""
+    """The record on a line that `record_line` wrote. Raises `UserError` with the reason."""
     if "record" not in value:
         raise UserError("the field record is missing")
     check_storable(value["record"])

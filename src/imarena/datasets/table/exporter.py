@@ -1,4 +1,4 @@
-"""Writing a data set as a plain folder: the same files that `table` reads, names escaped so that none leaves it.
+"""Write a data set as a plain folder, in the layout that `table` reads; names are escaped so that none leaves it.
 
 Single-turn items and their outputs keep their identity through export and import; so do the votes of this format.
 What does not fit (several turns, judgments, evidence, ...) is told and belongs into a native format.

@@ -1,4 +1,4 @@
-"""Where a small detector sees the thing that an edit names: a help to choose among what colour and salience offer.
+"""Locate the object that an edit names with a small detector, to choose among colour and saliency candidates.
 
 It knows 80 everyday kinds by the nouns of `vision/nouns.yaml`, and tells where such a thing is, not how far it reaches.
 """

@@ -63,10 +63,10 @@ class EndpointEditor:
     @property
     def traits(self) -> EditorTraits:
         """The price as the settings state it; its client has to be open."""
-        told = self.settings
+        settings = self.settings
         return EditorTraits(
-            usd_per_image=told.usd_per_image, price_as_of=told.price_as_of, price_from=told.price_from,
-            notice=told.notice, opening=self.opened,
+            usd_per_image=settings.usd_per_image, price_as_of=settings.price_as_of, price_from=settings.price_from,
+            notice=settings.notice, opening=self.opened,
         )  # fmt: skip
 
     @asynccontextmanager
@@ -81,13 +81,13 @@ class EndpointEditor:
         problem = self._too_much(request)
         if problem:
             return EditResult(Status.API_ERROR, error=problem, cost_usd=0.0, latency_s=0.0)
-        found = await self.ask(self.client, request)
-        result = await self._picture(found)
+        answer = await self.ask(self.client, request)
+        result = await self._picture(answer)
         return EditResult(
             result.status,
             result.image,
             result.error,
-            cost_usd=found.usage.cost_usd if found.usage.cost_usd is not None else self._cost(result.status),
+            cost_usd=answer.usage.cost_usd if answer.usage.cost_usd is not None else self._cost(result.status),
             latency_s=time.perf_counter() - started,
         )
 
@@ -117,20 +117,22 @@ class EndpointEditor:
             )
         return ""
 
-    async def _picture(self, found: ImageAnswer) -> EditResult:
-        if found.status is not Status.OK:
-            return EditResult(found.status, error=found.error)
-        number = len(found.images) + len(found.urls)
+    async def _picture(self, answer: ImageAnswer) -> EditResult:
+        if answer.status is not Status.OK:
+            return EditResult(answer.status, error=answer.error)
+        number = len(answer.images) + len(answer.urls)
         if number == 0:
-            said = " ".join(found.text.split())[:_SHOWN]
-            told = f"the model answered with words and no picture: {said!r}" if said else "the reply holds no picture"
-            return EditResult(Status.MISSING_OUTPUT, error=told)
+            text = " ".join(answer.text.split())[:_SHOWN]
+            message = (
+                f"the model answered with words and no picture: {text!r}" if text else "the reply holds no picture"
+            )
+            return EditResult(Status.MISSING_OUTPUT, error=message)
         if number > 1 and self.settings.take == "one":
-            told = f'{number} pictures came back and one was asked for; set take = "first" to use the first'
-            return EditResult(Status.UNPARSABLE, error=told)
-        if found.images:
-            return EditResult(Status.OK, found.images[0])
-        url = found.urls[0]
+            message = f'{number} pictures came back and one was asked for; set take = "first" to use the first'
+            return EditResult(Status.UNPARSABLE, error=message)
+        if answer.images:
+            return EditResult(Status.OK, answer.images[0])
+        url = answer.urls[0]
         inline = from_data_url(url) if url.startswith("data:") else None
         if inline is not None:
             return EditResult(Status.OK, inline)

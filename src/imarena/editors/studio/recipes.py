@@ -1,4 +1,4 @@
-"""The habits of the built-in editors: how each of them gets it right or wrong."""
+"""The habits of the built-in editors: how each one succeeds or fails."""
 
 import cv2
 import numpy as np

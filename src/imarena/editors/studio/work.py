@@ -1,4 +1,4 @@
-"""What a built-in editor works on: the pixels it was given, and the scene behind them."""
+"""The input of a built-in editor: the given pixels, and the scene they were rendered from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -106,12 +106,12 @@ def studio_request(
     the try before, is a source as good as the entry's.
     """
     try:
-        found = recognise_request(request.instruction, request.sources)
-        if found is None and drawn is not None and request.sources:
-            found = _drawn_before(request, salt, drawn)
+        recognised = recognise_request(request.instruction, request.sources)
+        if recognised is None and drawn is not None and request.sources:
+            recognised = _drawn_before(request, salt, drawn)
     except OSError:  # the source is not a picture
         return None
-    return None if found is None else _work(request, found, salt)
+    return None if recognised is None else _work(request, recognised, salt)
 
 
 def _work(request: EditRequest, found: RecognisedRequest, salt: str) -> StudioRequest | None:

@@ -1,4 +1,4 @@
-"""Was the asked change made? One rule a kind of edit, each with how far it can be trusted."""
+"""Check whether the requested change was made: one rule per kind of edit, each with its reliability."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""What `builtin` measures on one output: a handful of numbers that every later rule reads."""
+"""The measurements that `builtin` takes on one output, for all later rules."""
 
 from dataclasses import asdict, dataclass
 

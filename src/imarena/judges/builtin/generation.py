@@ -1,4 +1,4 @@
-"""Items without a source: what pixels alone can say about a generated picture, which is little."""
+"""Score items without a source image: pixels alone allow only a rough score of a generated image."""
 
 from imarena.core.records import JsonDict
 from imarena.judges.builtin.curves import mean, plateau, product, ramp

@@ -1,4 +1,4 @@
-"""The chat port on a real client: what turns a judge's question into a request to an endpoint or a local model."""
+"""The chat port on a real client: turns a judge's question into a request to an endpoint or a local model."""
 
 from imarena.clients import ChatBackend as Client
 from imarena.clients import ChatRequest, Endpoint, ImageParts, Message, Part

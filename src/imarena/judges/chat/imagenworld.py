@@ -86,7 +86,7 @@ class ExpectedObject:
 def make_lister(options: Mapping[str, JsonValue], chat: Chat | None) -> ChatJudge:
     """Asks for the objects that a result should show: ten at most, removed ones marked. No output is shown to it.
 
-    It has a judge's door; its verdict is ok without a score, and `objects_of` finds the list in its reasons.
+    It has a judge's door; its verdict is ok without a score, and `objects_from_reasons` finds the list in its reasons.
     """
     settings = read_judge_options(ListerSettings, options, "expected objects")
     return ChatJudge(

@@ -1,4 +1,4 @@
-"""Models that stand next to each other: how sure their order is, and how many battles would settle it."""
+"""Adjacent models on a board: how certain their order is, and how many battles would decide it."""
 
 import math
 from typing import Any

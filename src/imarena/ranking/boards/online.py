@@ -1,4 +1,4 @@
-"""Boards that move battle by battle: online Elo and CV-Arena's reliability-weighted Elo."""
+"""Boards updated battle by battle: online Elo and CV-Arena's reliability-weighted Elo."""
 
 from collections.abc import Callable
 

@@ -23,14 +23,14 @@ def to_latex(table: Table) -> str:
     """A `tabular`; title, notes and signature stand above it as comments, the signature also below in small type."""
     shown = table.filled
     places = range(len(shown.columns))
-    ranged = [any(isinstance(row[place], Range) for row in shown.rows) for place in places]
-    decimals = [_decimals(shown, place) for place in places]
-    shape = "".join("r@{ to }r" if ranged[place] else "r" if shown.numeric(place) else "l" for place in places)
-    head = [_head(shown, place, pair) for place, pair in zip(places, ranged, strict=True)]
+    ranged = [any(isinstance(row[column], Range) for row in shown.rows) for column in places]
+    decimals = [_decimals(shown, column) for column in places]
+    shape = "".join("r@{ to }r" if ranged[column] else "r" if shown.numeric(column) else "l" for column in places)
+    head = [_head(shown, column, pair) for column, pair in zip(places, ranged, strict=True)]
     lines = [PACKAGES, *(f"% {printable(line)}" for line in (shown.title, *shown.notes, shown.signature) if line)]
     lines += [rf"\begin{{tabular}}{{{shape}}}", r"\toprule", _row(head), r"\midrule"]
     for row in shown.rows:
-        lines.append(_row([_cell(shown, row, place, ranged[place], decimals[place]) for place in places]))
+        lines.append(_row([_cell(shown, row, column, ranged[column], decimals[column]) for column in places]))
     lines += [r"\bottomrule", r"\end{tabular}"]
     if shown.signature:
         lines.append(rf"\par\smallskip{{\footnotesize {breakable(shown.signature)}\par}}")
@@ -50,36 +50,36 @@ def latex_number(text: str) -> str:
     return escape_latex(text).replace("-", "$-$").replace("+", "$+$")
 
 
-def _head(table: Table, place: int, pair: bool) -> str:
-    title = escape_latex(table.columns[place].title)
+def _head(table: Table, column: int, pair: bool) -> str:
+    title = escape_latex(table.columns[column].title)
     if pair:
         return rf"\multicolumn{{2}}{{c}}{{{title}}}"
-    return rf"\multicolumn{{1}}{{c}}{{{title}}}" if table.numeric(place) else title
+    return rf"\multicolumn{{1}}{{c}}{{{title}}}" if table.numeric(column) else title
 
 
-def _cell(table: Table, row: tuple[Cell, ...], place: int, pair: bool, decimals: int) -> str:
-    cell, text = row[place], table.text(row, place)
+def _cell(table: Table, row: tuple[Cell, ...], column: int, pair: bool, decimals: int) -> str:
+    cell, text = row[column], table.text(row, column)
     if pair:
         if isinstance(cell, Range) and " to " in text:
-            spec = cell.spec or table.columns[place].spec
+            spec = cell.spec or table.columns[column].spec
             return " & ".join(latex_number(number_text(end, spec)) for end in (cell.low, cell.high))
         return rf"\multicolumn{{2}}{{c}}{{{escape_latex(text)}}}"
-    if not _is_number(cell) or text == table.columns[place].absent:
+    if not _is_number(cell) or text == table.columns[column].absent:
         return (
-            rf"\multicolumn{{1}}{{c}}{{{escape_latex(text)}}}" if text and table.numeric(place) else escape_latex(text)
+            rf"\multicolumn{{1}}{{c}}{{{escape_latex(text)}}}" if text and table.numeric(column) else escape_latex(text)
         )
     return latex_number(text) + _padding(text, decimals)
 
 
-def _decimals(table: Table, place: int) -> int:
-    found = (table.text(row, place) for row in table.rows if _is_number(row[place]))
-    return max((_places(text) for text in found), default=0)
+def _decimals(table: Table, column: int) -> int:
+    texts = (table.text(row, column) for row in table.rows if _is_number(row[column]))
+    return max((_places(text) for text in texts), default=0)
 
 
 def _places(text: str) -> int:
     """Digits after the point."""
-    found = re.fullmatch(r"-?[\d,]*\.(\d+)%?", text)
-    return len(found[1]) if found else 0
+    match = re.fullmatch(r"-?[\d,]*\.(\d+)%?", text)
+    return len(match[1]) if match else 0
 
 
 def _padding(text: str, decimals: int) -> str:

@@ -69,33 +69,33 @@ class Table:
     @property
     def filled(self) -> "Table":
         """The same table without columns in which nothing is shown. A table without rows keeps all columns."""
-        kept = [place for place in range(len(self.columns)) if not self.rows or not self._empty(place)]
+        kept = [column for column in range(len(self.columns)) if not self.rows or not self._empty(column)]
         return self if len(kept) == len(self.columns) else self.part(kept)
 
     def part(self, places: Sequence[int]) -> "Table":
         """Some columns of the table, in this order."""
-        columns = tuple(self.columns[place] for place in places)
-        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        columns = tuple(self.columns[column] for column in places)
+        rows = tuple(tuple(row[column] for column in places) for row in self.rows)
         return Table(columns, rows, self.title, self.notes, self.signature)
 
-    def numeric(self, place: int) -> bool:
+    def numeric(self, column: int) -> bool:
         """Whether the column holds numbers: these are aligned at the right."""
-        return self._numeric[place]
+        return self._numeric[column]
 
     @cached_property
     def _numeric(self) -> tuple[bool, ...]:
         return tuple(
-            any(not isinstance(row[place], str) and _known(row[place]) for row in self.rows)
-            for place in range(len(self.columns))
+            any(not isinstance(row[column], str) and _known(row[column]) for row in self.rows)
+            for column in range(len(self.columns))
         )
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
         """What each column is for a page's style: `number`, `text`, or `text name` for the one that names the rows."""
-        first = next((place for place, number in enumerate(self._numeric) if not number), None)
+        first = next((column for column, number in enumerate(self._numeric) if not number), None)
         return tuple(
-            "number" if number else "text name" if place == first else "text"
-            for place, number in enumerate(self._numeric)
+            "number" if number else "text name" if column == first else "text"
+            for column, number in enumerate(self._numeric)
         )
 
     def text(self, row: Sequence[Cell], place: int) -> str:
@@ -114,11 +114,11 @@ class Table:
 
     def texts(self) -> list[list[str]]:
         """All cells as text, before a renderer escapes them."""
-        return [[self.text(row, place) for place in range(len(self.columns))] for row in self.rows]
+        return [[self.text(row, column) for column in range(len(self.columns))] for row in self.rows]
 
-    def _empty(self, place: int) -> bool:
-        absent = self.columns[place].absent in ("", "–")
-        return absent and all(row[place] == "" or not _known(row[place]) for row in self.rows)
+    def _empty(self, column: int) -> bool:
+        absent = self.columns[column].absent in ("", "–")
+        return absent and all(row[column] == "" or not _known(row[column]) for row in self.rows)
 
 
 def number_text(value: float, spec: str) -> str:
@@ -141,9 +141,9 @@ def count_cell(value: float) -> Cell:
     return int(value) if float(value).is_integer() else Number(value, ",.2f")
 
 
-def columns(*given: str | Column) -> tuple[Column, ...]:
+def columns(*headings: str | Column) -> tuple[Column, ...]:
     """Columns by title, or as they are."""
-    return tuple(Column(one) if isinstance(one, str) else one for one in given)
+    return tuple(Column(heading) if isinstance(heading, str) else heading for heading in headings)
 
 
 def figure_columns(titles: Iterable[str], spec: str = ".4f", absent: str = "undefined") -> tuple[Column, ...]:

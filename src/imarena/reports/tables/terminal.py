@@ -45,31 +45,31 @@ def show_table(table: Table, console: "Console") -> None:
 
 def _parts(table: Table, cells: list[list[str]], width: int) -> list[list[int]]:
     """Columns by part; each part begins with the columns that name its rows."""
-    sizes = [_size(table, cells, place) for place in range(len(table.columns))]
+    sizes = [_size(table, cells, column) for column in range(len(table.columns))]
     kept = list(range(len(sizes)))
-    for place in sorted((p for p in kept if table.columns[p].drop), key=lambda p: table.columns[p].drop):
+    for column in sorted((p for p in kept if table.columns[p].drop), key=lambda p: table.columns[p].drop):
         if _together(sizes, kept) > width:
-            kept.remove(place)
-    least = [min(size, FOLDED) if table.columns[place].wrap else size for place, size in enumerate(sizes)]
+            kept.remove(column)
+    least = [min(size, FOLDED) if table.columns[column].wrap else size for column, size in enumerate(sizes)]
     if _together(least, kept) <= width:
         return [kept]
-    first = next((n for n, place in enumerate(kept) if table.numeric(place)), len(kept))
+    first = next((n for n, column in enumerate(kept) if table.numeric(column)), len(kept))
     names, rest = kept[:first], kept[first:]
-    room = width - sum(least[place] + GAP for place in names)
+    room = width - sum(least[column] + GAP for column in names)
     parts: list[list[int]] = [[]]
-    for place in rest:
+    for column in rest:
         taken = sum(least[other] + GAP for other in parts[-1])
-        if parts[-1] and taken + least[place] > room:
+        if parts[-1] and taken + least[column] > room:
             parts.append([])
-        parts[-1].append(place)
+        parts[-1].append(column)
     return [[*names, *part] for part in parts]
 
 
-def _size(table: Table, cells: list[list[str]], place: int) -> int:
+def _size(table: Table, cells: list[list[str]], column: int) -> int:
     from rich.cells import cell_len
 
-    return max(cell_len(text) for text in (printable(table.columns[place].title), *(row[place] for row in cells)))
+    return max(cell_len(text) for text in (printable(table.columns[column].title), *(row[column] for row in cells)))
 
 
 def _together(sizes: Sequence[int], kept: Sequence[int]) -> int:
-    return sum(sizes[place] + GAP for place in kept) - GAP
+    return sum(sizes[column] + GAP for column in kept) - GAP

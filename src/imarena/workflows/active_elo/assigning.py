@@ -214,12 +214,12 @@ class _Maker:
                 made.append(self._one(item, pair, rater, slot=slot, probability=min(chance, 1.0)))
         n = len(made) if self.request.raters else 0  # for whoever comes, repeats and gold are chosen when they come
         again = self.rng.permutation(n)[: round(n * self.request.repeats)]
-        made += [self._repeat(made[place]) for place in again]
+        made += [self._repeat(made[position]) for position in again]
         if self.request.policy != "gold":
             made += self._gold(round(n * self.request.gold))
         if not made:
             raise UserError("Every rater has seen every chosen battle.", hint="Name other raters with --raters.")
-        return [made[place] for place in self.rng.permutation(len(made))]
+        return [made[position] for position in self.rng.permutation(len(made))]
 
     def _rater(self, item: int, pair: int) -> str | None:
         """The rater with the least work who has not seen this battle; None: anyone; "": nobody is left."""
@@ -258,8 +258,8 @@ class _Maker:
     def _gold(self, wanted: int) -> list[Assignment]:
         known = sorted(_answers(self.arena))
         made = []
-        for place in self.rng.permutation(len(known))[:wanted]:
-            item, pair = known[place]
+        for position in self.rng.permutation(len(known))[:wanted]:
+            item, pair = known[position]
             rater = self._rater(item, pair)
             if rater != "":
                 made.append(self._one(item, pair, rater, purpose="gold"))
@@ -269,11 +269,11 @@ class _Maker:
 def _answers(arena: Arena) -> dict[tuple[int, int], float]:
     """Battles of the gold set on which all votes say the same: (item, pair) to the points of the pair's left model."""
     votes, askable = arena.votes, arena.pool.askable
-    said: dict[tuple[int, int], set[float]] = {}
+    points_by_battle: dict[tuple[int, int], set[float]] = {}
     for item, pair, points in zip(votes.item.tolist(), votes.pair.tolist(), votes.points.tolist(), strict=True):
         if arena.gold[item] and askable[item, pair]:
-            said.setdefault((item, pair), set()).add(points)
-    return {battle: next(iter(told)) for battle, told in said.items() if told in ({0.0}, {1.0})}
+            points_by_battle.setdefault((item, pair), set()).add(points)
+    return {battle: next(iter(told)) for battle, told in points_by_battle.items() if told in ({0.0}, {1.0})}
 
 
 def _known(arena: Arena) -> list[JsonValue]:
@@ -281,18 +281,29 @@ def _known(arena: Arena) -> list[JsonValue]:
     listed: list[JsonValue] = []
     for (item, pair), points in sorted(_answers(arena).items())[:200]:
         left, right = (arena.output_id(item, int(side[pair])) for side in (arena.pool.left, arena.pool.right))
-        told = KnownTask(
+        task = KnownTask(
             item_id=arena.unit[item][0], left_id=left, right_id=right, preference="left" if points else "right"
         )
-        listed.append(told.model_dump(mode="json"))
+        listed.append(task.model_dump(mode="json"))
     return listed
 
 
 def _offer(workspace: Workspace, made: list[Assignment], before: int) -> int:
     """Make assignments that are for whoever comes free to take in the web application, where both sides have pixels."""
-    shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side and one.rater_id is None})
+    shown = sorted(
+        {
+            side
+            for assignment in made
+            for side in (assignment.left_id, assignment.right_id)
+            if side and assignment.rater_id is None
+        }
+    )
     pixels = {row["id"] for row in workspace.store.rows(Output, id=shown) if row["image_sha256"]} if shown else set()
-    free = [one for one in made if one.rater_id is None and {one.left_id, one.right_id} <= pixels]
+    free = [
+        assignment
+        for assignment in made
+        if assignment.rater_id is None and {assignment.left_id, assignment.right_id} <= pixels
+    ]
     with writing(workspace.store.engine) as connection:
         leases.offer_tasks(connection, [(one, before + place) for place, one in enumerate(free)])
     return len(free)
@@ -319,14 +330,14 @@ def _with_answers(held: Campaign, known: list[JsonValue]) -> Campaign:
     """Answers of the gold set become known as votes on it come in; those that a campaign has are kept."""
     had = held.settings.get("gold")
     listed = had if isinstance(had, list) else []
-    new = [one for one in known if one not in listed]
+    new = [task for task in known if task not in listed]
     return held.model_copy(update={"settings": {**held.settings, "gold": [*listed, *new]}}) if new else held
 
 
 def _check_raters(workspace: Workspace, names: tuple[str, ...]) -> None:
     """Refuse tasks for somebody who left."""
-    found = [workspace.store.get(Rater, name) for name in names]
-    gone = [rater.rater_id for rater in found if rater is not None and not rater.active]
+    raters = [workspace.store.get(Rater, name) for name in names]
+    gone = [rater.rater_id for rater in raters if rater is not None and not rater.active]
     if gone:
         raise UserError(f"The rater '{gone[0]}' was withdrawn.", hint="Name others with --raters, or use another id.")
 

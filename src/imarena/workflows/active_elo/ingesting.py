@@ -43,7 +43,10 @@ def ingest(workspace: Workspace, path: Path) -> IngestReport:
     The same file may be read again: votes that are there already are left alone.
     """
     rows = list(_rows(path))
-    known = {one.assignment_id: one for one in _assignments(workspace, {row["assignment"] for _, row in rows})}
+    known = {
+        assignment.assignment_id: assignment
+        for assignment in _assignments(workspace, {row["assignment"] for _, row in rows})
+    }
     stored, shown = _stored(workspace, known), _shown(workspace, known)
     records: list[Record] = []
     refused: list[RefusedRow] = []
@@ -64,8 +67,11 @@ def ingest(workspace: Workspace, path: Path) -> IngestReport:
             reason = f"rater '{vote.rater_id}' voted {earlier} on this assignment already; a second vote does not count"
             refused.append(RefusedRow(number, row["assignment"], reason))
             continue
-        one = known[row["assignment"]]
-        if shown.setdefault((vote.rater_id, one.unit, one.purpose), one.assignment_id) != one.assignment_id:
+        assignment = known[row["assignment"]]
+        if (
+            shown.setdefault((vote.rater_id, assignment.unit, assignment.purpose), assignment.assignment_id)
+            != assignment.assignment_id
+        ):
             reason = f"rater '{vote.rater_id}' voted on this battle already; another vote on it is for somebody else"
             refused.append(RefusedRow(number, row["assignment"], reason))
             continue
@@ -81,7 +87,10 @@ def ingest(workspace: Workspace, path: Path) -> IngestReport:
 def count_unread_rows(workspace: Workspace, path: Path) -> int:
     """How many rows of a sheet have a winner that `ingest` would take and has not taken yet."""
     rows = [row for _, row in _rows(path) if row["winner"]]
-    known = {one.assignment_id: one for one in _assignments(workspace, {row["assignment"] for row in rows})}
+    known = {
+        assignment.assignment_id: assignment
+        for assignment in _assignments(workspace, {row["assignment"] for row in rows})
+    }
     stored = _stored(workspace, known)
     votes = [vote for row in rows if isinstance(vote := _vote(row, known), Vote)]
     return sum((vote.assignment_id or "", vote.rater_id) not in stored for vote in votes)
@@ -97,8 +106,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         names = reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
         for name in NEEDED:
             if names.count(name) != 1:
-                found = f"no column '{name}'" if name not in names else f"more than one column '{name}'"
-                raise UserError(f"{path}: {found}.", hint="Columns: assignment, rater, winner, time_spent_s.")
+                problem = f"no column '{name}'" if name not in names else f"more than one column '{name}'"
+                raise UserError(f"{path}: {problem}.", hint="Columns: assignment, rater, winner, time_spent_s.")
         for number, row in enumerate(reader, start=1):
             yield (
                 number,
@@ -132,13 +141,13 @@ def _assignments(workspace: Workspace, ids: set[str]) -> Iterator[Assignment]:
 
 
 def _stored(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str, str], Outcome]:
-    found: dict[tuple[str, str], Outcome] = {}
+    outcomes: dict[tuple[str, str], Outcome] = {}
     listed = sorted(known)
     for start in range(0, len(listed), 500):
         for vote in workspace.store.records(Vote, assignment_id=listed[start : start + 500]):
             if vote.assignment_id is not None and vote.preference is not None:
-                found[vote.assignment_id, vote.rater_id] = vote.preference
-    return found
+                outcomes[vote.assignment_id, vote.rater_id] = vote.preference
+    return outcomes
 
 
 def _shown(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str, str, str], str]:
@@ -146,14 +155,14 @@ def _shown(workspace: Workspace, known: dict[str, Assignment]) -> dict[tuple[str
 
     A repeat is another purpose: the rater is meant to see that battle twice.
     """
-    units = sorted({one.unit for one in known.values() if one.rater_id is None})
-    found: dict[tuple[str, str, str], str] = {}
+    units = sorted({assignment.unit for assignment in known.values() if assignment.rater_id is None})
+    shown: dict[tuple[str, str, str], str] = {}
     for start in range(0, len(units), 500):
         same = {row["id"]: row for row in workspace.store.rows(Assignment, unit=units[start : start + 500])}
         for vote in workspace.store.rows(Vote, assignment_id=sorted(same)) if same else ():
             row = same[vote["assignment_id"]]
-            found[vote["rater_id"], row["unit"], row["purpose"]] = row["id"]
-    return found
+            shown[vote["rater_id"], row["unit"], row["purpose"]] = row["id"]
+    return shown
 
 
 def _vote(row: dict[str, str], known: dict[str, Assignment]) -> Vote | str:

@@ -1,4 +1,4 @@
-"""What a board is asked to be about, and how it is made."""
+"""The query of a board: which battles it covers, and how it is computed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

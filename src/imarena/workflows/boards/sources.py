@@ -1,4 +1,4 @@
-"""What a signature says of where verdicts come from."""
+"""The judge data that a board's signature names as the source of its verdicts."""
 
 from imarena.storage import Form
 

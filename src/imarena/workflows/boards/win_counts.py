@@ -1,4 +1,4 @@
-"""Who won against whom how often."""
+"""Win counts by pair of models."""
 
 from dataclasses import dataclass
 

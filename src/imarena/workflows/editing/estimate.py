@@ -1,4 +1,4 @@
-"""What an edit run will take before it starts: edits, dollars, time, and what each figure rests on."""
+"""Estimate of an edit run: number of edits, dollars, time, and the basis of each figure."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One name, one way of making: outputs that were made with other options are not mixed under an editor's name."""
+"""One variant per editor name: outputs made with other options are not mixed under the same name."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""import: read a format, keep its pictures, append its records. Twice is the same as once."""
+"""import: read a format, store its images, append its records. Importing twice changes nothing."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What can be shown to a judge: outputs with pixels, one by one or in pairs."""
+"""Cases to show to a judge: outputs with pixels, one by one or in pairs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Answers that came on a sheet (`imarena route ingest`): who gave them, and what was known before."""
+"""Answers that were returned on a sheet (`imarena route ingest`): who gave them, and the known answers."""
 
 from collections.abc import Iterator
 

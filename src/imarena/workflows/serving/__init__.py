@@ -1,4 +1,4 @@
-"""What the web application shows, computes ahead and runs on."""
+"""The web application's server: what it shows, caches and prefetches."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""The server as a process of its own, beside work that goes on here: people vote while a judge is still at work."""
+"""Run the server as a separate process, so that people can vote while judging continues in this one."""
 
 import subprocess
 import sys

@@ -76,8 +76,8 @@ class BattleIndex:
 
     def pair_of(self, left: int, right: int) -> int | None:
         """The number of a pair; None where nobody compared these two, or nothing of it counts."""
-        found = np.flatnonzero((self.left == left) & (self.right == right))  # a millisecond for a million
-        return int(found[0]) if found.size else None
+        matches = np.flatnonzero((self.left == left) & (self.right == right))  # a millisecond for a million
+        return int(matches[0]) if matches.size else None
 
     def verdicts_of(self, pairs: IntArray) -> IntArray:
         """The rows of the verdicts of these pairs, one pair after the other."""
@@ -120,8 +120,8 @@ def _cast(view: View) -> tuple[VoteColumns, NDArray[np.bool_]]:
 
 def _digest(cast: VoteColumns, asking: NDArray[np.bool_]) -> str:
     arrays = (cast.seq, cast.left, cast.right, cast.preference, cast.dimension.of, cast.created_us, asking)
-    words = repr(cast.dimension.names).encode()
-    return sha256_hex(b"".join(array.tobytes() for array in arrays) + words)
+    encoded = repr(cast.dimension.names).encode()
+    return sha256_hex(b"".join(array.tobytes() for array in arrays) + encoded)
 
 
 def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: IntArray | None) -> BattleIndex:
@@ -129,23 +129,26 @@ def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: In
     entries, voted = view.entries, _digest(cast, asking)
     forms = view.forms.counting(pairwise=True)
     if pairs is None:
-        said = view.judgments(forms)
+        judgments = view.judgments(forms)
     else:
         rows = rows_on(entries, cast.left, cast.right, pairs)
         cast, asking = cast.where(rows), asking[rows]
-        said = judgments_on(view, forms, pairs)
-    said = said.where(said.ok & (said.preference != NONE))
-    left, right = np.concatenate([cast.left, said.left]), np.concatenate([cast.right, said.right])
+        judgments = judgments_on(view, forms, pairs)
+    judgments = judgments.where(judgments.ok & (judgments.preference != NONE))
+    left, right = np.concatenate([cast.left, judgments.left]), np.concatenate([cast.right, judgments.right])
     keys = pair_keys(entries, left, right)
-    preference = np.concatenate([cast.preference, said.preference])
-    named = np.concatenate([cast.seq, said.seq + _AFTER_VOTES])
+    preference = np.concatenate([cast.preference, judgments.preference])
+    named = np.concatenate([cast.seq, judgments.seq + _AFTER_VOTES])
     rows, start = _grouped(keys, named)
     first = rows[start[:-1]]
-    judges = tuple(dict.fromkeys(form.judge for form in said.forms))
-    judged = said.of_forms([judges.index(form.judge) for form in said.forms]).astype(np.int32)
-    about = tuple(dict.fromkeys(form.dimension for form in said.forms))
+    judges = tuple(dict.fromkeys(form.judge for form in judgments.forms))
+    judged = judgments.of_forms([judges.index(form.judge) for form in judgments.forms]).astype(np.int32)
+    about = tuple(dict.fromkeys(form.dimension for form in judgments.forms))
     dimension = joined_names(
-        [cast.dimension, Names(said.of_forms([about.index(f.dimension) for f in said.forms]).astype(np.int32), about)]
+        [
+            cast.dimension,
+            Names(judgments.of_forms([about.index(f.dimension) for f in judgments.forms]).astype(np.int32), about),
+        ]
     )
     return BattleIndex(
         left=(keys[first] >> 32).astype(np.int32),
@@ -155,9 +158,9 @@ def _indexed(view: View, cast: VoteColumns, asking: NDArray[np.bool_], pairs: In
         outcome=np.where(keys >> 32 != left, MIRRORED[preference], preference)[rows],
         judge=Names(np.concatenate([np.full(len(cast), -1, np.int32), judged])[rows], judges),
         dimension=Names(dimension.of[rows], dimension.names),
-        created_us=np.concatenate([cast.created_us, said.created_us])[rows],
-        asking=np.concatenate([asking, np.zeros(len(said), bool)])[rows],
-        forms=tuple(form.form_id for form in said.forms),
+        created_us=np.concatenate([cast.created_us, judgments.created_us])[rows],
+        asking=np.concatenate([asking, np.zeros(len(judgments), bool)])[rows],
+        forms=tuple(form.form_id for form in judgments.forms),
         outputs=entries.seq,
         voted=voted,
         seen=seen_by(view),
@@ -251,11 +254,11 @@ class BattleIds:
 
     def find(self, view: View, index: BattleIndex, identity: str) -> int | None:
         """The number of the pair in the index."""
-        found = self._look(view, index, identity)
-        if found is None and self._read is not index.left:
+        match = self._look(view, index, identity)
+        if match is None and self._read is not index.left:
             self.read(view, index)
-            found = self._look(view, index, identity)
-        return found
+            match = self._look(view, index, identity)
+        return match
 
     def _look(self, view: View, index: BattleIndex, identity: str) -> int | None:
         numbers, pairs = self._number, self._pair

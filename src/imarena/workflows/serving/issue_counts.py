@@ -1,4 +1,4 @@
-"""Where and what raters found wrong: boxes on a grid over the picture, things by name, segments and tags by editor."""
+"""Issues marked by raters: boxes on a grid over the image, objects by name, segments and tags by editor."""
 
 import json
 from collections import Counter

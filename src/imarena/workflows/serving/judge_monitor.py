@@ -1,4 +1,4 @@
-"""How judges behave, as far as stored judgments tell: failures, order, ties, agreement with people, cost."""
+"""Judge monitoring from stored judgments: failures, order, ties, agreement with people, cost."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What pages show, computed in the background: on a fresh server, and after a change while somebody looks.
+"""Compute page data in the background: on a fresh server, and after a change while somebody is using the pages.
 
 A request goes first: before a step, and between the parts of a long one, the warmer waits until no request is in hand.
 It rests four times as long as it worked. Nothing is computed twice: who asks for a column that is being read waits for

@@ -1,4 +1,4 @@
-"""Pictures of the tasks that come next, made before anybody asks for them.
+"""Prefetch the images of upcoming tasks before a rater asks for them.
 
 A picture that was shown before comes at once, one that was not takes some ten times as long; gold and repeated tasks
 show what was shown before. Who measures how long pictures take could tell them from the rest. Made ahead, all come at

@@ -1,4 +1,4 @@
-"""Pictures made by a process of its own that gives way to everybody: lowest priority, one picture at a time.
+"""Make previews in a separate process with the lowest priority, one image at a time.
 
 A thread of the server would not do: one that holds the interpreter's lock while others have the core keeps all raters
 waiting. The other process ends when its input does, so that it never outlives the server, however that ended.

@@ -1,4 +1,4 @@
-"""Watching runs: what is at work now, how far it is, what it cost and what failed, read from what it has written."""
+"""Monitor runs: progress, cost and failures, read from what each run has written."""
 
 import json
 import threading

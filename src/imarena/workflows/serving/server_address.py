@@ -1,4 +1,4 @@
-"""Where a running server can be reached: it leaves its address in the workspace, and takes it back when it stops."""
+"""The address of a running server: written into the workspace at start, removed at stop."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What a server computed from one view of a workspace. A new record makes a new sight; an old one stays valid."""
+"""What a server computed from one view of a workspace. A new record makes a new snapshot; an old one stays valid."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a fresh server does before it listens, so that the raters who come back all at once do not wait for it.
+"""Warm up a fresh server before it listens, so that returning raters do not wait.
 
 On PostgreSQL a new connection costs the server a process, and the first query of each kind the reading of its
 catalogue and a plan. All connections of the pool are opened and shown the queries of a vote once; SQLite needs none.

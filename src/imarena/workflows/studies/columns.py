@@ -43,30 +43,30 @@ def units(view: View) -> list[Unit]:
     return [
         (
             f"{entries.item_id[item]}:{turn}:{MODES[mode]}:{sample}",
-            editors[place] or f"(not named: {entries.id_of(place)})",
+            editors[position] or f"(not named: {entries.id_of(position)})",
             tasks[item] or "",
         )
-        for place, (item, turn, mode, sample) in enumerate(places)
+        for position, (item, turn, mode, sample) in enumerate(places)
     ]
 
 
 def ratings_from_store(workspace: Workspace) -> RatingColumns:
     """Every rating by a person that counts, with the overall by the rule of its data set."""
     view = View(workspace)
-    found, known = read_ratings(view), units(view)
-    about = [known[place] for place in found.output.tolist()]
+    ratings, known = read_ratings(view), units(view)
+    about = [known[position] for position in ratings.output.tolist()]
     return RatingColumns(
         unit=[unit for unit, _, _ in about],
-        rater=[str(rater) for rater in found.rater.list()],
-        value=found.value.tolist(),
+        rater=[str(rater) for rater in ratings.rater.list()],
+        value=ratings.value.tolist(),
         labels={
-            "criterion": [str(criterion) for criterion in found.criterion.list()],
+            "criterion": [str(criterion) for criterion in ratings.criterion.list()],
             "model": [model for _, model, _ in about],
             "task": [task for _, _, task in about],
         },
         source="the workspace",
-        scales={name: scale for name, scale in found.scales.items() if scale is not None},
-        rule=found.rule,
+        scales={name: scale for name, scale in ratings.scales.items() if scale is not None},
+        rule=ratings.rule,
     )
 
 
@@ -99,14 +99,15 @@ def scores_from_store(
     `status` shows them, or NAME@VERSION for the judgments of one version.
     """
     view = View(workspace)
-    found = _Scores()
+    scores = _Scores()
     for judge in chosen_judges(view, judges or ()):
         single = [form for form in judge.forms if not form.pairwise]
         for dimension in dict.fromkeys(form.dimension for form in single):
-            _add_scores(view, found, judge, [form for form in single if form.dimension == dimension], criteria)
+            _add_scores(view, scores, judge, [form for form in single if form.dimension == dimension], criteria)
     known = units(view)
     rows = [
-        (known[place], judge, about, sum(given) / len(given)) for (place, judge, about), given in found.given.items()
+        (known[position], judge, about, sum(values) / len(values))
+        for (position, judge, about), values in scores.given.items()
     ]
     labels = {"model": [unit[1] for unit, *_ in rows], "task": [unit[2] for unit, *_ in rows]}
     return ScoreColumns(
@@ -115,29 +116,31 @@ def scores_from_store(
         score=[score for *_, score in rows],
         labels={**labels, "criterion": [about for _, _, about, _ in rows]} if criteria else labels,
         source="the workspace's scores",
-        scales={name: scale for name, scale in found.scales.items() if scale is not None},
-        lower_is_better=frozenset(name for name, ways in found.directions.items() if ways == {False}),
+        scales={name: scale for name, scale in scores.scales.items() if scale is not None},
+        lower_is_better=frozenset(name for name, ways in scores.directions.items() if ways == {False}),
     )
 
 
-def _add_scores(view: View, found: _Scores, judge: ChosenJudge, forms: Sequence[Form], criteria: Sequence[str]) -> None:
+def _add_scores(
+    view: View, scores: _Scores, judge: ChosenJudge, forms: Sequence[Form], criteria: Sequence[str]
+) -> None:
     """Add the scores of forms about one dimension."""
-    given = first_scores(view.judgments(forms))
+    judgments = first_scores(view.judgments(forms))
     marked = frozenset(criteria)
-    bodies = _marks(view, given, marked) if marked or any(form.imported for form in forms) else {}
-    raw = given.raw_score
-    for row, of in enumerate(given.form.tolist()):
-        form = given.forms[of]
+    bodies = _marks(view, judgments, marked) if marked or any(form.imported for form in forms) else {}
+    raw = judgments.raw_score
+    for row, of in enumerate(judgments.form.tolist()):
+        form = judgments.forms[of]
         headline = judge.name if form.dimension == WHOLE else f"{judge.name}, {form.dimension}"
-        place, score = int(given.left[row]), float(raw[row])
-        marks, scale = bodies.get(int(given.seq[row]), ({}, None))
+        position, score = int(judgments.left[row]), float(raw[row])
+        marks, scale = bodies.get(int(judgments.seq[row]), ({}, None))
         if np.isfinite(score):
             for criterion in criteria or ("",):
                 own = HEADLINES.get(form.prompt_id, scale) if form.imported else _card_scale(form)
-                found.add((place, headline, criterion), score, form, own)
+                scores.add((position, headline, criterion), score, form, own)
         for criterion, mark in marks.items():
             own = scale if form.imported else _card_scale(form)
-            found.add((place, f"{judge.name}: {criterion}", criterion), mark, form, own)
+            scores.add((position, f"{judge.name}: {criterion}", criterion), mark, form, own)
 
 
 def _card_scale(form: Form) -> Range | None:
@@ -149,7 +152,7 @@ def _marks(
     view: View, given: JudgmentColumns, criteria: frozenset[str]
 ) -> dict[int, tuple[dict[str, float], Range | None]]:
     """Judgment (its `seq`) to its marks on these criteria, and the scale that the source states."""
-    found = {}
+    marks = {}
     for start in range(0, len(given), PAGE):
         query = select(judgments.c.seq, judgments.c.body).where(
             judgments.c.seq.in_(given.seq[start : start + PAGE].tolist())
@@ -161,10 +164,10 @@ def _marks(
             scores = content.get("scores") or {}
             ends = content.get("params", {}).get("scale")
             scale = (float(ends[0]), float(ends[1])) if isinstance(ends, list) and len(ends) == 2 else None
-            found[seq] = {name: float(scores[name]) for name in criteria & scores.keys()}, scale
-    return found
+            marks[seq] = {name: float(scores[name]) for name in criteria & scores.keys()}, scale
+    return marks
 
 
 def check_judges(workspace: Workspace, judges: Sequence[str]) -> list[str]:
     """The judges that are meant (NAME or NAME@VERSION), all without names; an unknown one raises."""
-    return [one.name for one in chosen_judges(View(workspace), judges)]
+    return [judge.name for judge in chosen_judges(View(workspace), judges)]

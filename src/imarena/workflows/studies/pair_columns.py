@@ -66,35 +66,35 @@ class PairVerdict:
 def votes_from_store(workspace: Workspace) -> VerdictColumns:
     """Every vote on two outputs that counts, whoever made them."""
     view = View(workspace)
-    found = people_battles(view)
-    return _people(view, found, [str(rater) for rater in found.rater.list()], "the workspace's votes")
+    battles = people_battles(view)
+    return _people(view, battles, [str(rater) for rater in battles.rater.list()], "the workspace's votes")
 
 
 def votes_from_ratings(workspace: Workspace, criterion: str = WHOLE) -> VerdictColumns:
     """People's mean ratings as votes on pairs, for a judge that compares where people only rated (`PAIR_RULE`)."""
     view = View(workspace)
-    found = rating_battles(view, NO_BATTLES, criterion)
-    return _people(view, found, ["people's mean rating"] * len(found), "pairs of the workspace's mean ratings")
+    battles = rating_battles(view, NO_BATTLES, criterion)
+    return _people(view, battles, ["people's mean rating"] * len(battles), "pairs of the workspace's mean ratings")
 
 
-def _people(view: View, found: BattleColumns, raters: list[str], source: str) -> VerdictColumns:
+def _people(view: View, battles: BattleColumns, raters: list[str], source: str) -> VerdictColumns:
     entries = view.entries
-    items = [entries.item_id[item] for item in entries.item[found.left].tolist()]
+    items = [entries.item_id[item] for item in entries.item[battles.left].tolist()]
     return VerdictColumns(
         items,
-        [entries.id_of(place) for place in found.left.tolist()],
-        [entries.id_of(place) for place in found.right.tolist()],
-        [PREFERENCES[code] for code in found.winner.tolist()],
+        [entries.id_of(position) for position in battles.left.tolist()],
+        [entries.id_of(position) for position in battles.right.tolist()],
+        [PREFERENCES[code] for code in battles.winner.tolist()],
         raters,
-        {**_labels(view, items), "dimension": [str(name) for name in found.dimension.list()]},
+        {**_labels(view, items), "dimension": [str(name) for name in battles.dimension.list()]},
         source,
     )
 
 
 def _labels(view: View, items: Sequence[str]) -> dict[str, list[str]]:
-    place = {name: number for number, name in enumerate(view.entries.item_id)}
+    item_position = {name: number for number, name in enumerate(view.entries.item_id)}
     known = {name: view.entries.labels[name].list() for name in LABELS}
-    return {name: [values[place[item]] or "" for item in items] for name, values in known.items()}
+    return {name: [values[item_position[item]] or "" for item in items] for name, values in known.items()}
 
 
 # ---------------------------------------------------------------- judges
@@ -111,7 +111,7 @@ def verdicts_from_store(
     """
     view = View(workspace)
     sides = zip(votes.item, votes.left, votes.right, strict=True)
-    voted = dict.fromkeys((item, min(one, other), max(one, other)) for item, one, other in sides)
+    voted = dict.fromkeys((item, min(first, second), max(first, second)) for item, first, second in sides)
     chosen = chosen_judges(view, judges) if judges else []
     lines = list(_answered(line for judge in chosen for line in _lines(view, judge, list(voted))))
     dimensions = {judge.name: judge.dimensions for judge in chosen}
@@ -187,8 +187,8 @@ def _lines(view: View, judge: ChosenJudge, voted: Sequence[tuple[str, str, str]]
 
 def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> Iterator[PairVerdict]:
     """Pairs that a judge was shown, sorted by the ids of the outputs: a figure must not depend on arrival."""
-    found = view.judgments(forms)
-    fought = combine_columns(found, np.zeros(len(found), np.int32), view.entries)
+    judgments = view.judgments(forms)
+    fought = combine_columns(judgments, np.zeros(len(judgments), np.int32), view.entries)
     gaps = _gaps(view, forms)
     rows = zip(
         fought.left.tolist(), fought.right.tolist(), fought.repeat.tolist(), fought.outcome.tolist(),
@@ -196,13 +196,13 @@ def _compared(view: View, judge: str, dimension: str, forms: Sequence[Form]) -> 
     )  # fmt: skip
     for left, right, repeat, outcome, problem, agreed in rows:
         sides = (view.entries.id_of(left), view.entries.id_of(right))
-        place = (judge, dimension, view.entries.item_id[view.entries.item[left]], *sides)
+        key = (judge, dimension, view.entries.item_id[view.entries.item[left]], *sides)
         if PROBLEMS[problem] != Status.OK.value:
-            yield PairVerdict(*place, None, reason=REASONS.get(PROBLEMS[problem], PROBLEMS[problem]))
+            yield PairVerdict(*key, None, reason=REASONS.get(PROBLEMS[problem], PROBLEMS[problem]))
             continue
-        given = gaps.get((*sides, repeat), [])
-        whole = len(given) >= (1 if agreed < 0 else 2)  # the gap is known in every order that was asked
-        yield PairVerdict(*place, PREFERENCES[outcome], sum(given) / len(given) if given and whole else None)
+        pair_gaps = gaps.get((*sides, repeat), [])
+        whole = len(pair_gaps) >= (1 if agreed < 0 else 2)  # the gap is known in every order that was asked
+        yield PairVerdict(*key, PREFERENCES[outcome], sum(pair_gaps) / len(pair_gaps) if pair_gaps and whole else None)
 
 
 def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], list[float]]:
@@ -215,40 +215,40 @@ def _gaps(view: View, forms: Sequence[Form]) -> Mapping[tuple[str, str, int], li
         table.c.status == Status.OK.value,
         or_(table.c.body.contains('"gap"'), table.c.body.contains('"left.')),
     )
-    found: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+    gaps: dict[tuple[str, str, int], list[float]] = defaultdict(list)
     if not forms:
-        return found
+        return gaps
     with reading(view.workspace.store.engine) as connection:
         columns = fetch_columns(connection, query.order_by(table.c.seq))
     for left, right, repeat, body in zip(*columns, strict=True):
         content = json.loads(body)
         gap = score_gap(content.get("scores") or {}, content.get("reasons") or {})
         if gap is not None:
-            found[left, right, repeat].append(gap)
-    return found
+            gaps[left, right, repeat].append(gap)
+    return gaps
 
 
 def _by_scores(
-    view: View, judge: str, dimension: str, found: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
+    view: View, judge: str, dimension: str, judgments: JudgmentColumns, voted: Sequence[tuple[str, str, str]]
 ) -> Iterator[PairVerdict]:
     """Verdicts by two scores of the same repeat, on the pairs that people voted on. Higher scores are better."""
-    given = first_scores(found)
-    columns = (given.left.tolist(), given.repeat.tolist(), given.score.tolist())
+    scored = first_scores(judgments)
+    columns = (scored.left.tolist(), scored.repeat.tolist(), scored.score.tolist())
     points = {(output, repeat): score for output, repeat, score in zip(*columns, strict=True) if not np.isnan(score)}
-    without = np.flatnonzero(~found.ok | np.isnan(found.score))
-    failed = {int(found.left[row]): STATUSES[found.status[row]] for row in without.tolist()}
+    without = np.flatnonzero(~judgments.ok | np.isnan(judgments.score))
+    failed = {int(judgments.left[row]): STATUSES[judgments.status[row]] for row in without.tolist()}
     if not points:
         return
     repeats = sorted({repeat for _, repeat in points})
     at = view.entries.place_of
     for item, left, right in voted:
-        place = (judge, dimension, item, left, right)
+        key = (judge, dimension, item, left, right)
         scores = [(points.get((at[left], repeat)), points.get((at[right], repeat))) for repeat in repeats]
-        both = [(one, other) for one, other in scores if one is not None and other is not None]
-        for one, other in both:
-            gap = round(one - other, 9)
+        both = [(first, second) for first, second in scores if first is not None and second is not None]
+        for first, second in both:
+            gap = round(first - second, 9)
             winner = Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT
-            yield PairVerdict(*place, winner.value, gap, direct=False)
+            yield PairVerdict(*key, winner.value, gap, direct=False)
         why = failed.get(at[left]) or failed.get(at[right])
         if not both and (why or any(score is not None for pair in scores for score in pair)):
-            yield PairVerdict(*place, None, reason=why or ONE_SCORE, direct=False)
+            yield PairVerdict(*key, None, reason=why or ONE_SCORE, direct=False)

@@ -1,4 +1,4 @@
-"""status: where a workspace stands, by stage, status and editor."""
+"""status: the contents of a workspace by stage, status and editor."""
 
 from collections import Counter
 from dataclasses import dataclass

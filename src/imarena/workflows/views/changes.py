@@ -1,4 +1,4 @@
-"""What judgments changed since something was computed: the pairs and questions that have to be looked at again."""
+"""What judgments changed since something was computed: the pairs and questions to read again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Words as small numbers: how columns of a view spell outcomes, orders, statuses and names."""
+"""Integer codes for text: how columns of a view represent outcomes, orders, statuses and names."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -33,13 +33,13 @@ def version_names(forms: Sequence[Form]) -> dict[Version, str]:
     kinds: dict[Version, set[tuple[str, bool]]] = {}
     for form in forms:
         kinds.setdefault(version_of(form), set()).add((form.dimension, form.pairwise))
-    names = {one: one[0] or "unversioned" for one in kinds}
+    names = {version: version[0] or "unversioned" for version in kinds}
     for more in (_with_prompt, _with_params):
         taken = dict(names)
-        for one, name in taken.items():
-            rivals = (other for other, called in taken.items() if other != one and called == name)
-            if any(kinds[one] & kinds[other] for other in rivals):
-                names[one] = more(one, name)
+        for version, name in taken.items():
+            rivals = (other for other, called in taken.items() if other != version and called == name)
+            if any(kinds[version] & kinds[other] for other in rivals):
+                names[version] = more(version, name)
     return names
 
 
@@ -53,23 +53,23 @@ def _with_params(version: Version, name: str) -> str:
 
 def chosen_judges(view: View, names: Sequence[str]) -> list[ChosenJudge]:
     """The judges that are meant, all without names. An unknown judge or version raises and says what there is."""
-    found = []
+    matches = []
     for name in names or view.forms.judges:
         plain, at, version = name.rpartition(AT)
         if at and name not in view.forms.judges:
-            found += [one for judge in judges_called(view, [plain]) for one in _of_version(view, judge, version)]
+            matches += [match for judge in judges_called(view, [plain]) for match in _of_version(view, judge, version)]
         else:
             called = [name] if name in view.forms.judges else judges_called(view, [name])
-            found += [ChosenJudge(judge, judge, tuple(view.forms.counting([judge]))) for judge in called]
-    return list({one.name: one for one in found}.values())
+            matches += [ChosenJudge(judge, judge, tuple(view.forms.counting([judge]))) for judge in called]
+    return list({match.name: match for match in matches}.values())
 
 
 def _of_version(view: View, judge: str, version: str) -> list[ChosenJudge]:
     """The versions of a judge that are called so: by their full name, or by the judge's or the prompt's version."""
     forms = view.forms.chosen([judge])
     names = version_names(forms)
-    exact = [one for one, name in names.items() if name == version]
-    fitting = exact or [one for one in names if version in (one[0], one[2])]
+    exact = [key for key, name in names.items() if name == version]
+    fitting = exact or [key for key in names if version in (key[0], key[2])]
     if not fitting:
         hint = suggestion(version, names.values(), f"It has: {', '.join(names.values())}.")
         raise UnknownName(f"Judge '{judge}' has no version '{version}'.", hint=hint)

@@ -1,4 +1,4 @@
-"""Noting that a command is at work, and how it ended; and being the only one at it."""
+"""Record that a command is running and how it ended, and lock out a second run of the same work."""
 
 import secrets
 from collections.abc import Callable, Iterator

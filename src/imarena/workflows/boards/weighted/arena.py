@@ -81,18 +81,18 @@ class Arena:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What a user should know about the scores."""
-        found = []
+        notices = []
         if self.earlier:
-            found.append(Notice(code="earlier_scores", values={"judge": self.judge, "scores": self.earlier}))
+            notices.append(Notice(code="earlier_scores", values={"judge": self.judge, "scores": self.earlier}))
         if self.compares:
-            found.append(Notice(code="scores_alone", values={"judge": self.judge}))
-        found.extend(self.not_ranked)
+            notices.append(Notice(code="scores_alone", values={"judge": self.judge}))
+        notices.extend(self.not_ranked)
         bare = [
             name for name, column in zip(self.pool.models, self.pool.scores.T, strict=True) if np.isnan(column).all()
         ]
         if bare:
-            found.append(Notice(code="models_without_scores", values={"judge": self.judge, "models": list(bare)}))
-        return tuple(found)
+            notices.append(Notice(code="models_without_scores", values={"judge": self.judge, "models": list(bare)}))
+        return tuple(notices)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ def read_arena(
     chosen = judge or _only_judge(workspace, about)
     columns = read_columns(workspace, chosen, mode, about)
     with reading(workspace.store.engine) as connection:
-        given = fetch_rows(
+        assigned = fetch_rows(
             connection,
             select(
                 assignments.c.id, assignments.c.left_id, assignments.c.right_id, assignments.c.rater_id,
@@ -156,7 +156,7 @@ def read_arena(
     names = cast.dimension.names
     usable = cast.in_force & (cast.reason != REASONS.index(Reason.RATER_EXCLUDED))
     about_it = cast.dimension.of == (names.index(dimension) if dimension in names else -2)
-    arena = _assemble(workspace, chosen, columns, given, cast.where(about_it & usable & (cast.preference != NONE)))
+    arena = _assemble(workspace, chosen, columns, assigned, cast.where(about_it & usable & (cast.preference != NONE)))
     return (
         replace(arena, votes=_rated(workspace, arena.pool, columns, dimension))
         if ratings and not len(arena.votes)
@@ -167,11 +167,11 @@ def read_arena(
 def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -> VoteTable:
     """Every two mean ratings of a criterion on one item as a vote; the higher one wins, equal ones are a tie."""
     view = View(workspace)
-    found = rating_pairs(view, criterion)
-    one, other = (columns.at(view.entries.seq[side]).astype(np.int64) for side in (found.left, found.right))
-    item, pair, turned = _battle(pool, one, other)
+    pairs = rating_pairs(view, criterion)
+    first, second = (columns.at(view.entries.seq[side]).astype(np.int64) for side in (pairs.left, pairs.right))
+    item, pair, turned = _battle(pool, first, second)
     kept = np.flatnonzero(pair >= 0)
-    points = POINTS[found.winner[kept]]
+    points = POINTS[pairs.winner[kept]]
     points = np.where(turned[kept], 1 - points, points)
     none = np.full(kept.size, np.nan)
     return VoteTable(item[kept], pair[kept], points, (MEAN_RATING,) * kept.size, ("vote",) * kept.size, none)
@@ -180,8 +180,8 @@ def _rated(workspace: Workspace, pool: Pool, columns: Columns, criterion: str) -
 def _only_judge(workspace: Workspace, dimension: str) -> str:
     from imarena.core.records import Judgment
 
-    found = workspace.store.count(Judgment, "judge", dimension=dimension, status="ok", right_id=None)
-    names = sorted(name for (name,) in found)
+    counts = workspace.store.count(Judgment, "judge", dimension=dimension, status="ok", right_id=None)
+    names = sorted(name for (name,) in counts)
     if len(names) != 1:
         raise UserError(
             f"{len(names)} judges gave scores here." if names else "No judge gave scores here.",
@@ -190,7 +190,7 @@ def _only_judge(workspace: Workspace, dimension: str) -> str:
     return str(names[0])
 
 
-def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[Any], cast: VoteColumns) -> Arena:
+def _assemble(workspace: Workspace, judge: str, columns: Columns, assigned: list[Any], cast: VoteColumns) -> Arena:
     shape = columns.scores.shape
     output = np.zeros(shape, columns.ids.dtype)
     output.ravel()[columns.places] = columns.ids
@@ -201,8 +201,8 @@ def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[An
     asked = np.zeros((shape[0], pairs), np.int16)
     _, task = np.unique(_families(columns.labels), return_inverse=True)
     pool = Pool(columns.scores, output != b"", task.astype(np.int64), asked, columns.models, picture)
-    found, seen = _votes(pool, columns, given, cast)
-    outside = int(cast.counts.sum()) - int((np.array(found.purpose, object) == "vote").sum())
+    votes, seen = _votes(pool, columns, assigned, cast)
+    outside = int(cast.counts.sum()) - int((np.array(votes.purpose, object) == "vote").sum())
     gold_items = gold_set(workspace)
     gold = np.array([name in gold_items for name in columns.item], bool)
     return Arena(
@@ -211,7 +211,7 @@ def _assemble(workspace: Workspace, judge: str, columns: Columns, given: list[An
         units,
         output,
         columns.labels,
-        found,
+        votes,
         gold,
         seen,
         columns.versions,
@@ -226,14 +226,14 @@ def _families(labels: Mapping[str, NDArray[np.str_]]) -> NDArray[np.str_]:
 
 
 def _votes(
-    pool: Pool, columns: Columns, given: list[Any], cast: VoteColumns
+    pool: Pool, columns: Columns, assigned: list[Any], cast: VoteColumns
 ) -> tuple[VoteTable, frozenset[tuple[str, int, int]]]:
-    item, pair, _ = _battle(pool, *(columns.where([row[side] for row in given]) for side in (1, 2)))
+    item, pair, _ = _battle(pool, *(columns.where([row[side] for row in assigned]) for side in (1, 2)))
     seen: set[tuple[str, int, int]] = set()
-    for row, at, of in zip(given, item.tolist(), pair.tolist(), strict=True):
+    for row, at, of in zip(assigned, item.tolist(), pair.tolist(), strict=True):
         if of >= 0 and row[3]:
             seen.add((row[3], at, of))
-    meant = (pair >= 0) & np.array([row[4] == "vote" for row in given], bool)
+    meant = (pair >= 0) & np.array([row[4] == "vote" for row in assigned], bool)
     np.add.at(pool.asked, (item[meant], pair[meant]), 1)
     item, pair, turned = _battle(pool, cast.left.astype(np.int64), cast.right.astype(np.int64))
     cast, item, pair, turned = cast.where(pair >= 0), item[pair >= 0], pair[pair >= 0], turned[pair >= 0]
@@ -248,7 +248,7 @@ def _votes(
 
 
 def _battle(
-    pool: Pool, one: NDArray[np.int64], other: NDArray[np.int64]
+    pool: Pool, first: NDArray[np.int64], second: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """(k,) item, pair (-1: none of this pool's) and whether the left side is the pair's right model.
 
@@ -257,9 +257,9 @@ def _battle(
     m = pool.n_models
     pair_of = np.full((m, m), -1, np.int64)
     pair_of[pool.left, pool.right] = pair_of[pool.right, pool.left] = np.arange(pool.left.size)
-    known = (one >= 0) & (other >= 0) & (one // m == other // m)
-    pair = np.where(known, pair_of[one % m, other % m], -1)
-    return one // m, pair, one % m > other % m
+    known = (first >= 0) & (second >= 0) & (first // m == second // m)
+    pair = np.where(known, pair_of[first % m, second % m], -1)
+    return first // m, pair, first % m > second % m
 
 
 def dimension_votes(workspace: Workspace, arena: Arena, dimension: str) -> VoteTable:
@@ -269,9 +269,9 @@ def dimension_votes(workspace: Workspace, arena: Arena, dimension: str) -> VoteT
 
 def gold_set(workspace: Workspace) -> frozenset[str]:
     """Ids of the items of the frozen gold set; empty where none was frozen."""
-    found: set[str] = set()
+    gold_items: set[str] = set()
     for campaign in workspace.store.records(Campaign, kind=GOLD):
         listed = campaign.settings.get("items")
         if isinstance(listed, list):
-            found.update(str(item) for item in listed)
-    return frozenset(found)
+            gold_items.update(str(item) for item in listed)
+    return frozenset(gold_items)

@@ -184,14 +184,14 @@ def _with_scores(columns: Columns, scored: list[tuple[Form, Scores]]) -> Columns
     """The columns with the (N, m) mean over repeats of a judge's scores; of one repeat the first score counts."""
     size = columns.scores.size
     output, repeat, seq, score = (np.concatenate(parts) for parts in zip(*(found for _, found in scored), strict=True))
-    place = columns.at(output).astype(np.int64)
-    rows = np.lexsort((seq, repeat, place))
-    rows = rows[place[rows] >= 0]
+    position = columns.at(output).astype(np.int64)
+    rows = np.lexsort((seq, repeat, position))
+    rows = rows[position[rows] >= 0]
     first = np.ones(rows.size, bool)
-    first[1:] = (place[rows[1:]] != place[rows[:-1]]) | (repeat[rows[1:]] != repeat[rows[:-1]])
+    first[1:] = (position[rows[1:]] != position[rows[:-1]]) | (repeat[rows[1:]] != repeat[rows[:-1]])
     rows = rows[first]
-    count = np.bincount(place[rows], minlength=size)
-    total = np.bincount(place[rows], score[rows], size)
+    count = np.bincount(position[rows], minlength=size)
+    total = np.bincount(position[rows], score[rows], size)
     means = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(columns.scores.shape)
     versions: Counter[str] = Counter()
     for form, found in scored:
