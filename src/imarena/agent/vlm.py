@@ -1,4 +1,4 @@
-"""A vision-language model as the planner: understanding and planning through the chat port.
+"""A vision-language model as the mind: understanding and planning through the chat port.
 
 A reply that cannot be used changes nothing: the rules' reading stands in for it, and the trace says so.
 """
@@ -31,8 +31,8 @@ LONGEST = 4000
 @cache
 def _prompt(name: str) -> dict[str, str]:
     text = files("imarena.agent").joinpath("prompts", f"{name}.yaml").read_text(encoding="utf-8")
-    prompt: dict[str, str] = yaml.safe_load(text)
-    return prompt
+    found: dict[str, str] = yaml.safe_load(text)
+    return found
 
 
 class ChatPlanner:
@@ -46,14 +46,14 @@ class ChatPlanner:
 
     def questions(self, instruction: str) -> tuple[str, str]:
         """The words of both questions about an instruction, as if the first changed nothing: to estimate by."""
-        questions = _understanding(instruction), _planning(Spec(instruction), 1)
-        return _prompt("understand")["system"] + questions[0], _prompt("plan")["system"] + questions[1]
+        told = _understanding(instruction), _planning(Spec(instruction), 1)
+        return _prompt("understand")["system"] + told[0], _prompt("plan")["system"] + told[1]
 
     async def understand(self, request: EditRequest) -> tuple[Spec, StageResult]:
         """Stage 1."""
         answer = await self._ask("understand", _understanding(request.instruction), request, UNDERSTAND)
-        reply, note = _read(answer)
-        instruction = _text(reply.get("instruction"))
+        found, note = _read(answer)
+        instruction = _text(found.get("instruction"))
         if not instruction:
             spec, _ = await self._rules.understand(request)
             return spec, StageResult(
@@ -65,14 +65,14 @@ class ChatPlanner:
     async def plan(self, request: EditRequest, spec: Spec, most: int) -> tuple[EditPlan, StageResult]:
         """Stage 2."""
         answer = await self._ask("plan", _planning(spec, most), request, PLAN)
-        reply, note = _read(answer)
-        steps = _texts(reply.get("steps"))
+        found, note = _read(answer)
+        steps = _texts(found.get("steps"))
         cost = answer.usage.cost_usd or 0.0
         if not steps:
             return EditPlan((spec.instruction,), most), StageResult(
                 cost, note or "the reply holds no steps; one step it is"
             )
-        said = reply.get("budget")
+        said = found.get("budget")
         budget = said if isinstance(said, int) and not isinstance(said, bool) else most
         chosen = limit_steps(steps, most)
         return EditPlan(chosen, max(len(chosen), min(budget, most))), StageResult(cost, note)
@@ -104,11 +104,11 @@ def _read(answer: ChatAnswer) -> tuple[dict[str, Any], str]:
         return {}, f"{answer.status.value}: {answer.error}; rules were used"
     for text in (answer.text, *re.findall(r"\{.*\}", answer.text, re.DOTALL)):
         try:
-            reply = json.loads(text)
+            found = json.loads(text)
         except (ValueError, RecursionError):
             continue
-        if isinstance(reply, dict):
-            return reply, ""
+        if isinstance(found, dict):
+            return found, ""
     return {}, "the reply is not JSON; rules were used"
 
 

@@ -84,8 +84,8 @@ class Alignment:
 
 def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | None = None) -> Alignment:
     """Every judge in `scores` against the people in `ratings`, per criterion and group and averaged over groups."""
-    chosen_options = options or AlignOptions()
-    chosen = _with_scales(scores, ratings, chosen_options)
+    given = options or AlignOptions()
+    chosen = _with_scales(scores, ratings, given)
     check_groups(scores.labels, chosen.by, scores.source)
     _known_judges(scores, chosen)
     keys = [name for name in KEYS if name in scores.labels and name in ratings.labels]
@@ -103,7 +103,7 @@ def align(scores: ScoreColumns, ratings: RatingColumns, options: AlignOptions | 
     ]
     coverage = list(_coverage(matches, people))
     # A group is one model at most where `model` is grouped by, and a pair needs two.
-    places = [column for column, name in enumerate(chosen.by) if name != "model"]
+    places = [place for place, name in enumerate(chosen.by) if name != "model"]
     pairs = list(pairs_document(matches, places, chosen)) if chosen.pairs or chosen.gaps else []
     return Alignment(
         _settings(scores, ratings, keys, chosen),
@@ -151,13 +151,13 @@ def _group(key: tuple[Any, ...], rows: list[Match], options: AlignOptions, limit
         "spearman": rho.value, "pearson": r.value, "kendall": tau.value,
         "kendall_accuracy": None if tau.value is None else (tau.value + 1) / 2,
         "bias": bias, "bias_scale": scale, "bias_reason": bias_reason or None,
-        "n": len(scored), "n_missing": len(rows) - len(scored),
-        "interval": _intervals(score, human, [row.unit for row in scored], rho, options),
+        "n": len(given), "n_missing": len(rows) - len(given),
+        "interval": _intervals(score, human, [row.unit for row in given], rho, options),
         "status": "undefined" if reasons else "ok",
         "reason": "; ".join(dict.fromkeys(reasons.values())) or None,
     }  # fmt: skip
     if options.leave_one_out:
-        document["leave_one_out"] = _folds(scored, options, ranges, scale)
+        document["leave_one_out"] = _folds(given, options, ranges, scale)
     return document
 
 
@@ -208,13 +208,13 @@ def _intervals(score: Any, human: Any, units: list[str], rho: Figure, options: A
     if rho.value is None or not options.rounds:
         return None
     groups = np.unique(np.array(units), return_inverse=True)[1].astype(np.int64)
-    intervals: dict[str, Interval] = {}
+    found: dict[str, Interval] = {}
     for name, ranked in (("spearman", True), ("pearson", False)):
         draws = resampled_correlations(score, human, groups, ranked=ranked, rounds=options.rounds, seed=options.seed)
-        intervals[name] = percentile_interval(draws, 0.95, what="units")
+        found[name] = percentile_interval(draws, 0.95, what="units")
     return {
         name: {"low": interval.low, "high": interval.high, "reason": interval.reason or None}
-        for name, interval in intervals.items()
+        for name, interval in found.items()
     }
 
 
@@ -239,17 +239,16 @@ def _folds(rows: list[Match], options: AlignOptions, ranges: Ranges, scale: str 
 def _averages(groups: Sequence[dict[str, Any]], options: AlignOptions) -> Iterable[dict[str, Any]]:
     for judge, criterion in dict.fromkeys((group["judge"], group["criterion"]) for group in groups):
         rows = [group for group in groups if (group["judge"], group["criterion"]) == (judge, criterion)]
-        averages = {
+        found = {
             name: average([row[name] for row in rows], recipe=options.average)
             for name in ("spearman", "pearson", "kendall")
         }
-        tau = averages["kendall"].value
+        tau = found["kendall"].value
         biases = [row["bias"] for row in rows if row["bias"] is not None]
-        reasons = dict.fromkeys(figure.reason for figure in averages.values() if figure.reason)
+        reasons = dict.fromkeys(figure.reason for figure in found.values() if figure.reason)
         line: dict[str, Any] = {
-            "judge": judge, "criterion": criterion, "recipe": options.average,
-            "recipe_words": averages["spearman"].method,
-            **{name: figure.value for name, figure in averages.items()},
+            "judge": judge, "criterion": criterion, "recipe": options.average, "recipe_words": found["spearman"].method,
+            **{name: figure.value for name, figure in found.items()},
             "kendall_accuracy": None if tau is None else (tau + 1) / 2,
             "bias": float(np.mean(biases)) if len(biases) == len(rows) else None,
             "n": sum(row["n"] for row in rows), "n_groups": len(rows),
@@ -269,13 +268,13 @@ def _coverage(matches: Sequence[Match], people: People) -> Iterable[dict[str, An
         rated[criterion] = rated.get(criterion, 0) + 1
     total = sum(rated.values())
     for judge, criterion in dict.fromkeys((match.judge, match.criterion) for match in matches):
-        scored = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
+        given = sum(m.score is not None for m in matches if (m.judge, m.criterion) == (judge, criterion))
         n = rated.get(criterion, total)
-        yield {"judge": judge, "criterion": criterion, "n_rated": n, "n_scored": scored, "n_unscored": n - scored}
+        yield {"judge": judge, "criterion": criterion, "n_rated": n, "n_scored": given, "n_unscored": n - given}
 
 
 def _observed(people: People) -> Range:
-    values = [value for ratings in people.values() for _, value in ratings]
+    values = [value for given in people.values() for _, value in given]
     return (min(values), max(values)) if values else (0.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Measures of a judge's reliability: consistency, accuracy, bias, tie laziness, drift, agreement, injection.
+"""How far a judge can be trusted: consistency, accuracy, bias, laziness, drift, agreement, injection.
 
 Pure functions on verdicts; None stands for 'no verdict' (whatever the status) and is counted, never filled in.
 """
@@ -34,14 +34,14 @@ _CODES = {outcome: float(code) for code, outcome in enumerate(Outcome)}
 
 def outcomes_from_scores(left: Sequence[float | None], right: Sequence[float | None]) -> list[Outcome | None]:
     """Pointwise scores reduced to left, right or tie by the sign of their difference (GenArena, A.3.1)."""
-    outcomes: list[Outcome | None] = []
-    for first, second in zip(left, right, strict=True):
-        if first is None or second is None:
-            outcomes.append(None)
+    found: list[Outcome | None] = []
+    for one, other in zip(left, right, strict=True):
+        if one is None or other is None:
+            found.append(None)
         else:
-            gap = round(first - second, 9)
-            outcomes.append(Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT)
-    return outcomes
+            gap = round(one - other, 9)
+            found.append(Outcome.TIE if gap == 0 else Outcome.LEFT if gap > 0 else Outcome.RIGHT)
+    return found
 
 
 # ---------------------------------------------------------------- consistency
@@ -101,7 +101,7 @@ def judge_agreement(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> Jud
 
 
 def _ratings(verdicts: Mapping[str, Mapping[Any, Outcome | None]]) -> tuple[Ratings, list[str]]:
-    rows = [(unit, judge, v) for judge, outcomes in verdicts.items() for unit, v in outcomes.items()]
+    rows = [(unit, judge, v) for judge, found in verdicts.items() for unit, v in found.items()]
     values = [math.nan if verdict is None else _CODES[verdict] for _, _, verdict in rows]
     ratings, _, judges = from_columns([row[0] for row in rows], [row[1] for row in rows], values, scale="label")
     return ratings, judges
@@ -115,7 +115,7 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
 
     Pairs without a verdict are left out, or wrong where `missing_is_wrong` says so; the method names it.
     """
-    missing_rule = "counted as wrong" if missing_is_wrong else "left out"
+    told = "counted as wrong" if missing_is_wrong else "left out"
     decided = [
         (people, machine)
         for people, machine in zip(human, judge, strict=True)
@@ -130,11 +130,11 @@ def same_side_rate(human: Verdicts, judge: Verdicts, *, missing_is_wrong: bool =
 def accuracy_by_group(human: Verdicts, judge: Verdicts, groups: Sequence[str]) -> dict[str, Figure]:
     """`decisive_accuracy` by track, judge size or any other label of a pair, and ``overall`` over all pairs."""
     rows = list(zip(human, judge, groups, strict=True))
-    figures = {
+    found = {
         group: same_side_rate([h for h, _, g in rows if g == group], [j for _, j, g in rows if g == group])
         for group in sorted(set(groups))
     }
-    return {**figures, "overall": same_side_rate(human, judge)}
+    return {**found, "overall": same_side_rate(human, judge)}
 
 
 @dataclass(frozen=True)
@@ -152,21 +152,21 @@ class TieLaziness:
 
 def tie_laziness(human: Verdicts, judge: Verdicts) -> TieLaziness:
     """Confusion of people's outcomes with the judge's, and how often it ties where people see a winner."""
-    both = [(h, j) for h, j in zip(human, judge, strict=True) if h is not None and j is not None]
-    counts = {h.value: sum(people is h for people, _ in both) for h in Outcome}
+    given = [(h, j) for h, j in zip(human, judge, strict=True) if h is not None and j is not None]
+    counts = {h.value: sum(people is h for people, _ in given) for h in Outcome}
     rows = {
-        h.value: {j.value: sum(pair == (h, j) for pair in both) / counts[h.value] for j in Outcome}
+        h.value: {j.value: sum(pair == (h, j) for pair in given) / counts[h.value] for j in Outcome}
         for h in Outcome
         if counts[h.value]
     }
-    decided = [machine for people, machine in both if people in DECISIVE]
+    decided = [machine for people, machine in given if people in DECISIVE]
     ties = sum(machine not in DECISIVE for machine in decided)
     return TieLaziness(
         rows,
         {name: count for name, count in counts.items() if count},
         proportion_figure("false_ties", ties, len(decided), "ties where people decide"),
         same_side_rate(human, judge),
-        len(human) - len(both),
+        len(human) - len(given),
     )
 
 
@@ -211,11 +211,9 @@ class PositionBias:
 def position_bias(left_first: Verdicts, right_first: Verdicts) -> PositionBias:
     """From both orders of the same pairs, verdicts as seen from the recorded sides."""
     pairs = list(zip(left_first, right_first, strict=True))
-    chose_first = sum(first is Outcome.LEFT for first, _ in pairs) + sum(second is Outcome.RIGHT for _, second in pairs)
-    chose_second = sum(first is Outcome.RIGHT for first, _ in pairs) + sum(
-        second is Outcome.LEFT for _, second in pairs
-    )
-    whole = [(first, second) for first, second in pairs if first is not None and second is not None]
+    chose_first = sum(one is Outcome.LEFT for one, _ in pairs) + sum(two is Outcome.RIGHT for _, two in pairs)
+    chose_second = sum(one is Outcome.RIGHT for one, _ in pairs) + sum(two is Outcome.LEFT for _, two in pairs)
+    whole = [(one, two) for one, two in pairs if one is not None and two is not None]
     first_twice = sum(pair == (Outcome.LEFT, Outcome.RIGHT) for pair in whole)
     second_twice = sum(pair == (Outcome.RIGHT, Outcome.LEFT) for pair in whole)
     return PositionBias(
@@ -242,15 +240,15 @@ class DimensionMean:
 
 def dimension_means(scores: Mapping[str, Sequence[Mapping[str, float]]]) -> dict[str, dict[str, DimensionMean]]:
     """Model, then dimension, to the mean of its ok judgments (CV-Arena, table 6)."""
-    means: dict[str, dict[str, DimensionMean]] = {}
+    found: dict[str, dict[str, DimensionMean]] = {}
     for model, rows in scores.items():
         names = sorted({name for row in rows for name in row})
-        means[model] = {}
+        found[model] = {}
         for name in names:
             values = [row[name] for row in rows if name in row]
             error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
-            means[model][name] = DimensionMean(fmean(values), error, len(values))
-    return means
+            found[model][name] = DimensionMean(fmean(values), error, len(values))
+    return found
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,8 @@ def disk_full() -> JSONResponse:
         "The arena's disk is full: nothing more can be stored just now.",
         "Nothing that was stored before is lost. Please tell the lead of the arena: room has to be made on the server.",
     )
-    response.headers["retry-after"] = str(RETRY_FULL_S)
-    return response
+    told.headers["retry-after"] = str(RETRY_FULL_S)
+    return told
 
 
 def database_error(error: Exception) -> JSONResponse:
@@ -105,12 +105,12 @@ _SHORT = {
 }
 
 
-def _told(error: Any) -> str:
+def _told(found: Any) -> str:
     """What is wrong with one part of a request, in words; never what was sent, so that nothing hostile comes back."""
-    where = ".".join(str(part) for part in error["loc"][1:4] if isinstance(part, (str, int))) or "it"
-    short = _SHORT.get(error["type"])
-    message = str(error["msg"]).removeprefix("Value error, ")
-    rest = message[message.find(" should ") + 1 :] if " should " in message else message[:1].lower() + message[1:]
+    where = ".".join(str(part) for part in found["loc"][1:4] if isinstance(part, (str, int))) or "it"
+    short = _SHORT.get(found["type"])
+    said = str(found["msg"]).removeprefix("Value error, ")
+    rest = said[said.find(" should ") + 1 :] if " should " in said else said[:1].lower() + said[1:]
     return f"{where[:80]} {short or rest}"
 
 
@@ -128,8 +128,8 @@ def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 def _http(_: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    texts = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
-    code, message = texts.get(status, ("refused", "The request was refused."))
+    told = {404: ("not_found", "There is nothing here."), 405: ("method", "This address has no such method.")}
+    code, message = told.get(status, ("refused", "The request was refused."))
     headers = error.headers if isinstance(error, HTTPException) else None
     response = problem_response(status, code, message)
     response.headers.update(headers or {})

@@ -3,7 +3,7 @@
 import json
 
 from imarena.core.records import JsonDict, Output
-from imarena.web import responses
+from imarena.web import responses as showing
 from imarena.web.arena import ServedWorkspace
 from imarena.web.wire_look import (
     BoardThen,
@@ -34,9 +34,7 @@ _LONGEST = 4000
 
 def past_board(past: PastBoard) -> BoardThen:
     """A board as it stood at a moment."""
-    ratings = [
-        RatingThen(model=standing.model, rating=standing.rating, rank=standing.rank) for standing in past.ranking.models
-    ]
+    ratings = [RatingThen(model=one.model, rating=one.rating, rank=one.rank) for one in past.ranking.models]
     return BoardThen(moment=past.moment, n_battles=past.n_battles, ratings=ratings)
 
 
@@ -71,25 +69,25 @@ def judge_health_out(found: JudgeBehaviour, *, costs: bool) -> JudgeHealthOut:
     )
 
 
-def judgment(shown: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
+def judgment(said: ShownJudgment, *, mirrored: bool) -> JudgmentOut:
     """A judge's verdict with its raw reply."""
-    record = shown.judgment
-    preference = record.preference
+    told = said.judgment
+    preference = told.preference
     if preference is not None and mirrored:
         preference = preference.mirrored()
     return JudgmentOut(
-        judge=record.judge,
-        dimension=record.dimension,
-        order=record.order.value if record.order is not None else None,
-        status=record.status.value,
+        judge=told.judge,
+        dimension=told.dimension,
+        order=told.order.value if told.order is not None else None,
+        status=told.status.value,
         preference=preference.value if preference is not None else None,
-        score=record.score,
-        scores=record.scores,
-        reply=without_keys(shown.reply) if shown.reply is not None else None,
-        error=without_keys(record.error),
-        created_at=record.created_at.isoformat(),
-        counts=not shown.reason,
-        reason=shown.reason,
+        score=told.score,
+        scores=told.scores,
+        reply=without_keys(said.reply) if said.reply is not None else None,
+        error=without_keys(told.error),
+        created_at=told.created_at.isoformat(),
+        counts=not said.reason,
+        reason=said.reason,
     )
 
 
@@ -99,10 +97,10 @@ def heat_map(found: IssueHeatMap, editor: str | None) -> HeatMap:
         editor=editor,
         rows=GRID,
         columns=GRID,
-        boxes=heat.boxes,
-        cells=heat.cells.tolist(),
-        labels=dict(heat.labels.most_common(100)),
-        editors=editor_issues(heat),
+        boxes=found.boxes,
+        cells=found.cells.tolist(),
+        labels=dict(found.labels.most_common(100)),
+        editors=editor_issues(found),
     )
 
 
@@ -111,7 +109,7 @@ def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
     return [
         EditorIssues(
             editor=name,
-            ratings=heat.rated[name],
+            ratings=found.rated[name],
             objects=counts["object"],
             segments=counts["segment"],
             boxes=counts["box"],
@@ -119,14 +117,14 @@ def editor_issues(found: IssueHeatMap) -> list[EditorIssues]:
             returned_input=counts["returned_input"],
             other=counts["other"],
         )
-        for name, counts in heat.by_editor.items()
+        for name, counts in found.by_editor.items()
     ]
 
 
 def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool) -> OutputOut:
     """What an editor made; `words`: with what raters wrote."""
     votes = shown.votes.get(made.output_id, [])
-    issues = [responses.issue(issue) for vote in votes for issue in vote.issues]
+    issues = [showing.issue(issue) for vote in votes for issue in vote.issues]
     trace = shown.traces.get(made.output_id)
     steps = trace.steps if trace is not None else ()
     return OutputOut(
@@ -136,7 +134,7 @@ def output(arena: ServedWorkspace, made: Output, shown: ItemView, *, words: bool
         mode=made.mode.value,
         sample=made.sample,
         status=made.status.value,
-        picture=responses.output_picture(arena, made),
+        picture=showing.output_picture(arena, made),
         scores=shown.scores.get(made.output_id, {}),
         ratings=shown.ratings.get(made.output_id, {}),
         issues=issues if words else [_wordless(issue) for issue in issues],
@@ -167,7 +165,7 @@ def _step(arena: ServedWorkspace, output_id: str, number: int, step: JsonDict) -
 
 
 def _text(value: object) -> str:
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
         value = " · ".join(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return without_keys(text)[:_LONGEST]
+    told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return without_keys(told)[:_LONGEST]

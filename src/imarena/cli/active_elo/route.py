@@ -50,12 +50,12 @@ def calibrate(
 ) -> None:
     """How far a judge agrees with people, by score gap; stored with its data."""
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import planning
+    from imarena.workflows.active_elo import planning as routing
     from imarena.workflows.boards import CalibrationOptions
 
     fit = CalibrationOptions(_method(method), ridge, _edges(edges), read_range(score_range), rounds, seed)
     with open_workspace(session(context).workspace) as workspace:
-        document = planning.calibrate(workspace, judge, fit)
+        document = routing.calibrate(workspace, judge, fit)
     if plot is not None:
         from imarena.reports import save_reliability
 
@@ -105,9 +105,9 @@ def plan(
     """How many votes, from whom, at what cost, to reach which interval."""
     from imarena.routing import Gates
     from imarena.storage import open_workspace
-    from imarena.workflows.active_elo import planning
+    from imarena.workflows.active_elo import planning as routing
 
-    wish = planning.PlanTarget(target, level, top, confidence, cost_vote, raters)
+    wish = routing.PlanTarget(target, level, top, confidence, cost_vote, raters)
     gates = None if tau is None and delta is None else Gates(tau, delta)
     with open_workspace(session(context).workspace) as workspace:
         found = routing.plan(workspace, judge, wish, gates, deferral)

@@ -82,7 +82,7 @@ def command(
     if source is not None:
         chosen = {"--source": voters != "auto", "--judge": judge is not None, "--dimension": dimension is not None}
         refuse_with_table(chosen)
-    if source is not None and against is not None and from_tables.is_board(source):
+    if source is not None and against is not None and work.is_board(source):
         _compare_only(context, source, against, _pairs(names, "--names"))
         return
     options = Options(
@@ -94,12 +94,12 @@ def command(
         level=level,
         position=position,
         dimension_weight="balanced" if balanced else "count",
-        anchors=from_tables.load_outside_board(anchors)[0] if anchors else {},
+        anchors=work.load_outside_board(anchors)[0] if anchors else {},
     )
     options = with_settings(options, settings, reliability)
     reading: dict[str, Any] = {"both_bad": both_bad, "missing": missing, "covariates": tuple(covariate or ())}
     if resume is not None:
-        reading["resume"] = from_tables.load_ranking(resume)
+        reading["resume"] = work.load_ranking(resume)
     if source is None:
         from imarena.workflows.boards import rank_workspace
 
@@ -107,7 +107,7 @@ def command(
             session(context).workspace, options, source=voters, judge=judge, dimension=dimension, by=by, **reading
         )
     else:
-        boards = from_tables.rank_file(
+        boards = work.rank_file(
             source,
             options,
             columns=_pairs(columns, "--columns"),
@@ -172,8 +172,8 @@ def _compare_only(context: typer.Context, source: Path, against: Path, names: di
     from imarena.ranking import from_tables as work
     from imarena.reports import comparison_table
 
-    ours, date = from_tables.load_outside_board(source)
-    compared = from_tables.compare_boards(ours, against, names)
+    ours, date = work.load_outside_board(source)
+    compared = work.compare_boards(ours, against, names)
     document = {"board": source.name, "date": date, "against": compared}
     emit(context, document, lambda console: print_tables(console, [comparison_table(compared)]))
 

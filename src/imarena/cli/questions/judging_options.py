@@ -153,7 +153,7 @@ def run_judging(
                 reports = ask_jobs(workspace, jobs, watch=watch)
     document = {
         "dry_run": asked.dry_run,
-        "estimates": [estimate.to_json() for estimate in estimates],
+        "estimates": [found.to_json() for found in estimates],
         "reports": [report.to_json() for report in reports],
     }
     if rounds:
@@ -180,28 +180,23 @@ def list_judges(context: typer.Context) -> None:
 def confirm_estimate(context: typer.Context, chosen: ChosenOptions, estimates: list[Any]) -> bool:
     """Print the estimate on stderr and, where money may be spent, ask. False: not now."""
     console = stderr()
-    for estimate in estimates:
-        show_estimate(console, estimate)
+    for found in estimates:
+        show_estimate(console, found)
     if chosen.dry_run:
         return False
-    if (
-        not any(estimate.spends for estimate in estimates)
-        or chosen.yes
-        or session(context).json
-        or not sys.stdin.isatty()
-    ):
+    if not any(found.spends for found in estimates) or chosen.yes or session(context).json or not sys.stdin.isatty():
         return True
     return typer.confirm("Go on?", err=True)
 
 
-def show_estimate(console: Console, estimate: Any) -> None:
+def show_estimate(console: Console, found: Any) -> None:
     """One judge's plan in a few lines."""
-    most = "at most " if estimate.at_most else ""
-    asked = counted(estimate.new, "question")
-    console.print(f"[bold]{escape(estimate.judge)}[/]: {most}{asked} to ask, {estimate.done_before:,} done before")
-    for reason, number in estimate.unfit.items():
+    most = "at most " if found.at_most else ""
+    asked = counted(found.new, "question")
+    console.print(f"[bold]{escape(found.judge)}[/]: {most}{asked} to ask, {found.done_before:,} done before")
+    for reason, number in found.unfit.items():
         console.print(f"  [yellow]{number:,} left out:[/] {escape(reason)}")
-    if not estimate.new:
+    if not found.new:
         return
     parts = []
     if found.input_tokens is not None:
@@ -249,9 +244,9 @@ def progress_display() -> Iterator[Callable[[Any, int, int], None]]:
             failed = done - report.judgments["ok"]
             rate = done / max(time.monotonic() - started, 1e-6)
             cost = f", {report.cost_usd:.4f} USD" if report.cost_usd else ""
-            message = f"{rate:.1f}/s{cost}" + (f", {failed} failed" if failed else "")
-            bars.update(tasks[id(report)], completed=done, total=total, told=message)
-            line(f"{report.judge}: {done:,} of {total:,}, {message}")
+            told = f"{rate:.1f}/s{cost}" + (f", {failed} failed" if failed else "")
+            bars.update(tasks[id(report)], completed=done, total=total, told=told)
+            line(f"{report.judge}: {done:,} of {total:,}, {told}")
 
         yield watch
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from imarena.cli.console import session
-from imarena.cli.questions import judging_options
+from imarena.cli.questions import judging_options as asking
 
 if TYPE_CHECKING:
     from imarena.workflows.questions import ListedObjects
@@ -18,17 +18,17 @@ SHOWN = 5
 
 def command(
     context: typer.Context,
-    endpoint: judging_options.EndpointName = "",
-    base_url: judging_options.BaseUrl = None,
-    model: judging_options.Model = "",
-    api_key_env: judging_options.ApiKeyEnv = None,
-    datasets: judging_options.Datasets = None,
-    tasks: judging_options.Tasks = None,
-    concurrency: judging_options.Concurrency = None,
-    max_cost_usd: judging_options.MaxCost = None,
-    option: judging_options.Option = None,
-    yes: judging_options.Yes = False,
-    dry_run: judging_options.DryRun = False,
+    endpoint: asking.EndpointName = "",
+    base_url: asking.BaseUrl = None,
+    model: asking.Model = "",
+    api_key_env: asking.ApiKeyEnv = None,
+    datasets: asking.Datasets = None,
+    tasks: asking.Tasks = None,
+    concurrency: asking.Concurrency = None,
+    max_cost_usd: asking.MaxCost = None,
+    option: asking.Option = None,
+    yes: asking.Yes = False,
+    dry_run: asking.DryRun = False,
 ) -> None:
     """List the things that a correct output shows, for raters to tick and judges to see.
 
@@ -39,7 +39,7 @@ def command(
     from imarena.workflows.questions import list_objects, plan_objects, shown_object_lists
     from imarena.workflows.wiring import wire_lister
 
-    chosen = judging_options.ChosenOptions(
+    chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     with open_workspace(session(context).workspace) as workspace:

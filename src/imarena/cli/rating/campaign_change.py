@@ -80,14 +80,14 @@ def show_history(context: typer.Context, campaign: Name) -> None:
     from imarena.workflows.rating import get_campaign, history
 
     with open_workspace(session(context).workspace) as workspace:
-        changes = history(get_campaign(workspace, campaign))
+        found = history(get_campaign(workspace, campaign))
 
     def show(console: Any) -> None:
         for entry in found:
             for setting, values in entry.changes.items():
                 line = f"{entry.at[:19]}  {entry.by}  {setting}: {_short(values['old'])} -> {_short(values['new'])}"
                 console.print(line, markup=False, soft_wrap=True)
-        if not changes:
+        if not found:
             console.print("Nothing was changed since it was made.")
 
     emit(context, {"history": [asdict(entry) for entry in found]}, show)
@@ -118,23 +118,21 @@ def known(
             if text is not None
             else known_tasks_from_votes(workspace, kind, (), least_votes, least_share)
         )
-    problems = sentences(proposals.notices)
+    problems = sentences(found.notices)
     document = {
-        "tasks": [proposal.known.model_dump(mode="json", exclude_defaults=True) for proposal in proposals.tasks],
+        "tasks": [one.known.model_dump(mode="json", exclude_defaults=True) for one in found.tasks],
         "problems": problems,
-        "notices": [notice.model_dump(mode="json") for notice in proposals.notices],
+        "notices": [notice.model_dump(mode="json") for notice in found.notices],
     }
 
     def show(console: Any) -> None:
-        for proposal in proposals.tasks:
-            answer = proposal.known.preference or proposal.known.ratings or ("yes" if proposal.known.answer else "no")
-            sides = f"{proposal.left} | {proposal.right}" if proposal.right else proposal.left
-            console.print(
-                f"{proposal.item}: {sides}: {answer} ({counted(proposal.votes, 'vote')})", markup=False, soft_wrap=True
-            )
+        for one in found.tasks:
+            answer = one.known.preference or one.known.ratings or ("yes" if one.known.answer else "no")
+            sides = f"{one.left} | {one.right}" if one.right else one.left
+            console.print(f"{one.item}: {sides}: {answer} ({counted(one.votes, 'vote')})", markup=False, soft_wrap=True)
         for problem in problems:
             console.print(problem, markup=False, soft_wrap=True)
-        if not proposals.tasks:
+        if not found.tasks:
             console.print("No task has a known answer.")
 
     emit(context, document, show)

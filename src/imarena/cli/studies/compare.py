@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from imarena.cli.console import Exit, emit, print_tables, session
 from imarena.cli.progress import progress_bars
-from imarena.cli.questions import judging_options
+from imarena.cli.questions import judging_options as asking
 from imarena.core import UserError
 from imarena.core.notices import sentences
 from imarena.reports import columns
@@ -34,16 +34,16 @@ def command(
     old_name: Annotated[str, typer.Option("--old-name", help="What OLD is called; else its folder's name.")] = "",
     new_name: Annotated[str, typer.Option("--new-name", help="What NEW is called; else its folder's name.")] = "",
     top: Annotated[int, typer.Option("--top", min=0, help="Items to list where the two differ most.")] = 5,
-    endpoint: judging_options.EndpointName = "",
-    base_url: judging_options.BaseUrl = None,
-    model: judging_options.Model = "",
-    api_key_env: judging_options.ApiKeyEnv = None,
-    repeats: judging_options.Repeats = 1,
-    concurrency: judging_options.Concurrency = None,
-    max_cost_usd: judging_options.MaxCost = None,
-    option: judging_options.Option = None,
-    yes: judging_options.Yes = False,
-    dry_run: judging_options.DryRun = False,
+    endpoint: asking.EndpointName = "",
+    base_url: asking.BaseUrl = None,
+    model: asking.Model = "",
+    api_key_env: asking.ApiKeyEnv = None,
+    repeats: asking.Repeats = 1,
+    concurrency: asking.Concurrency = None,
+    max_cost_usd: asking.MaxCost = None,
+    option: asking.Option = None,
+    yes: asking.Yes = False,
+    dry_run: asking.DryRun = False,
 ) -> None:
     """Is NEW better than OLD? Two folders of outputs, a verdict with its interval, and examples side by side.
 
@@ -66,7 +66,7 @@ def command(
             hint="A CSV with a row for each item: key (the files are called KEY.png), instruction, source (a picture "
             "beside it). For outputs of items that a workspace has: `imarena edit -e folder:PATH`, then `battle`.",
         )
-    chosen = judging_options.ChosenOptions(
+    chosen = asking.ChosenOptions(
         endpoint, base_url, model, api_key_env, concurrency, max_cost_usd, option, yes, dry_run
     )
     sides = name_sides(old, new, old_name, new_name)
@@ -106,7 +106,7 @@ def _show(console: Console, found: Any, top: int, page: Path) -> None:
     style = "bold green" if verdict.settled else "bold yellow"
     console.print(verdict.words, style=style, markup=False)
     console.print(verdict_sentence(verdict, sides.new_name), markup=False)
-    console.print(next_step_text(verdict), markup=False)
+    console.print(next_words(verdict), markup=False)
     for text in sentences(found.notices):
         console.print(text, style="yellow", markup=False)
     for skip in found.skips[:SKIPS_SHOWN]:

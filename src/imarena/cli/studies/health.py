@@ -62,28 +62,28 @@ def command(
     with open_workspace(session(context).workspace) as workspace:
         together = None
         if probe:
-            judges, estimates, reports = _probed(context, workspace, judge or ["builtin"], chosen, probe, battles)
+            found, estimates, reports = _probed(context, workspace, judge or ["builtin"], chosen, probe, battles)
         else:
             (found, together), estimates, reports = judge_health_report(workspace, judge), [], []
         words = None if probe else findings(workspace)
     document: dict[str, Any] = {"judges": [one.to_json() for one in found]}
     if together is not None:
         document["together"] = together.to_json()
-    if text_findings is not None:
-        document["pictures"] = text_findings.to_json()
+    if words is not None:
+        document["pictures"] = words.to_json()
     if probe:
         document |= {"estimates": [one.to_json() for one in estimates], "reports": [one.to_json() for one in reports]}
 
     def show(console: Console) -> None:
-        if not judges and not probe:
+        if not found and not probe:
             console.print("There are no judgments: run `imarena judge` or `battle`.")
-        for one in judges:
+        for one in found:
             _show(console, one)
         if together is not None and (together.lines or together.notices):
             _show(console, together)
-        if text_findings is not None and text_findings.read + text_findings.unread:
+        if words is not None and words.read + words.unread:
             console.print("\n[bold]Words in the pictures[/]")
-            show_findings(console, text_findings)
+            show_findings(console, words)
 
     if probe:
         asking.finish_run(context, document, reports, dry_run, more=show)
@@ -92,12 +92,7 @@ def command(
 
 
 def _probed(
-    context: typer.Context,
-    workspace: Any,
-    names: list[str],
-    chosen: judging_options.ChosenOptions,
-    count: int,
-    battles: bool,
+    context: typer.Context, workspace: Any, names: list[str], chosen: asking.ChosenOptions, count: int, battles: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """What the answers say (those of earlier calls too), what was planned, what was asked."""
     from imarena.workflows.questions import load_outputs
@@ -132,27 +127,24 @@ def _probed(
 MEANS = "Mean of each dimension"
 
 
-def _show(console: Console, health: Any) -> None:
+def _show(console: Console, one: Any) -> None:
     from imarena.workflows.studies import RAISED, TURNED
 
-    console.print(f"\n[bold]{escape(health.judge)}[/]")
-    if any(status != "ok" for status in health.statuses):
-        status_counts = ", ".join(f"{number:,} {status}" for status, number in health.statuses.items())
-        console.print(f"Answers: {status_counts}", markup=False)
-    if len(health.versions) > 1:
-        *earlier, counts = health.versions
+    console.print(f"\n[bold]{escape(one.judge)}[/]")
+    if any(status != "ok" for status in one.statuses):
+        told = ", ".join(f"{number:,} {status}" for status, number in one.statuses.items())
+        console.print(f"Answers: {told}", markup=False)
+    if len(one.versions) > 1:
+        *earlier, counts = one.versions
         console.print(f" version {escape(counts)}; earlier: {escape(', '.join(earlier))} (--judge NAME@VERSION)")
     apart = (MEANS, RAISED, TURNED)
     tables = [
-        _figures([line for line in health.lines if line.question not in apart]),
-        _means([line for line in health.lines if line.question == MEANS]),
-        *(
-            _probe(question, [line for line in health.lines if line.question == question])
-            for question in (RAISED, TURNED)
-        ),
+        _figures([line for line in one.lines if line.question not in apart]),
+        _means([line for line in one.lines if line.question == MEANS]),
+        *(_probe(question, [line for line in one.lines if line.question == question]) for question in (RAISED, TURNED)),
     ]
     print_tables(console, [table for table in tables if table.rows])
-    for text in sentences(health.notices):
+    for text in sentences(one.notices):
         console.print(f"  [yellow]{escape(text)}[/]")
 
 
@@ -186,11 +178,11 @@ def _probe(question: str, lines: list[Any]) -> Table:
         group = "all, less the control" if line.figure.name == "beyond_control" else line.group
         groups.setdefault(group, []).append(line.figure)
     rows: list[tuple[Cell, ...]] = []
-    for group, results in groups.items():
-        shift = results[-1]
+    for group, found in groups.items():
+        shift = found[-1]
         fell: tuple[Cell, ...] = (None, None, None)
-        if len(results) > 1:
-            fell = (_value(results[0]), _ends(results[0]), results[0].n)
+        if len(found) > 1:
+            fell = (_value(found[0]), _ends(found[0]), found[0].n)
         rows.append((group, *fell, _value(shift), _ends(shift), shift.n))
     count = Column("n", ",")
     head = columns("text", "fell for it", "95 % interval", count, "mean shift", "95 % interval", Column("units", ","))

@@ -1,4 +1,4 @@
-"""Find the pixels that an edit refers to: the given mask, a named position, a named colour, or the main subject.
+"""Which pixels an edit means: the given mask, words with a place, the named colour, else what the picture is about.
 
 A thing is found by its colour, by where it stands and by how much it stands out (U²-Net); a detector helps to choose
 where it knows the thing. What cannot be told apart that way (a part of a thing, a second thing without a colour) is
@@ -50,9 +50,9 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
         return last
     small = search_copy(rgb)
     named = _NEAR.split(edit.target)[0].split()
-    mask: Bools | None
+    found: Bools | None
     if set(named) & _SKY:
-        mask = sky_mask(small)
+        found = sky_mask(small)
     elif set(named) & _PARTS:
         return None
     else:
@@ -61,7 +61,7 @@ def target_mask(rgb: Floats, edit: Edit, masks: tuple[bytes, ...], last: Bools |
         found = _by_colour(small, colours[0], edit, where) if colours else _the_one(find_subject(small), edit, where)
         if found is not None and not colours and edit.kind is EditKind.REMOVE and found.mean() > LARGEST_REMOVED:
             return None
-    if mask is None or not mask.any() or mask.mean() > LARGEST:
+    if found is None or not found.any() or found.mean() > LARGEST:
         return None
     return upscale_mask(found, rgb)
 
@@ -187,7 +187,7 @@ def _thingness(area: Bools, alike: Floats, salient: Floats, places: tuple[str, .
     edge = float(border.mean())
     y, x = (float(v.mean()) for v in np.nonzero(area))
     wrong = {"left": x > width / 2, "right": x < width / 2, "top": y > height / 2, "bottom": y < height / 2}
-    penalty = 0.1 if any(wrong.get(position, False) for position in places) else 1.0
+    penalty = 0.1 if any(wrong.get(place, False) for place in places) else 1.0
     like, out = float(alike[area].mean()), float(salient[area].mean())
     flat = 1.0 - min(1.0, 1.5 * out)  # walls and floors are wide and run along the border; a subject may too
     wide = 1.0 - 0.85 * flat if share > 0.3 else 1.0

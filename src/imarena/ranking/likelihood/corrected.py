@@ -116,7 +116,7 @@ def fit_corrected(ballot: VoteBatch, priors: CorrectedOptions = PRIORS) -> Poste
     if n:
         start, _, _ = _newton(design, ballot.points, weight, precision_of(priors, 0.4, m), centre, centre)
         phi = _dispersion(design, ballot.points, weight, start, priors)
-    scaled, parts = weight / phi[:, None], []
+    scaled, found = weight / phi[:, None], []
     for spread in SPREADS:
         precision = precision_of(priors, spread, m)
         start, curvature, value = _newton(design, ballot.points, scaled, precision, centre, start)
@@ -198,22 +198,22 @@ def _newton(
     rounds: int = 25,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Coefficients (B, K), curvature (B, K, K) and the log of the marginal likelihood by Laplace's method (B,)."""
-    coefficients, size = start.copy(), start.shape[1]
+    found, size = start.copy(), start.shape[1]
     turned = np.swapaxes(design, 1, 2)
     curvature = np.zeros((len(start), size, size))
     for _ in range(rounds):
-        chance = sigmoid((design @ coefficients[..., None])[..., 0])
-        slope = (turned @ (weight * (points - chance))[..., None])[..., 0] - precision * (coefficients - centre)
+        chance = sigmoid((design @ found[..., None])[..., 0])
+        slope = (turned @ (weight * (points - chance))[..., None])[..., 0] - precision * (found - centre)
         curvature = turned @ (design * (weight * chance * (1 - chance))[..., None])
         curvature[:, np.arange(size), np.arange(size)] += precision
         move = np.clip(np.linalg.solve(curvature, slope[..., None])[..., 0], -STEP, STEP)
-        coefficients += move
+        found += move
         if float(np.abs(move).max(initial=0.0)) < 1e-5:
             break
-    eta = (design @ coefficients[..., None])[..., 0]
+    eta = (design @ found[..., None])[..., 0]
     value = (weight * (points * eta - np.logaddexp(0, eta))).sum(axis=1)
-    value = value - 0.5 * (precision * (coefficients - centre) ** 2).sum(axis=1) + 0.5 * np.log(precision).sum(axis=1)
-    return coefficients, curvature, value - 0.5 * np.linalg.slogdet(curvature)[1]
+    value = value - 0.5 * (precision * (found - centre) ** 2).sum(axis=1) + 0.5 * np.log(precision).sum(axis=1)
+    return found, curvature, value - 0.5 * np.linalg.slogdet(curvature)[1]
 
 
 def _dispersion(
@@ -230,22 +230,22 @@ def _dispersion(
 
 def _averaged(found: list[SpreadPosterior], turn: FloatArray, phi: FloatArray, priors: CorrectedOptions) -> Posterior:
     spreads = np.array(SPREADS)
-    evidence = np.broadcast_to(np.stack([part.evidence for part in parts], axis=1), (len(phi), len(parts)))
+    evidence = np.broadcast_to(np.stack([part.evidence for part in found], axis=1), (len(phi), len(found)))
     share = _shares(evidence - 0.5 * (np.log(spreads / priors.spread[0]) / priors.spread[1]) ** 2)
-    coefficients = (share[..., None] * np.stack([part.mode for part in parts], axis=1)).sum(axis=1)
+    coefficients = (share[..., None] * np.stack([part.mode for part in found], axis=1)).sum(axis=1)
     theta = np.asarray((turn @ coefficients[..., None])[..., 0])
     slopes = np.cumsum(coefficients[:, :2], axis=1)  # within; within and extra
-    around = _around(parts, turn, theta, share)
-    return Posterior(theta, around, slopes, np.exp(share @ np.log(spreads)), phi, coefficients, tuple(parts))
+    around = _around(found, turn, theta, share)
+    return Posterior(theta, around, slopes, np.exp(share @ np.log(spreads)), phi, coefficients, tuple(found))
 
 
 def _around(found: list[SpreadPosterior], turn: FloatArray, theta: FloatArray, share: FloatArray) -> FloatArray:
     """(B, m, m) mean square of the strengths less `theta`, over the spreads by their shares (B, S)."""
     total = np.zeros((*theta.shape, theta.shape[1]))
-    for position, part in enumerate(parts):
+    for place, part in enumerate(found):
         off = (turn @ part.mean[..., None])[..., 0] - theta
         around = turn @ part.covariance @ np.swapaxes(turn, 1, 2) + off[:, :, None] * off[:, None, :]
-        total += share[:, position, None, None] * around
+        total += share[:, place, None, None] * around
     return total
 
 

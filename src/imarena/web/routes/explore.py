@@ -27,7 +27,7 @@ def select_battles(arena: ServedWorkspace, caller: Caller, query: BattleQuery) -
     """The battles that a caller may see and asks for."""
     hidden = exploring.hidden_items(arena.looking, leads=caller.leads)
     models = [name for name in (query.left, query.right) if name is not None]
-    return explorer.list_battles(arena.looking, filters_of(query, caller), models, hidden)
+    return exploring.list_battles(arena.looking, filters_of(query, caller), models, hidden)
 
 
 @router.get("/battles")
@@ -44,24 +44,22 @@ def get_battle(request: Request, caller: LookCaller, battle_id: Identity) -> Bat
     """One battle with every vote, every judgment and the raw replies."""
     arena = arena_of(request)
     seen = BattleFilters(released=not caller.leads)
-    pair, votes, judgments_shown = explorer.load_battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
+    pair, votes, said = exploring.load_battle(arena.looking, battle_id, leads=caller.leads, filters=seen)
     shelves = arena.voting.shelves
     item, left, right = shelves.item(pair.item_id), shelves.output(pair.left_id), shelves.output(pair.right_id)
     numbers: dict[str, int] = {}
     cast = []
     for one in votes:
         number = numbers.setdefault(one.vote.rater_id, len(numbers) + 1)
-        cast.append(responses.vote(one, number, mirrored=one.vote.left_id != pair.left_id))
+        cast.append(showing.vote(one, number, mirrored=one.vote.left_id != pair.left_id))
     return BattleDetail(
-        battle=responses.battle(arena, pair),
-        sources=responses.item_pictures(arena, item.item_id, "source", item.sources),
-        references=responses.item_pictures(arena, item.item_id, "reference", item.references),
-        left=responses.output_picture(arena, left),
-        right=responses.output_picture(arena, right),
+        battle=showing.battle(arena, pair),
+        sources=showing.item_pictures(arena, item.item_id, "source", item.sources),
+        references=showing.item_pictures(arena, item.item_id, "reference", item.references),
+        left=showing.output_picture(arena, left),
+        right=showing.output_picture(arena, right),
         votes=cast if caller.inside else [],
-        judgments=[
-            responses_look.judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in judgments_shown
-        ],
+        judgments=[showing_look.judgment(one, mirrored=one.judgment.left_id != pair.left_id) for one in said],
     )
 
 
@@ -94,20 +92,18 @@ def get_item(request: Request, caller: LookCaller, item_id: Identity) -> ItemDet
     shown = exploring.load_item(arena.looking, item_id, leads=caller.leads)
     item = shown.item
     return ItemDetail(
-        item=responses.item_line(item, len(shown.outputs)),
+        item=showing.item_line(item, len(shown.outputs)),
         instructions=[turn.instruction for turn in item.turns],
         licence=item.licence,
-        sources=responses.item_pictures(arena, item_id, "source", item.sources),
-        references=responses.item_pictures(arena, item_id, "reference", item.references),
-        outputs=[responses_look.output(arena, made, shown, words=caller.inside) for made in shown.outputs],
-        words=[_words(finding) for finding in item_findings(arena.workspace, item, shown.outputs)],
+        sources=showing.item_pictures(arena, item_id, "source", item.sources),
+        references=showing.item_pictures(arena, item_id, "reference", item.references),
+        outputs=[showing_look.output(arena, made, shown, words=caller.inside) for made in shown.outputs],
+        words=[_words(one) for one in item_findings(arena.workspace, item, shown.outputs)],
     )
 
 
-def _words(finding: TextFinding) -> WordsOut:
-    return WordsOut(
-        output_id=finding.output_id, kinds=finding.kinds.split(", "), text=finding.text, excuse=finding.excuse
-    )
+def _words(found: TextFinding) -> WordsOut:
+    return WordsOut(output_id=found.output_id, kinds=found.kinds.split(", "), text=found.text, excuse=found.excuse)
 
 
 @router.get("/outputs/{output_id}/steps/{number}/picture", response_class=Response, responses=JPEG)

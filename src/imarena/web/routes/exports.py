@@ -11,7 +11,8 @@ from fastapi.responses import StreamingResponse
 from imarena.reports import COUNTS
 from imarena.reports.tables import whole_number
 from imarena.storage import Workspace
-from imarena.web import responses, responses_look
+from imarena.web import responses as showing
+from imarena.web import responses_look as showing_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LeadCaller, LookCaller
 from imarena.web.requests import BattleQuery, BoardParams, DuelQuery, HeatQuery, HistoryQuery, ItemQuery, filters_of
@@ -65,11 +66,11 @@ class ItemTable(Saved, ItemQuery):
     """Items, and the form of the file."""
 
 
-def _saved(kind: type[Wire], rows: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
+def _saved(kind: type[Wire], found: Iterable[Wire], form: Form, title: str) -> StreamingResponse:
     """Things as a page shows them, one a row."""
     names = list(kind.model_fields)
-    dumped = (row.model_dump() for row in rows)
-    return table_file(names, ([values[name] for name in names] for values in dumped), form, title)
+    dumped = (one.model_dump() for one in found)
+    return table_file(names, ([told[name] for name in names] for told in dumped), form, title)
 
 
 @router.get("/board", **ROUTE)
@@ -82,9 +83,7 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
         value = getattr(one, name)
         return whole_number(value) if name in COUNTS else value
 
-    rows = (
-        [*(cell(standing, name) for name in names), made.signature] for standing in responses.standings(made.ranking)
-    )
+    rows = ([*(cell(one, name) for name in names), made.signature] for one in showing.standings(made.ranking))
     return table_file([*names, "signature"], rows, query.format, "board")
 
 
@@ -92,7 +91,7 @@ def export_board(request: Request, caller: LookCaller, query: Annotated[BoardTab
 def export_matrix(request: Request, caller: LookCaller, query: Annotated[BoardTable, Query()]) -> StreamingResponse:
     """The win matrix: one row for each pair of models that met."""
     made = arena_of(request).looking.board(filters_of(query, caller), query.method)
-    return _saved(Cell, map(responses.cell, made.matrix), query.format, "matrix")
+    return _saved(Cell, map(showing.cell, made.matrix), query.format, "matrix")
 
 
 @router.get("/head-to-head", **ROUTE)
@@ -110,11 +109,9 @@ def export_head_to_head(
 @router.get("/history", **ROUTE)
 def export_history(request: Request, caller: LookCaller, query: Annotated[HistoryTable, Query()]) -> StreamingResponse:
     """How ratings moved: one row for each model and moment."""
-    history = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
+    found = arena_of(request).looking.history(filters_of(query, caller), query.method, query.points)
     rows = (
-        [past.moment, past.n_battles, standing.model, standing.rating, standing.rank]
-        for past in history
-        for standing in past.ranking.models
+        [past.moment, past.n_battles, one.model, one.rating, one.rank] for past in found for one in past.ranking.models
     )
     return table_file(["moment", "n_battles", "model", "rating", "rank"], rows, query.format, "history")
 
@@ -131,11 +128,11 @@ def export_issues(request: Request, caller: LookCaller, query: Annotated[HeatTab
     ]
     things = [("thing", None, label, None, None, count) for label, count in made.labels.most_common()]
     tags = [
-        (kind, issues.editor, None, None, None, count)
-        for issues in responses_look.editor_issues(made)
+        (kind, one.editor, None, None, None, count)
+        for one in showing_look.editor_issues(made)
         for kind, count in (
-            ("segments", issues.segments), ("new_image", issues.new_image), ("returned_input", issues.returned_input),
-            ("ratings", issues.ratings),
+            ("segments", one.segments), ("new_image", one.new_image), ("returned_input", one.returned_input),
+            ("ratings", one.ratings),
         )
     ]  # fmt: skip
     return table_file(
@@ -193,13 +190,13 @@ def export_runs(request: Request, _caller: InsideCaller, format: As = "csv") -> 
     """All runs, newest first."""
     watch = arena_of(request).looking.runs
 
-    def runs() -> Iterator[RunOut]:
+    def found() -> Iterator[RunOut]:
         before: int | None = None
         while seen := watch.recent(before, 200):
-            yield from map(responses_look.run_line, seen)
+            yield from map(showing_look.run_line, seen)
             before = seen[-1].seq
 
-    return _saved(RunOut, runs(), format, "runs")
+    return _saved(RunOut, found(), format, "runs")
 
 
 def _asked(request: Request, campaign_id: str | None) -> Workspace:
@@ -244,5 +241,5 @@ def export_raters(
 ) -> StreamingResponse:
     """Each rater's work in a campaign, and who stands out."""
     arena = arena_of(request)
-    raters = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
-    return _saved(RaterOut, map(rater_line, raters), format, "raters")
+    found = rater_work(arena.workspace, arena.voting.campaign(campaign_id))
+    return _saved(RaterOut, map(rater_line, found), format, "raters")

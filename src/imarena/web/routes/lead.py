@@ -62,8 +62,8 @@ def list_campaigns(request: Request, _caller: LeadCaller, cursor: Cursor = None,
     arena = arena_of(request)
     rows = all_campaigns(arena.workspace, before=int(cursor) if cursor else None, limit=limit)
     more = str(rows[-1][0]) if len(rows) == limit else None
-    campaigns_out = [_out(arena, campaign) for _, campaign in rows]
-    return CampaignPage(campaigns=campaigns_out, total=count_campaigns(arena.workspace), next_cursor=more)
+    found = [_out(arena, campaign) for _, campaign in rows]
+    return CampaignPage(campaigns=found, total=count_campaigns(arena.workspace), next_cursor=more)
 
 
 @router.post("/campaigns")
@@ -112,13 +112,13 @@ def list_raters(
     after = int(cursor) if cursor else 0
     campaign, pace = arena.voting.campaign(campaign_id), forms().pace
     everybody = rater_work(arena.workspace, campaign)
-    newer = [work for work in everybody if work.seq > after]
+    found = [work for work in everybody if work.seq > after]
     return RaterPage(
-        raters=[rater_line(work) for work in newer[:limit]],
+        raters=[rater_line(work) for work in found[:limit]],
         total=len(everybody),
         least_look_s=pace.least_s.get(campaign.kind, 0.0),
         least_answers=pace.least_answers,
-        next_cursor=str(newer[limit - 1].seq) if len(newer) > limit else None,
+        next_cursor=str(found[limit - 1].seq) if len(found) > limit else None,
     )
 
 
@@ -144,13 +144,13 @@ def get_agreement(request: Request, _caller: LeadCaller, campaign_id: CampaignId
 def get_skips(request: Request, _caller: LeadCaller, campaign_id: CampaignId) -> SkipReport:
     """Why tasks were skipped."""
     arena = arena_of(request)
-    reasons = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
+    found = skip_reasons(arena.workspace, arena.voting.campaign(campaign_id))
     some = [
         SkipReason(
             reason=one.reason, count=one.count, n_items=len(one.items),
             items=list(one.items[:20]), words=list(one.words[:20]),
         )
-        for reason in reasons
+        for one in found
     ]  # fmt: skip
     return SkipReport(reasons=some)
 

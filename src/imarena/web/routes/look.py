@@ -4,7 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from imarena.web import responses, responses_look
+from imarena.web import responses as showing
+from imarena.web import responses_look as showing_look
 from imarena.web.arena import arena_of
 from imarena.web.callers import InsideCaller, LookCaller
 from imarena.web.requests import BoardParams, Cursor, DuelQuery, HeatQuery, HistoryQuery, Limit, filters_of
@@ -45,7 +46,7 @@ def list_stored_boards(
             method=ranking.method,
             scope=ranking.scope,
             n_battles=ranking.n_battles,
-            standings=responses.standings(ranking),
+            standings=showing.standings(ranking),
         )
         for _, ranking in rows
     ]
@@ -56,8 +57,8 @@ def list_stored_boards(
 def get_head_to_head(request: Request, caller: LookCaller, query: Annotated[DuelQuery, Query()]) -> HeadToHead:
     """Two models against each other."""
     total, by_task = arena_of(request).looking.head_to_head(query.left, query.right, filters_of(query, caller))
-    cells = {task: responses.cell(found) for task, found in by_task.items()}
-    return HeadToHead(left=query.left, right=query.right, total=responses.cell(total), by_task=cells)
+    cells = {task: showing.cell(found) for task, found in by_task.items()}
+    return HeadToHead(left=query.left, right=query.right, total=showing.cell(total), by_task=cells)
 
 
 @router.get("/heat-map")

@@ -61,11 +61,11 @@ def freeze_gold(workspace: Workspace, *, share: float = 0.1, seed: int = 0) -> F
     ids = sorted(row["id"] for row in workspace.store.rows(Item))
     edited = {str(key[0]) for key in workspace.store.count(Output, "item_id", mode=Mode.SINGLE.value)}
     if edited:  # items that are only edited in several turns have no battles here: nobody could vote on them
-        ids = [item_id for item_id in ids if item_id in edited]
+        ids = [one for one in ids if one in edited]
     if not ids:
         raise UserError("There are no items here.", hint="Import a benchmark first: imarena import.")
     chosen = np.random.default_rng(seed).choice(len(ids), max(1, round(share * len(ids))), replace=False)
-    listed = [ids[position] for position in sorted(chosen)]
+    listed = [ids[place] for place in sorted(chosen)]
     settings: JsonDict = {"items": list(listed), "share": share, "seed": seed}
     workspace.store.put(
         Campaign(campaign_id=content_id("campaign", GOLD, settings), name="gold set", kind=GOLD, settings=settings)
@@ -293,7 +293,7 @@ def plan(workspace: Workspace, judge: str | None, wish: PlanTarget, gates: Gates
 
 def _wanted(arena: Arena, belief: Belief, told: Forecast, wish: PlanTarget) -> VotesNeeded:
     """The votes for all models and for each of them, and what can be had here."""
-    need = expected.needed(wish.target)
+    need = told.needed(wish.target)
     options = Options()
     ratings = options.centre + options.per_log * (belief.theta - belief.theta.mean())
     each = [

@@ -82,14 +82,14 @@ def active_report(
         "judge": arena.judge,
         "score_range": scores.document,
         "votes": len(arena.votes),
-        **notice_fields((*arena.notices, *(notice for board in boards.values() for notice in board.notices))),
+        **notice_fields((*arena.notices, *(notice for one in boards.values() for notice in one.notices))),
         "tau": used.tau,
         "delta": used.delta,
         "deferral": [asdict(line) for line in deferral_by_family(arena, used)],
         "calibration": calibrations_of(workspace, arena.judge, scores.range),
-        "boards": {name: standing_rows(board) for name, board in boards.items()},
-        "settings": {name: board.settings for name, board in boards.items()},
-        "win_rates": {name: board.details.get("average_win_rate_top10") for name, board in boards.items()},
+        "boards": {name: standing_rows(one) for name, one in boards.items()},
+        "settings": {name: one.settings for name, one in boards.items()},
+        "win_rates": {name: one.details.get("average_win_rate_top10") for name, one in boards.items()},
         "by": group_boards(workspace, arena, alone, chosen) if groups else {},
         "dimension_boards": dimension_boards(workspace, arena, dimensions, chosen) if groups else {},
         "dimension_means": dimension_mean_rows(dimensions, arena, best) if dimensions else None,
@@ -113,7 +113,7 @@ def _trials(
     if table is None:
         missing["weights"] = f"'{arena.judge}' does not give the four dimensions of CV-Judge"
     if trial is None:
-        return trials
+        return found
     used = Trial(trial.seeds, trial.rounds, gates, trial.seed, options.active.score_range)
     tries: dict[str, Callable[[], dict[str, Any]]] = {
         "policies": lambda: policy_lines(arena, used),
@@ -125,14 +125,14 @@ def _trials(
     for name, work in tries.items():
         steps.next(f"{name} tried on the votes so far")
         try:
-            trials[name] = work()
+            found[name] = work()
         except UserError as error:
             missing[name] = str(error).splitlines()[0]
             continue
-        missing |= {f"{name}, {one}": why for one, why in trials[name].get("left_out", {}).items()}
-    if trials["weights"] is not None:
-        trials["weights"]["boards"] = _weight_boards(workspace, arena, tables, options)
-    return trials
+        missing |= {f"{name}, {one}": why for one, why in found[name].get("left_out", {}).items()}
+    if found["weights"] is not None:
+        found["weights"]["boards"] = _weight_boards(workspace, arena, tables, options)
+    return found
 
 
 def _weight_boards(
@@ -165,7 +165,7 @@ def _other_judges(workspace: Workspace, judge: str) -> list[str]:
     from imarena.storage.schema import judgments
     from imarena.workflows.boards import fetch_rows
 
-    counts = workspace.store.count(Judgment, "judge", dimension="overall", status="ok", right_id=None)
+    found = workspace.store.count(Judgment, "judge", dimension="overall", status="ok", right_id=None)
     with reading(workspace.store.engine) as connection:
         query = select(judgments.c.judge).where(judgments.c.score.is_not(None)).distinct()
         scored = {row[0] for row in fetch_rows(connection, query)}

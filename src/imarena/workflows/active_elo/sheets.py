@@ -68,16 +68,16 @@ class WrittenSheet:
 
 def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str] = ()) -> WrittenSheet:
     """The sheet of what a campaign still waits for, once more: all of it, or some raters' part."""
-    record = get_campaign(workspace, campaign)
+    found = get_campaign(workspace, campaign)
     last = {row["assignment_id"]: row["retracted"] for row in workspace.store.rows(Vote)}
     taken = {assignment for assignment, retracted in last.items() if not retracted}
     with reading(workspace.store.engine) as connection:
-        in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == record.campaign_id)
+        in_hand = select(leases.c.assignment_id).where(leases.c.campaign_id == found.campaign_id)
         taken.update(connection.execute(in_hand.where(leases.c.state != "free")).scalars())
     gone = {row["id"] for row in workspace.store.rows(Rater, active=0)}  # what they had is asked of others
     waiting = [
         one
-        for one in workspace.store.records(Assignment, campaign_id=record.campaign_id)
+        for one in workspace.store.records(Assignment, campaign_id=found.campaign_id)
         if one.kind == "preference"
         and one.assignment_id not in taken
         and one.rater_id not in gone
@@ -93,35 +93,21 @@ def sheet(workspace: Workspace, campaign: str, path: Path, raters: Sequence[str]
 
 def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder: Path) -> None:
     """Blinded; `winner` is left empty for left, right, tie or both_bad. Pictures are named from the sheet's place."""
-    items = {
-        item.item_id: item
-        for item in workspace.store.records(Item, id=sorted({assignment.item_id for assignment in made}))
-    }
-    shown = sorted({side for assignment in made for side in (assignment.left_id, assignment.right_id) if side})
+    items = {item.item_id: item for item in workspace.store.records(Item, id=sorted({one.item_id for one in made}))}
+    shown = sorted({side for one in made for side in (one.left_id, one.right_id) if side})
     outputs = {output.output_id: output for output in workspace.store.records(Output, id=shown)}
 
     def rows() -> Iterator[Sequence[object]]:
-        for assignment in made:
-            item = items[assignment.item_id]
-            text = item.turns[assignment.turn].instruction if assignment.turn < len(item.turns) else ""
-            images_given = (
-                item.sources,
-                references_of(item, assignment.turn) if assignment.turn < len(item.turns) else item.references,
-            )
-            pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in images_given]
-            for side in (assignment.left_id, assignment.right_id):
+        for one in made:
+            item = items[one.item_id]
+            text = item.turns[one.turn].instruction if one.turn < len(item.turns) else ""
+            given = item.sources, references_of(item, one.turn) if one.turn < len(item.turns) else item.references
+            pictures = [" ".join(_placed(workspace, image, folder) for image in images) for images in given]
+            for side in (one.left_id, one.right_id):
                 output = outputs.get(side or "")
                 image = None if output is None else output.image
                 pictures.append(_placed(workspace, image, folder) if image else side or "")
-            yield (
-                assignment.assignment_id,
-                assignment.rater_id or "",
-                assignment.item_id,
-                assignment.turn,
-                text,
-                *pictures,
-                "",
-            )
+            yield one.assignment_id, one.rater_id or "", one.item_id, one.turn, text, *pictures, ""
 
     with path.open("w", newline="", encoding="utf-8") as file:
         file.writelines(csv_rows(COLUMNS, rows()))
@@ -130,12 +116,12 @@ def _write(workspace: Workspace, made: Sequence[Assignment], path: Path, folder:
 def _placed(workspace: Workspace, image: ImageRef, folder: Path) -> str:
     """The picture's file in `folder`, as the sheet names it; its hash where there are no pixels here."""
     held, name = workspace.blobs.path(image.sha256), f"{image.sha256}{SUFFIXES.get(image.media_type, '.bin')}"
-    path = folder / name
-    if not path.exists():
+    place = folder / name
+    if not place.exists():
         if not held.exists():
             return image.sha256
         folder.mkdir(exist_ok=True)
         part = folder / f".{name}.part"
         shutil.copyfile(held, part)
-        part.replace(path)
+        part.replace(place)
     return f"{folder.name}/{name}"

@@ -109,34 +109,34 @@ class Boards:
         return self.view.forms.counting(chosen.judges, query.dimension) if chosen.judges else []
 
     def _about(
-        self, battles: BattleColumns, query: BoardQuery, chosen: ChosenSource
+        self, found: BattleColumns, query: BoardQuery, chosen: ChosenSource
     ) -> tuple[BattleColumns, tuple[Notice, ...]]:
         """The battles about the whole; those about one dimension are counted as left out.
 
         Where the judge was named, or people were asked, and all verdicts are about one dimension, they are kept.
         """
-        names = battles.dimension.names
-        number = np.bincount(battles.dimension.of, minlength=len(names)) if len(battles) else np.zeros(len(names), int)
+        names = found.dimension.names
+        number = np.bincount(found.dimension.of, minlength=len(names)) if len(found) else np.zeros(len(names), int)
         there = [name for name, n in zip(names, number.tolist(), strict=True) if n]
         if query.dimension is not None:
             whole = query.dimension == WHOLE
-            return battles, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
+            return found, () if whole else (Notice(code="one_dimension", values={"dimension": query.dimension}),)
         if query.dimensions_together or query.by == "dimension":
             pooled = len(there) > 1 and query.by != "dimension"
-            return battles, (Notice(code="dimensions_pooled", values={"dimensions": list(there)}),) if pooled else ()
+            return found, (Notice(code="dimensions_pooled", values={"dimensions": list(there)}),) if pooled else ()
         only = there[0] if len(there) == 1 and (chosen.asked or chosen.source == "human") else WHOLE
-        excluded = battles.excluded.copy()
+        excluded = found.excluded.copy()
         counts = zip(names, number.tolist(), strict=True)
         excluded.update({f"about {name}, not the whole": n for name, n in counts if n and name != only})
-        kept = battles.dimension.of == (names.index(only) if only in names else -2)
+        kept = found.dimension.of == (names.index(only) if only in names else -2)
         notices = () if only == WHOLE else (Notice(code="one_dimension", values={"dimension": only}),)
-        return replace(battles if kept.all() else battles.where(kept), excluded=excluded), notices
+        return replace(found if kept.all() else found.where(kept), excluded=excluded), notices
 
-    def _filtered(self, battles: BattleColumns, filters: Mapping[str, str]) -> BattleColumns:
+    def _filtered(self, found: BattleColumns, filters: Mapping[str, str]) -> BattleColumns:
         if not filters:
-            return battles
+            return found
         output = self.outputs_with(filters)
-        return battles.where(output[battles.left])
+        return found.where(output[found.left])
 
     def outputs_with(self, filters: Mapping[str, str]) -> NDArray[np.bool_]:
         """(k,) outputs whose item (or whose mode) has these values."""
@@ -174,9 +174,9 @@ class Boards:
         if weighed := self._weighed(query):
             return weighed
         gathered = self.gather(query)
-        battles, chosen = gathered.battles, gathered.chosen
+        found, chosen = gathered.battles, gathered.chosen
         evidence = AvailableSources(self.view, query.window)
-        if not len(battles):
+        if not len(found):
             raise nothing_to_rank(self.view, chosen, query, gathered.dimensions)
         notices = (
             *findings.few_votes_notices(evidence, chosen),
@@ -186,12 +186,12 @@ class Boards:
                 else ()
             ),
             *gathered.notices,
-            *findings.verdict_notices(self.view, battles, weighed=query.options.method in WEIGHED),
+            *findings.verdict_notices(self.view, found, weighed=query.options.method in WEIGHED),
         )
         shared = _Shared(query, chosen, notices, findings.other_sources(evidence, chosen), self._data(query, chosen))
         if query.by is None:
-            return [self._ranked(battles, shared, query.filters, {})]
-        return self._grouped(battles, shared)
+            return [self._ranked(found, shared, query.filters, {})]
+        return self._grouped(found, shared)
 
     def _weighed(self, query: BoardQuery) -> list[Board]:
         """Boards that weigh people against one judge's scores, as `route rerank` makes them; none without scores."""
@@ -222,12 +222,12 @@ class Boards:
         data["filter"] = ", ".join(f"{name}={value}" for name, value in sorted(query.filters.items()))
         return data
 
-    def _grouped(self, battles: BattleColumns, shared: "_Shared") -> list[Board]:
+    def _grouped(self, found: BattleColumns, shared: "_Shared") -> list[Board]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
         by = shared.query.by or ""
-        table = battle_table(self.view, battles, None)
+        table = battle_table(self.view, found, None)
         if by not in table.column_names and by not in LABELS:
             raise UserError(f"No column '{by}'.", hint=f"The battles have: {', '.join(table.column_names)}.")
         if by not in table.column_names:
@@ -240,24 +240,24 @@ class Boards:
             rows = pc.fill_null(pc.equal(keys, value), False).to_numpy(zero_copy_only=False)
             filters = {**shared.query.filters, **({by: value} if by in (*LABELS, "mode") else {})}
             try:
-                made = self._ranked(battles.where(rows), shared, filters, {by: value})
+                made = self._ranked(found.where(rows), shared, filters, {by: value})
             except UserError as error:
                 why = Notice(code="group_not_ranked", values={"reason": str(error)})
                 empty = Ranking(
                     method=shared.query.options.method, settings={}, n_battles=0, notices=(why,), scope={by: value}
                 )
-                made = Board(empty, battles.where(rows), shared.chosen, value)
+                made = Board(empty, found.where(rows), shared.chosen, value)
             noted = made.ranking.model_copy(update={"notices": (*made.ranking.notices, *unnamed)})
             boards.append(replace(made, ranking=noted))
         return boards
 
     def _ranked(
-        self, battles: BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
+        self, found: BattleColumns, shared: "_Shared", filters: Mapping[str, str], scope: dict[str, str]
     ) -> Board:
         query = shared.query
         units = self.units_with(filters)
-        missing = self.delivery.missing(findings.editors_on(self.view, battles), units)
-        table = battle_table(self.view, battles, self.delivery, missing)
+        missing = self.delivery.missing(findings.editors_on(self.view, found), units)
+        table = battle_table(self.view, found, self.delivery, missing)
         ranking = rank_table(
             table,
             query.options,
@@ -273,7 +273,7 @@ class Boards:
         settings |= {"beside": sentence(shared.beside)} if shared.beside else {}
         ranking = ranking.model_copy(
             update={
-                "excluded": {**ranking.excluded, **({} if scope else battles.excluded)},  # what the whole leaves out
+                "excluded": {**ranking.excluded, **({} if scope else found.excluded)},  # what the whole leaves out
                 "notices": (*shared.notices, *ranking.notices),
                 "settings": settings,
             }

@@ -52,13 +52,13 @@ class AvailableSources:
     def judges(self) -> Mapping[str, tuple[int, int]]:
         """Ok verdicts of each judge by the forms that count: on pairs, on single outputs."""
         forms = {form.form_id: form for form in self.view.forms.counting()}
-        counts: dict[str, tuple[int, int]] = {}
+        found: dict[str, tuple[int, int]] = {}
         for identity, number in self.view.verdicts.items():
             if number:
-                pairs, singles = counts.get(forms[identity].judge, (0, 0))
+                pairs, singles = found.get(forms[identity].judge, (0, 0))
                 pairwise = forms[identity].pairwise
-                counts[forms[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))
-        return dict(sorted(counts.items()))
+                found[forms[identity].judge] = (pairs + number * pairwise, singles + number * (not pairwise))
+        return dict(sorted(found.items()))
 
     def widest(self, dimension: str | None) -> str | None:
         """The judge with verdicts on the most outputs, about this dimension (the whole where it has some)."""
@@ -71,9 +71,9 @@ class AvailableSources:
         seen: dict[str, set[int]] = {name: set() for name in names}
         for form in forms:
             if form.judge in seen:
-                judgments = self.view.judgments([form])
-                seen[form.judge] |= set(np.unique(judgments.left[judgments.ok]).tolist())
-                seen[form.judge] |= set(np.unique(judgments.right[judgments.ok]).tolist()) - {-1}
+                found = self.view.judgments([form])
+                seen[form.judge] |= set(np.unique(found.left[found.ok]).tolist())
+                seen[form.judge] |= set(np.unique(found.right[found.ok]).tolist()) - {-1}
         return max(names, key=lambda name: (len(seen[name]), sum(self.judges[name]), name != "builtin"))
 
 
@@ -124,8 +124,8 @@ def people_battles_for(view: View, query: BoardQuery) -> BattleColumns:
     About the whole, marks on single criteria stand in by rule only where nobody compared two outputs.
     """
     if query.by == "dimension" and query.dimension is None:
-        battles = people_battles(view, window=query.window)
-        compared = WHOLE in battles.dimension.list()
+        found = people_battles(view, window=query.window)
+        compared = WHOLE in found.dimension.list()
         for criterion in read_ratings(view, query.window).criterion.names:
             if compared and criterion == WHOLE:
                 continue

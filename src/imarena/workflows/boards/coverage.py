@@ -35,7 +35,7 @@ class OutputCoverage:
 
     @cached_property
     def _place(self) -> dict[str, int]:
-        return {editor: row for row, editor in enumerate(self.editors)}
+        return {editor: place for place, editor in enumerate(self.editors)}
 
     def coverage(self, units: NDArray[np.bool_] | None = None) -> dict[str, float]:
         """The share of these units (all without any) that each editor delivered; editors without any are left out."""
@@ -43,7 +43,7 @@ class OutputCoverage:
         meant = np.isfinite(part)
         total = meant.sum(axis=1)
         done = np.where(meant, part, 0.0).sum(axis=1)
-        return {editor: float(done[row] / total[row]) for row, editor in enumerate(self.editors) if total[row]}
+        return {editor: float(done[place] / total[place]) for place, editor in enumerate(self.editors) if total[place]}
 
     def missing(self, ranked: Collection[str], units: NDArray[np.bool_]) -> "MissingBattles":
         """Battles that a missing output prevented: an editor on the board without one, against each that has one."""
@@ -54,11 +54,11 @@ class OutputCoverage:
         order = np.lexsort((editor, unit))
         editor, unit = editor[order], unit[order]
         left, right, at = [], [], []
-        for row, column in zip(editor.tolist(), unit.tolist(), strict=True):
-            others = np.flatnonzero(has[:, column])
-            left += [row] * others.size
+        for one, place in zip(editor.tolist(), unit.tolist(), strict=True):
+            others = np.flatnonzero(has[:, place])
+            left += [one] * others.size
             right += others.tolist()
-            at += [column] * others.size
+            at += [place] * others.size
         places = np.array(at, np.int64)
         first = rows[np.array(left, np.int64)]
         return MissingBattles(
@@ -99,7 +99,7 @@ def read_output_coverage(view: View) -> OutputCoverage:
     status[editor, unit] = entries.status[named]  # the newest last
     tried = np.zeros(shape, bool)
     tried[editor, unit] = True
-    item_row = {name: row for row, name in enumerate(entries.item_id)}
+    place = {name: row for row, name in enumerate(entries.item_id)}
     at = {
         key: row for row, key in enumerate(zip(unit_item.tolist(), unit_turn.tolist(), unit_mode.tolist(), strict=True))
     }
@@ -111,8 +111,8 @@ def read_output_coverage(view: View) -> OutputCoverage:
 
 
 def _units(entries: Entries, cut_off: Iterable[tuple[str, int, str, str, int]]) -> tuple[NDArray[np.int64], ...]:
-    item_row = {name: number for number, name in enumerate(entries.item_id)}
-    later = [(item_row[item], turn, _CHAIN) for item, turn, *_ in cut_off]
+    place = {name: number for number, name in enumerate(entries.item_id)}
+    later = [(place[item], turn, _CHAIN) for item, turn, *_ in cut_off]
     tried = np.column_stack([entries.item, entries.turn, entries.mode]).astype(np.int64)
     bare = np.setdiff1d(np.arange(len(entries.item_id)), entries.item)
     alone = np.column_stack([bare, np.zeros_like(bare), np.full_like(bare, _SINGLE)])
@@ -134,9 +134,9 @@ def _shares(
     """(e, u) share of the samples of each slot that came out ok; 0 where there are none."""
     cell = editor * shape[1] + unit
     samples = int(sample.max(initial=0)) + 1
-    slot, position = np.unique(cell * samples + sample, return_inverse=True)
+    slot, place = np.unique(cell * samples + sample, return_inverse=True)
     good = np.zeros(slot.size, bool)
-    good[position[ok]] = True
+    good[place[ok]] = True
     of_cell = slot // samples
     asked = np.bincount(of_cell, minlength=shape[0] * shape[1])
     done = np.bincount(of_cell, good, shape[0] * shape[1])

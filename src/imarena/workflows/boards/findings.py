@@ -47,9 +47,9 @@ def verdict_notices(view: View, battles: BattleColumns, *, weighed: bool = False
     `weighed`: the method weighs people and judges itself, so that none are simply pooled.
     """
     judges = battles.judges
-    notices: list[Notice] = []
+    found: list[Notice] = []
     if judges and not weighed and not battles.judged.all():
-        notices.append(Notice(code="people_and_judges"))
+        found.append(Notice(code="people_and_judges"))
     if len(judges) > 1 and not weighed:
         found.append(Notice(code="judges_pooled", values={"judges": list(judges)}))
     found += self_judged(judge_driven_editors(view), judges) if judges else []
@@ -152,10 +152,10 @@ def _adding(view: View, missing: list[str], chosen: ChosenSource, evidence: Avai
     judge = chosen.judge or max(judges, key=lambda name: sum(judges[name]), default="builtin")
     asked = [] if judge == "builtin" else ["--judge", judge.partition("/")[0]]
     if kind == "compared" or (kind is None and judges.get(judge, (0, 0))[0]):
-        arguments = ["battle", *asked, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
+        words = ["battle", *asked, *(["--sampler", f"new-model:{missing[0]}"] if len(missing) == 1 else [])]
     else:
-        arguments = ["judge", *asked, *(word for name in missing for word in ("--editors", name))]
-    return f"{_call(view.workspace.root)} {shlex.join(arguments)}"
+        words = ["judge", *asked, *(word for name in missing for word in ("--editors", name))]
+    return f"{_call(view.workspace.root)} {shlex.join(words)}"
 
 
 def _call(folder: Path) -> str:
@@ -163,12 +163,12 @@ def _call(folder: Path) -> str:
 
 
 def _no_outputs(view: View, ranked: Collection[str]) -> Iterable[Notice]:
-    values: dict[str, Any] = {
+    found: dict[str, Any] = {
         editor: dict(row)
         for editor, row in slots_of(view.workspace).counts().items()
         if editor not in ranked and editor != UNNAMED_EDITOR and not row.get(Status.OK.value)
     }
-    return (Notice(code="no_outputs", values={"models": values}),) if values else ()
+    return (Notice(code="no_outputs", values={"models": found}),) if found else ()
 
 
 def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Collection[str]) -> Iterable[Notice]:
@@ -184,18 +184,18 @@ def _fewer_items(battles: BattleColumns, delivery: OutputCoverage, ranked: Colle
 def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> Iterable[Notice]:
     entries = view.entries
     forms = view.forms.counting(battles.judges)
-    judgments = view.judgments(forms)
+    found = view.judgments(forms)
     seen = np.zeros(entries.seq.size + 1, bool)
-    seen[judgments.left[judgments.ok]] = True
-    seen[judgments.right[judgments.ok]] = True
+    seen[found.left[found.ok]] = True
+    seen[found.right[found.ok]] = True
     ranks = np.array([name in ranked for name in entries.editor.names] or [False])
     mine = entries.ok & entries.pictured & (entries.editor.of >= 0) & ranks[entries.editor.of]
-    unit, position = np.unique(entries.unit[mine], return_inverse=True)
+    unit, place = np.unique(entries.unit[mine], return_inverse=True)
     editors = len(entries.editor.names)
     present = np.zeros((unit.size, editors), bool)
-    present[position, entries.editor.of[mine]] = True
+    present[place, entries.editor.of[mine]] = True
     contested = present.sum(axis=1) > 1  # one output alone is no battle
-    rows = np.flatnonzero(mine)[contested[position]]
+    rows = np.flatnonzero(mine)[contested[place]]
     made = np.bincount(entries.editor.of[rows], minlength=editors)
     judged = np.bincount(entries.editor.of[rows[seen[rows]]], minlength=editors)
     pairs = zip(entries.editor.names, judged.tolist(), made.tolist(), strict=True)
@@ -207,10 +207,10 @@ def _not_judged(view: View, battles: BattleColumns, ranked: Collection[str]) -> 
     return (Notice(code="outputs_not_judged", values={"models": values, "command": command}),)
 
 
-def _lacking(counts: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _lacking(found: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """Those with less than the others, the least first; none where nobody has nearly all."""
-    shares = {name: part / whole for name, (part, whole) in counts.items() if whole}
+    shares = {name: part / whole for name, (part, whole) in found.items() if whole}
     if not shares or max(shares.values()) < NEARLY_ALL:
         return {}
     less = sorted((share, name) for name, share in shares.items() if share < NEARLY_ALL)
-    return {name: counts[name] for _, name in less}
+    return {name: found[name] for _, name in less}

@@ -1,4 +1,4 @@
-"""Cost of an agent's extra questions: calls to the endpoints of its judge and its planner."""
+"""What an agent asks beside its edits: questions to the endpoints of its judge and its mind, and their price."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -56,14 +56,13 @@ class _Asked:
 
 def estimate_extra_questions(editor: Editor, places: Sequence[MissingOutput]) -> ExtraQuestionsCost | None:
     """The price of all questions that an agent or a best of N may ask for these outputs; None where it asks nobody."""
-    asked = [question for question in _asked(editor) if not question.door.runs_here and question.times]
+    asked = [one for one in _asked(editor) if not one.door.runs_here and one.times]
     if not asked or not places:
         return None
-    total, messages = 0.0, []
-    for question in asked:
-        noun = "verdicts" if question.who == "judge" else "questions"
-        what = f"{question.times} {noun} at '{question.door.endpoint.name}'"
-        cost = _cost(question, places)
+    total, told = 0.0, []
+    for one in asked:
+        what = f"{one.times} {'verdicts' if one.who == 'judge' else 'questions'} at '{one.door.endpoint.name}'"
+        cost = _cost(one, places)
         if cost is None:
             words = f"what the {what} by its {one.who} cost is not known: set input_usd_per_million and "
             return ExtraQuestionsCost(None, words + "output_usd_per_million there")
@@ -83,48 +82,48 @@ def _asked(editor: Editor, edits: int = 1) -> Iterator[_Asked]:
     yield from _asked(wraps.editor, edits * wraps.edits)
 
 
-def _cost(question: _Asked, places: Sequence[MissingOutput]) -> float | None:
-    input_tokens = written = 0.0
-    for output in places:
-        size, replies = (_thought if question.who == "mind" else _verdict)(question, output)
-        input_tokens += question.times * (size.words + size.pixels)
-        written += question.times * replies * OUTPUT_TOKENS
-    return question.door.endpoint.cost_usd(Usage(input_tokens=round(input_tokens), output_tokens=round(written)))
+def _cost(one: _Asked, places: Sequence[MissingOutput]) -> float | None:
+    given = written = 0.0
+    for place in places:
+        size, replies = (_thought if one.who == "mind" else _verdict)(one, place)
+        given += one.times * (size.words + size.pixels)
+        written += one.times * replies * OUTPUT_TOKENS
+    return one.door.endpoint.cost_usd(Usage(input_tokens=round(given), output_tokens=round(written)))
 
 
-def _verdict(question: _Asked, output: MissingOutput) -> tuple[Size, int]:
+def _verdict(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
     """The size of one verdict on an output, and its replies; nothing where the judge cannot be shown such an item."""
-    sources, references = output.item.sources, references_of(output.item, output.turn)
+    sources, references = place.item.sources, references_of(place.item, place.turn)
     known = {image.sha256.encode(): image for image in (*sources, *references)}
     known |= {_MADE: sources[0]} if sources else {}
-    traits = question.aside.judge.traits if question.aside.judge is not None else JudgeTraits()
+    traits = one.aside.judge.traits if one.aside.judge is not None else JudgeTraits()
     if not traits.prompts:
         pictures = [*sources, *references, *sources[:1]]
-        return Size(_WORDS, sum(_tokens(question, image) for image in pictures), len(pictures)), 1
+        return Size(_WORDS, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
     shown = Exhibit(
-        instruction_of(output.item, output.turn, output.mode), _MADE,
+        instruction_of(place.item, place.turn, place.mode), _MADE,
         sources=tuple(image.sha256.encode() for image in sources),
         references=tuple(image.sha256.encode() for image in references),
-        task=output.item.turns[output.turn].task or output.item.task,
+        task=place.item.turns[place.turn].task or place.item.task,
     )  # fmt: skip
     passes = traits.passes
     try:
-        size = question_size(traits.prompts.values(), shown, lambda part: _tokens(question, known.get(part)))
+        size = question_size(traits.prompts.values(), shown, lambda part: _tokens(one, known.get(part)))
     except UserError:
         return Size(0, 0, 0), 0
     return Size(size.words * passes, size.pixels * passes, size.pictures * passes), traits.questions
 
 
-def _thought(one: _Asked, output: MissingOutput) -> tuple[Size, int]:
+def _thought(one: _Asked, place: MissingOutput) -> tuple[Size, int]:
     """The mean size of the mind's two questions about an output."""
-    questions = one.aside.texts(instruction_of(output.item, output.turn, output.mode)) if one.aside.texts else ()
-    pictures = (*output.item.sources, *references_of(output.item, output.turn))
-    text_tokens = sum(len(question) for question in questions) / max(1, len(questions)) / CHARACTERS_PER_TOKEN
-    return Size(text_tokens, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
+    questions = one.aside.texts(instruction_of(place.item, place.turn, place.mode)) if one.aside.texts else ()
+    pictures = (*place.item.sources, *references_of(place.item, place.turn))
+    words = sum(len(question) for question in questions) / max(1, len(questions)) / CHARACTERS_PER_TOKEN
+    return Size(words, sum(_tokens(one, image) for image in pictures), len(pictures)), 1
 
 
-def _tokens(question: _Asked, image: ImageRef | None) -> float:
+def _tokens(one: _Asked, image: ImageRef | None) -> float:
     """What a picture counts there; one of unknown size where it is not known."""
     if image is None:
         return UNKNOWN_PIXELS / PIXELS_PER_TOKEN
-    return endpoint_tokens(question.door.endpoint, image)
+    return endpoint_tokens(one.door.endpoint, image)

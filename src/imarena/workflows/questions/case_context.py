@@ -16,27 +16,27 @@ INSTRUCTION = "instruction"
 
 def with_context(workspace: Workspace, judge: Judge, cases: Iterable[Case], parents: dict[str, Output]) -> list[Case]:
     """The cases with what this judge asks for; nothing is read from the store for a judge that asks for nothing."""
-    filled = list(cases)
+    found = list(cases)
     if judge.traits.shows_objects:
         look = all_object_lists(workspace)
         found = [replace(one, expected_objects=look(one.item, one.left.turn, one.left.mode)) for one in found]
     if judge.traits.evidence:
         stored = _stored(workspace, judge.traits.evidence)
-        filled = [replace(case, evidence=_about(case, parents, stored)) for case in filled]
-    return filled
+        found = [replace(one, evidence=_about(one, parents, stored)) for one in found]
+    return found
 
 
 def add_context(exhibit: Exhibit, case: Case) -> Exhibit:
     """The exhibit with what `with_context` found. Parameters are left out: a file name there may name an editor."""
-    evidence = tuple(record.model_copy(update={"params": {}}) for record in case.evidence)
+    evidence = tuple(one.model_copy(update={"params": {}}) for one in case.evidence)
     return replace(exhibit, expected_objects=case.expected_objects, evidence=evidence)
 
 
 def _stored(workspace: Workspace, kinds: tuple[str, ...]) -> dict[str, list[Evidence]]:
     """All ok evidence of these kinds by image, oldest first."""
     by_image: dict[str, list[Evidence]] = {}
-    for record in workspace.store.records(Evidence, kind=list(kinds), status=Status.OK.value):
-        by_image.setdefault(record.image_sha256, []).append(record)
+    for one in workspace.store.records(Evidence, kind=list(kinds), status=Status.OK.value):
+        by_image.setdefault(one.image_sha256, []).append(one)
     return by_image
 
 
@@ -49,8 +49,8 @@ def _about(case: Case, parents: dict[str, Output], stored: dict[str, list[Eviden
     instruction = instruction_of(item, turn, case.left.mode)
     newest: dict[tuple[str, str | None, str, str], Evidence] = {}
     for sha256 in shown:
-        for record in stored.get(sha256, ()):
-            compared = record.against_sha256 is None or record.against_sha256 in shown
-            if compared and record.params.get(INSTRUCTION) in (None, instruction):
-                newest[sha256, record.against_sha256, record.kind, record.tool] = record
+        for one in stored.get(sha256, ()):
+            compared = one.against_sha256 is None or one.against_sha256 in shown
+            if compared and one.params.get(INSTRUCTION) in (None, instruction):
+                newest[sha256, one.against_sha256, one.kind, one.tool] = one
     return tuple(newest.values())

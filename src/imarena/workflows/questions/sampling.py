@@ -82,8 +82,8 @@ class OutputPair:
     @property
     def pair(self) -> Pair:
         """The two editors."""
-        first, second = sorted((self.left.editor or "", self.right.editor or ""))
-        return first, second
+        one, other = sorted((self.left.editor or "", self.right.editor or ""))
+        return one, other
 
 
 def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list[OutputPair]]:
@@ -95,25 +95,25 @@ def battles_by_pair(board: ShowableOutputs, sampler: Sampler) -> dict[Pair, list
     if sampler.kind == "new-model":
         _known(sampler.model, board)
     ring = sorted(board.slots, key=lambda slot: content_id("ring", sampler.seed, slot))
-    by_pair: dict[Pair, list[tuple[int, OutputPair]]] = defaultdict(list)
-    for position, slot in enumerate(ring):
-        for first, second in combinations(board.slots[slot], 2):
-            if not _two_editors(first, second):
+    found: dict[Pair, list[tuple[int, OutputPair]]] = defaultdict(list)
+    for place, slot in enumerate(ring):
+        for one, other in combinations(board.slots[slot], 2):
+            if not _two_editors(one, other):
                 continue
-            if sampler.kind == "new-model" and sampler.model not in (first.editor, second.editor):
+            if sampler.kind == "new-model" and sampler.model not in (one.editor, other.editor):
                 continue
             battle = OutputPair(slot, *assign_sides(one, other))
             found[battle.pair].append((place, battle))
     order = sorted(found, key=lambda pair: content_id("start", sampler.seed, pair))
     starts = {pair: k * len(ring) // len(order) for k, pair in enumerate(order)}
     return {
-        pair: [battle for _, battle in sorted(by_pair[pair], key=lambda row: _turned(row[0], starts[pair], len(ring)))]
-        for pair in sorted(by_pair)
+        pair: [battle for _, battle in sorted(found[pair], key=lambda row: _turned(row[0], starts[pair], len(ring)))]
+        for pair in sorted(found)
     }
 
 
-def _turned(position: int, start: int, size: int) -> int:
-    return (position - start) % size
+def _turned(place: int, start: int, size: int) -> int:
+    return (place - start) % size
 
 
 def _known(model: str, board: ShowableOutputs) -> None:
@@ -140,10 +140,10 @@ def voted_battles(board: ShowableOutputs, sampler: Sampler) -> list[OutputPair]:
     found = [
         OutputPair(slot, *assign_sides(one, other))
         for slot, outputs in board.slots.items()
-        for first, second in combinations(outputs, 2)
-        if (min(first.output_id, second.output_id), max(first.output_id, second.output_id)) in board.voted
+        for one, other in combinations(outputs, 2)
+        if (min(one.output_id, other.output_id), max(one.output_id, other.output_id)) in board.voted
     ]
-    return sorted(battles, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
+    return sorted(found, key=lambda battle: content_id("voted", sampler.seed, battle.left.output_id, battle.slot))
 
 
 def _two_editors(one: Output, other: Output) -> bool:

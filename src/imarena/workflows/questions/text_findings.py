@@ -1,4 +1,4 @@
-"""Where text that addresses a judge was found: on which editor's outputs, and whether the instruction asked for it."""
+"""Where words that speak to a judge were found: on which editor's outputs, and whether somebody asked for them."""
 
 import re
 from collections import defaultdict
@@ -36,20 +36,19 @@ class TextFinding:
     @property
     def text(self) -> str:
         """All that was found, without what is a part of something else."""
-        texts = list(dict.fromkeys(flagged.text for flagged in self.words))
+        texts = list(dict.fromkeys(one.text for one in self.words))
         return " … ".join(text for text in texts if not any(text in other for other in texts if other != text))
 
     @property
     def kinds(self) -> str:
         """The tricks, in words."""
-        return ", ".join(dict.fromkeys(flagged.kind.replace("_", " ") for flagged in self.words))
+        return ", ".join(dict.fromkeys(one.kind.replace("_", " ") for one in self.words))
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
         return {
             "image": self.image, "item": self.item, "editor": self.editor, "output_id": self.output_id,
-            "kinds": list(dict.fromkeys(flagged.kind for flagged in self.words)),
-            "text": self.text, "excuse": self.excuse,
+            "kinds": list(dict.fromkeys(one.kind for one in self.words)), "text": self.text, "excuse": self.excuse,
         }  # fmt: skip
 
 
@@ -63,24 +62,23 @@ class Findings:
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""
-        return {"read": self.read, "unread": self.unread, "found": [finding.to_json() for finding in self.found]}
+        return {"read": self.read, "unread": self.unread, "found": [one.to_json() for one in self.found]}
 
     def in_words(self) -> str:
         """One sentence."""
         if not self.read:
             unread = f"{counted(self.unread, 'picture')} {plural('was', self.unread)}"
             return f"{unread} not read yet for words that address a judge, whatever judges saw: run `imarena scan`."
-        held = len({finding.image for finding in self.found})
+        held = len({one.image for one in self.found})
         waiting = f"; {self.unread:,} are not read yet (`imarena scan`)" if self.unread else ""
         return f"{held:,} of {self.read:,} pictures read hold words that address a judge{waiting}."
 
 
-def findings_table(report: Findings, most: int) -> Table:
+def findings_table(found: Findings, most: int) -> Table:
     """The first `most` texts that address a judge: where each is, by which trick, and what it says."""
     head = columns("item", "editor", "trick", Column("words", wrap=True), "excuse")
     rows = tuple(
-        (finding.item, finding.editor, finding.kinds, " ".join(finding.text.split()), finding.excuse)
-        for finding in report.found[:most]
+        (one.item, one.editor, one.kinds, " ".join(one.text.split()), one.excuse) for one in found.found[:most]
     )
     return Table(head, rows)
 
@@ -90,7 +88,7 @@ def findings(workspace: Workspace) -> Findings:
     wanted = pictures_to_scan(workspace)
     rows = workspace.store.rows(Evidence, kind=TEXT, status=Status.OK.value)
     read = {row["image_sha256"] for row in rows} & wanted.keys()
-    flags = {image: texts for image, texts in flags_of(workspace).items() if image in wanted}
+    flags = {image: words for image, words in flags_of(workspace).items() if image in wanted}
     return Findings(len(read), len(wanted) - len(read), tuple(_found(workspace, flags)) if flags else ())
 
 
@@ -102,7 +100,7 @@ def _found(workspace: Workspace, flags: dict[str, tuple[FlaggedText, ...]]) -> l
         for output in workspace.store.records(Output, image_sha256=chosen, status=Status.OK.value):
             outputs[output.item_id].append(output)
     items = workspace.store.records(Item)
-    return [finding for item in items for finding in _of_item(item, outputs.get(item.item_id, []), flags)]
+    return [one for item in items for one in _of_item(item, outputs.get(item.item_id, []), flags)]
 
 
 def item_findings(workspace: Workspace, item: Item, outputs: Sequence[Output]) -> list[TextFinding]:
@@ -116,7 +114,7 @@ def _of_item(
     item: Item, outputs: Iterable[Output], flags: Mapping[str, tuple[FlaggedText, ...]]
 ) -> Iterator[TextFinding]:
     held = [image.sha256 for image in item.sources if image.sha256 in flags]
-    before = [text for image in held for text in flags[image]]
+    before = [one for image in held for one in flags[image]]
     name = f"{item.dataset}/{item.key}"
     for image in held:
         yield TextFinding(image, item.item_id, name, SOURCE, None, flags[image], "")
@@ -125,15 +123,15 @@ def _of_item(
             words = flags[output.image.sha256]
             excuse = text_excuse(words, before, instruction_of(item, output.turn, output.mode))
             editor = output.editor or "(not named)"
-            yield TextFinding(output.image.sha256, item.item_id, name, editor, output.output_id, texts, excuse)
+            yield TextFinding(output.image.sha256, item.item_id, name, editor, output.output_id, words, excuse)
 
 
 def text_excuse(words: tuple[FlaggedText, ...], before: list[FlaggedText], instruction: str) -> str:
     """Were the words there before, or asked for? Only where that holds for all of them."""
     asked = _letters(instruction)
-    if before and {text.kind for text in texts} <= {text.kind for text in before}:
+    if before and {one.kind for one in words} <= {one.kind for one in before}:
         return "in the source"
-    return "in the instruction" if all(_letters(text.text) in asked for text in texts) else ""
+    return "in the instruction" if all(_letters(one.text) in asked for one in words) else ""
 
 
 def _letters(text: str) -> str:

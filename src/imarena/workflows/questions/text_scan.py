@@ -1,4 +1,4 @@
-"""scan: read the text in every output and source once, and flag text that addresses a judge.
+"""scan: read the words in every output and source once, and flag those that speak to a judge, whatever the judge.
 
 The words of a picture are stored as evidence, so that reading goes on where it stopped; the flags are made from the
 stored words, so that a new list of tell-tale words costs no second reading.
@@ -50,10 +50,10 @@ class ScanReport:
 
 def pictures_to_scan(workspace: Workspace) -> dict[str, None]:
     """The hashes of all outputs and sources, each once."""
-    images: dict[str, None] = {}
+    found: dict[str, None] = {}
     for row in workspace.store.rows(Output, status=Status.OK.value):
         if row["image_sha256"]:
-            images[row["image_sha256"]] = None
+            found[row["image_sha256"]] = None
     for item in workspace.store.records(Item):
         found |= dict.fromkeys(image.sha256 for image in item.sources)
     gone = withdrawn_images(workspace)
@@ -167,20 +167,19 @@ def flag_texts(workspace: Workspace) -> int:
     for evidence in workspace.store.records(Evidence, kind=TEXT, status=Status.OK.value):
         value: Any = evidence.value.get("lines") if isinstance(evidence.value, dict) else None
         lines = [TextLine(text, sure, tuple(box)) for text, sure, box in value] if isinstance(value, list) else []
-        injections = find_injections(lines)
-        if injections:
-            entries: list[Any] = [
-                {"kind": injection.kind, "text": injection.text, "box": [round(end, 4) for end in injection.box]}
-                for injection in injections
+        found = find_injections(lines)
+        if found:
+            told: list[Any] = [
+                {"kind": one.kind, "text": one.text, "box": [round(end, 4) for end in one.box]} for one in found
             ]
             flags.append(
                 Evidence(
                     image_sha256=evidence.image_sha256, tool=FLAGGER, tool_version=injection_words_version(),
-                    kind=FLAG, params={"text": evidence.evidence_id}, value={"found": entries},
+                    kind=FLAG, params={"text": evidence.evidence_id}, value={"found": told},
                 )
             )  # fmt: skip
     workspace.store.add(flags)
-    return len({flag.image_sha256 for flag in flags})
+    return len({one.image_sha256 for one in flags})
 
 
 @dataclass(frozen=True)
@@ -195,13 +194,13 @@ class FlaggedText:
 def flags_of(workspace: Workspace, images: Sequence[str] | None = None) -> dict[str, tuple[FlaggedText, ...]]:
     """Picture to the words that speak to a judge, by the present list of them; all pictures without `images`."""
     where: dict[str, Any] = {"image_sha256": list(images)} if images is not None else {}
-    flags: dict[str, tuple[FlaggedText, ...]] = {}
+    found: dict[str, tuple[FlaggedText, ...]] = {}
     if images is not None and not images:
-        return flags
+        return found
     for evidence in workspace.store.records(Evidence, kind=FLAG, **where):
         if evidence.tool_version == _words_version():
-            flags[evidence.image_sha256] = tuple(_read_flags(evidence))
-    return flags
+            found[evidence.image_sha256] = tuple(_read_flags(evidence))
+    return found
 
 
 def _words_version() -> str:
@@ -211,10 +210,10 @@ def _words_version() -> str:
 
 
 def _read_flags(evidence: Evidence) -> Iterator[FlaggedText]:
-    entries = evidence.value.get("found") if isinstance(evidence.value, dict) else None
-    for entry in entries if isinstance(entries, list) else []:
-        if isinstance(entry, dict):
-            box = entry.get("box")
+    told = evidence.value.get("found") if isinstance(evidence.value, dict) else None
+    for one in told if isinstance(told, list) else []:
+        if isinstance(one, dict):
+            box = one.get("box")
             ends = [float(end) for end in box if isinstance(end, int | float)] if isinstance(box, list) else []
             left, top, right, bottom = ends if len(ends) == 4 else (0.0, 0.0, 1.0, 1.0)
-            yield FlaggedText(str(entry.get("kind")), str(entry.get("text")), (left, top, right, bottom))
+            yield FlaggedText(str(one.get("kind")), str(one.get("text")), (left, top, right, bottom))

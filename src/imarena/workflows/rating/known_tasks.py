@@ -123,18 +123,18 @@ def known_tasks_from_table(workspace: Workspace, kind: str, text: str) -> KnownT
     for line, row in enumerate(csv.DictReader(io.StringIO(text.lstrip("\ufeff"))), 2):
         cells = {name.strip().lower(): value.strip() for name, value in row.items() if name and isinstance(value, str)}
         try:
-            proposal = _from_row(catalogue, kind, cells)
+            one = _from_row(catalogue, kind, cells)
         except ValueError as error:
-            tasks.notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
+            found.notices.append(Notice(code="known_task_unusable", values={"line": line, "reason": str(error)}))
             continue
-        if proposal.known.unit in seen:
-            tasks.notices.append(Notice(code="known_task_repeated", values={"line": line}))
+        if one.known.unit in seen:
+            found.notices.append(Notice(code="known_task_repeated", values={"line": line}))
             continue
-        seen.add(proposal.known.unit)
-        tasks.tasks.append(proposal)
-    if not tasks.tasks and not tasks.notices:
-        tasks.notices.append(Notice(code="known_tasks_empty"))
-    return replace(tasks, tasks=tasks.tasks[:MOST])
+        seen.add(one.known.unit)
+        found.tasks.append(one)
+    if not found.tasks and not found.notices:
+        found.notices.append(Notice(code="known_tasks_empty"))
+    return replace(found, tasks=found.tasks[:MOST])
 
 
 def _from_row(catalogue: _Catalogue, kind: str, cells: dict[str, str]) -> KnownTaskProposal:
@@ -165,7 +165,7 @@ def _item(catalogue: _Catalogue, cells: dict[str, str]) -> str:
 
 
 def _output(catalogue: _Catalogue, item: str, editor: str) -> str:
-    output = catalogue.by_editor.get((item, editor))
-    if output is None:
+    found = catalogue.by_editor.get((item, editor))
+    if found is None:
         raise ValueError(f"the item has no picture by '{editor[:80]}'")
     return found

@@ -1,4 +1,4 @@
-"""Quality of the work in a campaign: agreement, each rater compared with the others, and the table of votes."""
+"""How good the work in a campaign is: agreement, each rater beside the others, and the table of votes."""
 
 import json
 import statistics
@@ -125,19 +125,19 @@ def preference_label(vote: Vote) -> float | None:
     return PAIR_CODES[(vote.preference if vote.left_id < vote.right_id else vote.preference.mirrored()).value]
 
 
-def _columns(tasks: Sequence[AnsweredTask]) -> dict[str, tuple[list[str], list[str], list[float]]]:
+def _columns(found: Sequence[AnsweredTask]) -> dict[str, tuple[list[str], list[str], list[float]]]:
     """Units, raters and values by criterion, of real work only; of two answers by one rater the newer counts."""
-    marks: dict[str, dict[tuple[str, str], float]] = {}
-    for cast in tasks:
+    told: dict[str, dict[tuple[str, str], float]] = {}
+    for cast in found:
         if cast.assignment.purpose != "vote":
             continue
         mark = preference_label(cast.vote)
         values = cast.vote.ratings if mark is None else {"preference": mark}
         for criterion, value in values.items():
-            marks.setdefault(criterion, {})[cast.assignment.unit, cast.vote.rater_id] = value
+            told.setdefault(criterion, {})[cast.assignment.unit, cast.vote.rater_id] = value
     return {
         criterion: ([unit for unit, _ in given], [rater for _, rater in given], list(given.values()))
-        for criterion, given in marks.items()
+        for criterion, given in told.items()
     }
 
 
@@ -176,13 +176,13 @@ def agreement(workspace: Workspace, campaign: Campaign, place: Place = "terminal
 def rater_work(workspace: Workspace, campaign: Campaign) -> list[RaterWork]:
     """Each rater's work, and why a rater stands out."""
     people, plan = _people(workspace, campaign), plan_of(campaign)
-    known = {task.unit: task for task in plan.gold}
+    known = {one.unit: one for one in plan.gold}
     first: dict[tuple[str, str], Vote] = {}
     found = list(answered_tasks(workspace, campaign, excluded=True))
     for cast in found:
         if cast.assignment.purpose == "vote":
             first[cast.vote.rater_id, cast.assignment.unit] = cast.vote
-    for cast in answered:
+    for cast in found:
         work = people.get(cast.vote.rater_id)
         if work is not None:
             _add(work, cast, first.get((cast.vote.rater_id, cast.assignment.unit)), known)
@@ -274,11 +274,11 @@ def _add(work: RaterWork, cast: AnsweredTask, first: Vote | None, known: dict[st
         work.repeats.append(preference_label(vote) == preference_label(first) and vote.ratings == first.ratings)
 
 
-def _beside_others(people: dict[str, RaterWork], answered: list[AnsweredTask]) -> None:
+def _beside_others(people: dict[str, RaterWork], found: list[AnsweredTask]) -> None:
     """How far each rater is with the others: shares of equal pairs, or the correlation with the others' mean."""
     from imarena.stats import from_columns, rater_reports
 
-    columns = _columns(answered)
+    columns = _columns(found)
     if not columns:
         return
     labels = "preference" in columns or all(value in (0.0, 1.0) for c in columns.values() for value in c[2])
@@ -362,12 +362,12 @@ def _export_checks(workspace: Workspace, campaign: Campaign) -> str:
         .distinct()
     )
     with reading(workspace.store.engine) as connection:
-        checks = [from_row(Verification, row) for row in connection.execute(query).mappings()]
+        found = [from_row(Verification, row) for row in connection.execute(query).mappings()]
     about = {row["id"]: row for row in workspace.store.rows(Item)}
     names = ("item", "dataset", "rater", "decision", "checks", "comment", "created_at")
 
     def rows() -> Iterator[Sequence[object]]:
-        for check in checks:
+        for check in found:
             if isinstance(check, Verification):
                 item = about[check.item_id]
                 yield (

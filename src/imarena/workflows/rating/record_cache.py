@@ -1,4 +1,4 @@
-"""In-memory cache of records for the web server: assignments, items and outputs for good, plans for a short time."""
+"""Records kept at hand while a server runs: assignments, items and outputs, which never change; plans for a moment."""
 
 import time
 from collections.abc import Collection, Sequence
@@ -38,11 +38,11 @@ class RecordCache:
         if known is not None:
             return known
         if within is None:
-            record = _there(self._store.get(Assignment, identity))
+            found = _there(self._store.get(Assignment, identity))
         else:
             row = _there(_ASSIGNMENT(within, assignment=identity).mappings().first())
-            record = _of_kind(Assignment, from_row(Assignment, row))
-        return _kept(self._assignments, identity, record)
+            found = _of_kind(Assignment, from_row(Assignment, row))
+        return _kept(self._assignments, identity, found)
 
     def keep(self, assignment: Assignment) -> Assignment:
         """Have an assignment at hand that was read elsewhere."""
@@ -52,19 +52,19 @@ class RecordCache:
         """Have assignments and all that they show at hand: three queries, however many they are."""
         for assignment in self._store.records(Assignment, id=list(identities)):
             self.keep(assignment)
-        assignments = [self._assignments[one] for one in identities if one in self._assignments]
-        for item in self._store.records(Item, id=sorted({one.item_id for one in assignments})):
+        found = [self._assignments[one] for one in identities if one in self._assignments]
+        for item in self._store.records(Item, id=sorted({one.item_id for one in found})):
             _kept(self._items, item.item_id, item)
-        shown = {side for one in assignments for side in (one.left_id, one.right_id) if side is not None}
+        shown = {side for one in found for side in (one.left_id, one.right_id) if side is not None}
         for output in self._store.records(Output, id=sorted(shown)):
             _kept(self._outputs, output.output_id, output)
 
     def read(self, items: Collection[str], outputs: Collection[str]) -> None:
         """Have items and outputs at hand: two queries, however many they are."""
-        if absent := {record_id for record_id in items if record_id not in self._items}:
+        if absent := {one for one in items if one not in self._items}:
             for item in self._store.records(Item, id=sorted(absent)):
                 _kept(self._items, item.item_id, item)
-        if absent := {record_id for record_id in outputs if record_id not in self._outputs}:
+        if absent := {one for one in outputs if one not in self._outputs}:
             for output in self._store.records(Output, id=sorted(absent)):
                 _kept(self._outputs, output.output_id, output)
 
@@ -131,8 +131,8 @@ class RecordCache:
             identity = assignment.left_id if name == "left" else assignment.right_id
             return self.output(identity).image if identity is not None else None
         pictures = self.sources(assignment) if name == "source" else self.references(assignment)
-        index = int(number or "0")
-        return pictures[index] if index < len(pictures) else None
+        place = int(number or "0")
+        return pictures[place] if place < len(pictures) else None
 
     def sources(self, assignment: Assignment) -> tuple[ImageRef, ...]:
         """What the result was made from."""
@@ -152,18 +152,18 @@ def _kept(shelf: dict[str, T], identity: str, found: T) -> T:
     """A dictionary that is emptied when it is full needs no lock: 0.04 µs a look, an LRUCache with its lock 0.47 µs."""
     if len(shelf) >= _AT_HAND:
         shelf.clear()
-    shelf[identity] = record
-    return record
+    shelf[identity] = found
+    return found
 
 
-def _of_kind(kind: type[T], record: object) -> T:
-    if not isinstance(record, kind):
+def _of_kind(kind: type[T], found: object) -> T:
+    if not isinstance(found, kind):
         raise TypeError(f"not of the kind {kind.__name__}")
-    return record
+    return found
 
 
-def _there(record: T | None) -> T:
+def _there(found: T | None) -> T:
     """A record that is not there is not remembered as missing: it may be added later."""
-    if record is None:
+    if found is None:
         raise UserError("A record that is named is not in the workspace.", hint="Run 'imarena verify'.")
-    return record
+    return found

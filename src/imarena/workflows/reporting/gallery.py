@@ -43,7 +43,7 @@ def _scores(workspace: Workspace) -> dict[str, dict[ScoringJudge, float]]:
     view = View(workspace)
     found: dict[str, dict[ScoringJudge, float]] = defaultdict(dict)
     for form in view.forms.counting(pairwise=False):
-        judgments = view.judgments([form])
+        given = view.judgments([form])
         name = form.judge if form.dimension == WHOLE else f"{form.judge}, {form.dimension}"
         rows = np.flatnonzero(given.ok & np.isfinite(given.score))
         for place, score in zip(given.left[rows].tolist(), given.raw_score[rows].tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Explore a workspace: battles with every vote and raw reply, and items with all their outputs."""
+"""Exploring a workspace: battles with every vote and raw reply, items with all that was made for them."""
 
 import statistics
 from collections import Counter, defaultdict
@@ -141,10 +141,10 @@ class BattleList(Sequence[BattleView]):
     def __len__(self) -> int:
         return int(self._pairs.size)
 
-    def __getitem__(self, position: Any) -> Any:
-        if isinstance(position, slice):
-            return self._built(self._pairs[position])
-        return self._built(self._pairs[[position]])[0]
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return self._built(self._pairs[place])
+        return self._built(self._pairs[[place]])[0]
 
     def __iter__(self) -> Iterator[BattleView]:
         for begin in range(0, len(self), _AT_ONCE):
@@ -160,7 +160,7 @@ class BattleList(Sequence[BattleView]):
             owner.tolist(), index.outcome[rows].tolist(), index.judge.of[rows].tolist(), strict=True
         ):
             counts[pair, judge < 0][_OUTCOMES[outcome]] += 1
-        views = []
+        found = []
         for pair in pairs.tolist():
             left, right = int(index.left[pair]), int(index.right[pair])
             named = (entries.item_id[entries.item[left]], entries.id_of(left), entries.id_of(right))
@@ -178,7 +178,7 @@ def list_battles(
     pairs = sight.kept(key, lambda: _pairs(sight, filters, models), "lists")
     if hidden:
         entries = sight.view.entries
-        shut = np.array([item_id in hidden for item_id in entries.item_id] or [False])
+        shut = np.array([one in hidden for one in entries.item_id] or [False])
         pairs = pairs[~shut[entries.item[index_of(sight).left[pairs]]]]
     return BattleList(sight, filters, pairs)
 
@@ -199,7 +199,7 @@ def _pairs(sight: ViewSnapshot, filters: BattleFilters, models: Sequence[str]) -
 
 def _looks_at_verdicts(filters: BattleFilters) -> bool:
     chosen = (filters.judge, filters.dimension, filters.since, filters.until)
-    return filters.source != "all" or filters.released or any(value is not None for value in chosen)
+    return filters.source != "all" or filters.released or any(one is not None for one in chosen)
 
 
 def _left_verdicts(view: View, index: BattleIndex, filters: BattleFilters, rows: IntArray | slice) -> NDArray[np.bool_]:
@@ -257,16 +257,14 @@ def _judgments(looking: Leaderboards, view: View, pair: BattleView) -> list[Show
     query = select(judgments).where(judgments.c.left_id.in_(sides), judgments.c.right_id.in_(sides))
     with reading(view.workspace.store.engine) as connection:
         rows = connection.execute(query.order_by(judgments.c.seq)).mappings().all()
-    shown_judgments = []
+    told = []
     store = looking.workspace.store
     for row in rows:
         judgment = from_row(Judgment, row)
         if isinstance(judgment, Judgment):
             reply = store.get(Reply, judgment.reply_id) if judgment.reply_id else None
-            shown_judgments.append(
-                ShownJudgment(judgment, reply.raw if reply is not None else None, judgment_reason(view, row))
-            )
-    return shown_judgments
+            told.append(ShownJudgment(judgment, reply.raw if reply is not None else None, judgment_reason(view, row)))
+    return told
 
 
 # ---------------------------------------------------------------------- items
@@ -308,7 +306,7 @@ def load_item(looking: Leaderboards, item_id: str, *, leads: bool) -> ItemView:
     may_see(looking, item_id, leads=leads)
     view = looking.sight().view
     made = list(store.records(Output, item_id=item_id))
-    traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[output.output_id for output in made])}
+    traces = {trace.output_id: trace for trace in store.records(Trace, output_id=[one.output_id for one in made])}
     rated = _rated(view, item_id)
     return ItemView(found, made, _scores(view, item_id), _mean_marks(view, rated), rated, traces)
 
@@ -327,7 +325,7 @@ def _scores(view: View, item_id: str) -> dict[str, dict[str, float]]:
             name = row["judge"] if row["dimension"] == "overall" else f"{row['judge']}, {row['dimension']}"
             scores[row["left_id"]][name].setdefault(row["repeat"], row["score"])
     return {
-        output: {name: statistics.fmean(repeats.values()) for name, repeats in sorted(by.items())}
+        output: {name: statistics.fmean(given.values()) for name, given in sorted(by.items())}
         for output, by in scores.items()
     }
 
@@ -336,15 +334,15 @@ def _mean_marks(view: View, rated: Mapping[str, Sequence[Vote]]) -> dict[str, di
     """Mean rating of each rated output by criterion, on the criterion's scale; of each rater the last mark counts."""
     if not rated:
         return {}
-    ratings = read_ratings(view)
+    found = read_ratings(view)
     means: dict[str, dict[str, float]] = {}
     for output, cast in rated.items():
-        criteria = sorted({name for vote in cast for name in vote.ratings})
-        marks: dict[str, list[float]] = {name: [] for name in criteria}
-        for row in np.flatnonzero(ratings.output == view.entries.place_of[output]).tolist():
-            name = ratings.criterion.names[ratings.criterion.of[row]]
+        given = sorted({name for vote in cast for name in vote.ratings})
+        marks: dict[str, list[float]] = {name: [] for name in given}
+        for row in np.flatnonzero(found.output == view.entries.place_of[output]).tolist():
+            name = found.criterion.names[found.criterion.of[row]]
             if name in marks:  # what raters gave, not what was computed from it
-                marks[name].append(float(ratings.value[row]))
+                marks[name].append(float(found.value[row]))
         means[output] = {name: statistics.fmean(values) for name, values in marks.items() if values}
     return means
 
@@ -365,11 +363,11 @@ def step_image(looking: Leaderboards, output_id: str, number: int) -> ImageRef |
     """The picture that an agent had after a step of its trace; None where the step made none, or it is gone."""
     traces = list(looking.workspace.store.records(Trace, output_id=output_id))
     steps = traces[0].steps if traces else ()
-    digest = steps[number].get("image_sha256") if number < len(steps) else None
-    if not isinstance(digest, str):
+    told = steps[number].get("image_sha256") if number < len(steps) else None
+    if not isinstance(told, str):
         return None
     with reading(looking.workspace.store.engine) as connection:
-        row = connection.execute(select(blobs).where(blobs.c.sha256 == digest)).mappings().first()
+        row = connection.execute(select(blobs).where(blobs.c.sha256 == told)).mappings().first()
     if row is None or row["withdrawn_at"]:
         return None
     names = ("sha256", "size_bytes", "media_type", "width", "height")

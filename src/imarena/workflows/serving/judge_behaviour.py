@@ -1,4 +1,4 @@
-"""Judge behaviour without human votes: failures, order, ties, and the outcome of every compared pair.
+"""What judges said, without people: failures, order, ties, and the outcome of every pair that a judge compared.
 
 Computed once. After a new judgment only the pairs and questions that it touches are looked at again.
 """
@@ -121,7 +121,7 @@ class Behaviour:
     @property
     def pairs(self) -> int:
         """How many pairs were decided."""
-        return sum(judge.decided.key.size for judge in self.judges)
+        return sum(one.decided.key.size for one in self.judges)
 
 
 def read_behaviour(view: View, before: Behaviour | None = None) -> Behaviour:
@@ -154,10 +154,10 @@ def _still_unanswered(
     if not changes.works:
         return known
     asked = set(changes.works)
-    unanswered = {key: question for key, question in known.items() if key[0] not in asked}
+    found = {place: one for place, one in known.items() if place[0] not in asked}
     for start in range(0, len(changes.works), PAGE):
-        unanswered |= unanswered_places(view.workspace, work_id=list(changes.works[start : start + PAGE]))
-    return unanswered
+        found |= unanswered_places(view.workspace, work_id=list(changes.works[start : start + PAGE]))
+    return found
 
 
 def _behaved(
@@ -174,8 +174,8 @@ def _behaved(
         return replace(before, health=replace(before.health, failed=health.failed))
     swapping = False
     for form in forms:
-        judgments = view.judgments([form])
-        health.ok += int(judgments.ok.sum())
+        said = view.judgments([form])
+        health.ok += int(said.ok.sum())
         if form.pairwise:
             _count(health, said)
             swapping = swapping or bool(has_swapped_order(said, np.zeros(len(said), np.int32))[0])
@@ -189,14 +189,14 @@ def _behaved(
     return DimensionBehaviour(health, decided, of_forms, swapping)
 
 
-def _count(health: JudgeBehaviour, judgments: JudgmentColumns) -> None:
-    preference, order = judgments.preference, judgments.order
-    answered = judgments.ok & (preference != NONE)
-    side = answered & ((preference == LEFT) | (preference == RIGHT))
+def _count(health: JudgeBehaviour, said: JudgmentColumns) -> None:
+    preference, order = said.preference, said.order
+    given = said.ok & (preference != NONE)
+    side = given & ((preference == LEFT) | (preference == RIGHT))
     ordered = side & ((order == LEFT_FIRST) | (order == RIGHT_FIRST))
     shown_first = ordered & ((order == LEFT_FIRST) == (preference == LEFT))
-    health.preferences += int(answered.sum())
-    health.ties += int(answered.sum() - side.sum())
+    health.preferences += int(given.sum())
+    health.ties += int(given.sum() - side.sum())
     health.sided += int(ordered.sum())
     health.first += int(shown_first.sum())
 

@@ -1,4 +1,4 @@
-"""Leaderboards of a workspace: boards from filtered battles, win matrix, head-to-head, facets, history."""
+"""Looking at a workspace: boards from filtered battles, the win matrix, head-to-head, facets, history."""
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -181,7 +181,7 @@ class Leaderboards:
             return
         entries = sight.view.entries
         if hidden:
-            shown = np.array([item_id not in hidden for item_id in entries.item_id] or [True])
+            shown = np.array([one not in hidden for one in entries.item_id] or [True])
             battles = battles.where(shown[entries.item[battles.left]])
         for batch in battle_table(sight.view, battles, None).to_batches(max_chunksize=_AT_ONCE):
             columns = {name: batch[name].to_pylist() for name in names if name in batch.schema.names}
@@ -203,7 +203,7 @@ class Leaderboards:
         """Two models against each other: over all, and by task."""
         sight = self.sight()
         try:
-            battles = self.battles(filters, sight)
+            found = self.battles(filters, sight)
         except UserError:  # no such judge
             return DuelCounts(left, right), {}
         return duel_of(sight.view.entries, found, left, right)
@@ -266,8 +266,8 @@ def _without(sight: ViewSnapshot, query: BoardQuery, error: UserError) -> BoardO
         except UserError:
             pass
         else:
-            notice = Notice(code="no_intervals", values={"reason": reason})
-            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, notice)})
+            told = Notice(code="no_intervals", values={"reason": reason})
+            ranking = made.ranking and made.ranking.model_copy(update={"notices": (*made.notices, told)})
             return replace(made, ranking=ranking)
     elif query.dimension is None and gathered.dimensions and WHOLE not in gathered.dimensions:
         reason = f"No verdict is about the whole: choose a dimension ({', '.join(gathered.dimensions)})."
@@ -276,9 +276,9 @@ def _without(sight: ViewSnapshot, query: BoardQuery, error: UserError) -> BoardO
     beside = other_sources(AvailableSources(sight.view, query.window), chosen)
     return BoardOrReason(
         None,
-        matrix_of(sight.view.entries, battles),
-        len(battles),
-        dict(battles.excluded),
+        matrix_of(sight.view.entries, found),
+        len(found),
+        dict(found.excluded),
         reason,
         chosen.source,
         chosen.judge,
@@ -295,7 +295,7 @@ def _history(sight: ViewSnapshot, query: BoardQuery, points: int) -> list[PastBo
     moments = np.sort(battles.created_us)
     steps = {int(moments[(n + 1) * moments.size // points - 1]) for n in range(points)} if moments.size else set()
     options = replace(query.options, rounds=0, interval="none")
-    boards = []
+    found = []
     for moment in sorted(steps):
         part = battles.where(battles.created_us <= moment)
         try:
@@ -325,4 +325,4 @@ def judge_names(view: View, name: str | None) -> list[str] | None:
     if name is None or name == ALL_JUDGES:
         return None
     known = view.forms.judges
-    return [name] if name in known else [judge for judge in known if judge.partition("/")[0] == name]
+    return [name] if name in known else [one for one in known if one.partition("/")[0] == name]

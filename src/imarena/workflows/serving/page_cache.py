@@ -1,4 +1,4 @@
-"""Page data of a large workspace in the column cache, so that a restarted server need not compute it again."""
+"""What pages show of a large workspace, in the column cache: a server that is started again need not compute it."""
 
 import json
 from dataclasses import asdict
@@ -45,10 +45,10 @@ def has_index_cached(view: View) -> bool:
 
 def read_index_cached(view: View) -> BattleIndex | None:
     """The pairs as they were when they were stored."""
-    cached = read_cached(view, _INDEX)
-    if cached is None:
+    found = read_cached(view, _INDEX)
+    if found is None:
         return None
-    about, arrays = cached.about, cached.arrays
+    about, arrays = found.about, found.arrays
     columns: dict[str, Any] = {name: arrays[name] for name in _PLAIN}
     columns |= {name: Names(arrays[name], tuple(about[name])) for name in _NAMED}
     return BattleIndex(
@@ -56,7 +56,7 @@ def read_index_cached(view: View) -> BattleIndex | None:
         forms=tuple(about["forms"]),
         outputs=view.entries.seq[: about["outputs"]],
         voted=about["voted"],
-        seen=_seen(cached),
+        seen=_seen(found),
     )
 
 
@@ -73,9 +73,9 @@ def write_index_cached(view: View, index: BattleIndex) -> None:
 
 def read_ids_cached(view: View, ids: BattleIds) -> None:
     """Take the hashed ids of battles that were stored. They hang on the outputs alone."""
-    cached = read_cached(view, _IDS)
-    if cached is not None:
-        ids.start_from(cached.arrays["number"], cached.arrays["pair"])
+    found = read_cached(view, _IDS)
+    if found is not None:
+        ids.start_from(found.arrays["number"], found.arrays["pair"])
 
 
 def write_ids_cached(view: View, ids: BattleIds) -> None:
@@ -90,8 +90,8 @@ def write_ids_cached(view: View, ids: BattleIds) -> None:
 
 def read_behaviour_cached(view: View) -> Behaviour | None:
     """How judges behaved when that was stored."""
-    cached = read_cached(view, _JUDGES)
-    if cached is None:
+    found = read_cached(view, _JUDGES)
+    if found is None:
         return None
     judges = []
     for number, (counted, forms, swapping) in enumerate(found.about["judges"]):
@@ -108,11 +108,9 @@ def write_behaviour_cached(view: View, made: Behaviour) -> None:
         return
     arrays: dict[str, NDArray[Any]] = {}
     judges = []
-    for number, behaved in enumerate(made.judges):
-        arrays |= {f"{name}-{number}": getattr(behaved.decided, name) for name in ("key", "outcome", "agreed")}
-        judges.append(
-            [{name: getattr(behaved.health, name) for name in _COUNTED}, list(behaved.forms), behaved.swapping]
-        )
-    listed = [[list(key), list(asdict(question).values())] for key, question in made.unanswered.items()]
+    for number, one in enumerate(made.judges):
+        arrays |= {f"{name}-{number}": getattr(one.decided, name) for name in ("key", "outcome", "agreed")}
+        judges.append([{name: getattr(one.health, name) for name in _COUNTED}, list(one.forms), one.swapping])
+    listed = [[list(place), list(asdict(one).values())] for place, one in made.unanswered.items()]
     arrays["unanswered"] = np.frombuffer(json.dumps(listed).encode(), np.uint8)
     _write(view, _JUDGES, made.pairs, {"judges": judges}, arrays)

@@ -138,7 +138,7 @@ class ModelComparison:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What is missing on either side, and judgments without a verdict."""
-        notices = [
+        found = [
             Notice(
                 code="outputs_missing",
                 values={
@@ -150,7 +150,7 @@ class ModelComparison:
             if row["outputs"] < row["items"]
         ]  # fmt: skip
         failed: JsonDict = {status: n for status, n in self.judgments.items() if status != Status.OK.value and n}
-        return (*notices, *([Notice(code="judgments_failed", values={"statuses": failed})] if failed else []))
+        return (*found, *([Notice(code="judgments_failed", values={"statuses": failed})] if failed else []))
 
     def to_json(self, *, top: int = 10) -> dict[str, Any]:
         """For ``--json``."""
@@ -273,7 +273,7 @@ def _gaps(
 
 def _coverage(workspace: Workspace, sides: ComparedFolders, job: JudgingJob) -> dict[str, dict[str, Any]]:
     total = len(job.board.items)
-    coverage: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Any]] = {}
     keys = {item.item_id: item.key for item in job.board.items.values()}
     for name in (sides.old_name, sides.new_name):
         have = {output.item_id for output in workspace.store.records(Output, editor=name, status=Status.OK.value)}

@@ -14,7 +14,7 @@ SHOWN = 12
 SIDE_PX = 512
 
 
-def write_comparison(workspace: Workspace, comparison: ModelComparison, folder: Path) -> Path:
+def write_comparison(workspace: Workspace, found: ModelComparison, folder: Path) -> Path:
     """Write ``index.html`` and its pictures; returns the page."""
     sides = found.sides
     figures = ComparisonFigures(

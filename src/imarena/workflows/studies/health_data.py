@@ -1,4 +1,4 @@
-"""Verdicts and votes arranged for the figures of `health`. `views` decides what counts."""
+"""What judges and people said, arranged for the figures of `health`. What counts is decided by `views`."""
 
 import json
 from collections import Counter, defaultdict
@@ -84,8 +84,8 @@ class JudgeAnswers:
         """
         if self.fought:
             return self.fought.get(key, [])
-        outcomes = (self._by_scores(key, repeat) for repeat in self._repeats)
-        return [outcome for outcome in outcomes if outcome is not None]
+        found = (self._by_scores(key, repeat) for repeat in self._repeats)
+        return [outcome for outcome in found if outcome is not None]
 
     @cached_property
     def _repeats(self) -> list[int]:
@@ -99,15 +99,13 @@ class JudgeAnswers:
         """What differs between an older form and this one: 'temperature 0.0 to 0.7', 'prompt 1 to 2'."""
         (*was, before), (*now, after) = json.loads(old.form), json.loads(self.form)
         parts = zip(("version", "prompt", "prompt version"), was, now, strict=True)
-        changes = [
-            f"{name} {previous or '?'} to {current or '?'}" for name, previous, current in parts if previous != current
-        ]
+        told = [f"{name} {one or '?'} to {two or '?'}" for name, one, two in parts if one != two]
         for name in sorted(before.keys() | after.keys()):
-            previous, current = before.get(name), after.get(name)
-            if previous != current:
-                short = all(isinstance(value, str | int | float | None) for value in (previous, current))
-                changes.append(f"{name} {str(previous)[:12]} to {str(current)[:12]}" if short else name)
-        return ", ".join(changes)
+            one, two = before.get(name), after.get(name)
+            if one != two:
+                short = all(isinstance(value, str | int | float | None) for value in (one, two))
+                told.append(f"{name} {str(one)[:12]} to {str(two)[:12]}" if short else name)
+        return ", ".join(told)
 
     def keys(self) -> set[PairKey]:
         """The pairs that it was shown in battles."""
@@ -124,13 +122,13 @@ def read_judges(view: View, judges: Sequence[ChosenJudge]) -> dict[str, list[Jud
 
     A judge that was chosen by its version has that version alone.
     """
-    answers: dict[str, list[JudgeAnswers]] = {}
+    found: dict[str, list[JudgeAnswers]] = {}
     for judge in judges:
         for dimension in sorted(judge.dimensions):
             name = judge.name if dimension == WHOLE else f"{judge.name}, {dimension}"
             versions = versions_of(view, judge, dimension)
-            answers[name] = [_said(view, name, dimension, version) for version in versions]
-    return answers
+            found[name] = [_said(view, name, dimension, version) for version in versions]
+    return found
 
 
 def _said(view: View, name: str, dimension: str, version: JudgeVersion) -> JudgeAnswers:
@@ -149,11 +147,11 @@ def _form_text(form: Form) -> str:
 
 
 def _ids(view: View, places: Any) -> list[str]:
-    return [view.entries.id_of(position) for position in places.tolist()]
+    return [view.entries.id_of(place) for place in places.tolist()]
 
 
-def _note_pairs(view: View, answers: JudgeAnswers, judgments: JudgmentColumns) -> None:
-    paired = judgments.where(judgments.right >= 0)
+def _note_pairs(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
+    paired = given.where(given.right >= 0)
     columns = (_ids(view, paired.left), _ids(view, paired.right), paired.order, paired.repeat, paired.preference)
     ok = paired.ok
     for row, (left, right, order, repeat, preference) in enumerate(zip(*columns, strict=True)):
@@ -161,36 +159,36 @@ def _note_pairs(view: View, answers: JudgeAnswers, judgments: JudgmentColumns) -
         shown = ORDERS[order] or Order.UNKNOWN.value
         if flipped and shown in (Order.LEFT_FIRST.value, Order.RIGHT_FIRST.value):
             shown = Order.RIGHT_FIRST.value if shown == Order.LEFT_FIRST.value else Order.LEFT_FIRST.value
-        held = answers.pairs[key, int(repeat)]
+        held = said.pairs[key, int(repeat)]
         if held.get(shown) is None:
             held[shown] = _turned(OUTCOMES[preference] if ok[row] else None, flipped)
     fought = combine_columns(paired, np.zeros(len(paired), np.int32), view.entries)
     sides = (_ids(view, fought.left), _ids(view, fought.right), fought.repeat, fought.outcome, fought.decided)
     for left, right, repeat, outcome, decided in zip(*sides, strict=True):
         key, flipped = _key(left, right)
-        battle, verdict = (key, int(repeat)), _turned(OUTCOMES[outcome] if decided else None, flipped)
-        if verdict is not None:
-            answers.fought[key].append(verdict)
-        if answers.battles.get(battle) is None:
-            answers.battles[battle] = verdict
+        place, told = (key, int(repeat)), _turned(OUTCOMES[outcome] if decided else None, flipped)
+        if told is not None:
+            said.fought[key].append(told)
+        if said.battles.get(place) is None:
+            said.battles[place] = told
     for output, seen in _seen_words(view, paired.where(ok)):
-        answers.flagged[output] = seen
+        said.flagged[output] = seen
 
 
-def _note_scores(view: View, answers: JudgeAnswers, judgments: JudgmentColumns) -> None:
-    single = first_scores(judgments)
+def _note_scores(view: View, said: JudgeAnswers, given: JudgmentColumns) -> None:
+    single = first_scores(given)
     single = single.where(np.isfinite(single.score))
     outputs = _ids(view, single.left)
     unit = view.entries.unit[single.left]
     columns = (outputs, single.repeat.tolist(), single.score.tolist(), unit.tolist())
     for output, repeat, score, place in zip(*columns, strict=True):
-        answers.points.setdefault((output, repeat), score)  # the first one counts, as on boards
-        answers.units[output] = place
+        said.points.setdefault((output, repeat), score)  # the first one counts, as on boards
+        said.units[output] = place
     of = dict(zip(single.seq.tolist(), outputs, strict=True))
     for seq, body in _bodies(view, single):
-        answers.dimensions[of[seq]] = body.get("scores", {})
+        said.dimensions[of[seq]] = body.get("scores", {})
         if "injection" in body.get("reasons", {}):
-            answers.flagged[of[seq]] = bool(body["reasons"]["injection"])
+            said.flagged[of[seq]] = bool(body["reasons"]["injection"])
 
 
 def _seen_words(view: View, paired: JudgmentColumns) -> Iterator[tuple[str, bool]]:
@@ -238,7 +236,7 @@ class PeopleVotes:
 
 def people_for(said: JudgeAnswers, judged: Collection[str], people: Mapping[str, PeopleVotes]) -> PeopleVotes:
     """The votes that verdicts are compared with, by the rule that `align` follows. `judged`: the judge's dimensions."""
-    dimensions = compared_dimensions(answers.dimension, judged, people)
+    dimensions = compared_dimensions(said.dimension, judged, people)
     votes = [vote for name in sorted(dimensions) for vote in people[name].votes]
     return PeopleVotes(votes, dimensions)
 
@@ -250,11 +248,11 @@ def read_people(view: View) -> dict[str, PeopleVotes]:
     found = people_battles(view)
     votes: dict[str, PeopleVotes] = {}
     columns = (
-        _ids(view, battles.left),
-        _ids(view, battles.right),
-        battles.winner,
-        battles.dimension.list(),
-        entries.item[battles.left],
+        _ids(view, found.left),
+        _ids(view, found.right),
+        found.winner,
+        found.dimension.list(),
+        entries.item[found.left],
     )
     for left, right, winner, about, item in zip(*columns, strict=True):
         key, flipped = _key(left, right)

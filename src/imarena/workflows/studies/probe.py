@@ -65,10 +65,10 @@ def probe_evidence(
     }  # fmt: skip
     if probed.side is not None and probed.order is not None:
         params |= {"side": probed.side.value, "order": probed.order.value}
-    answer: JsonDict = {"score": probed.score, "preference": probed.preference.value if probed.preference else None}
+    said: JsonDict = {"score": probed.score, "preference": probed.preference.value if probed.preference else None}
     return Evidence(
         image_sha256=image_sha256, against_sha256=against, tool=probed.judge, kind=KIND, params=params,
-        value={**{name: field for name, field in answer.items() if field is not None}, **value},
+        value={**{name: one for name, one in said.items() if one is not None}, **value},
         status=probed.status, error=error,
     )  # fmt: skip
 
@@ -99,8 +99,8 @@ def stored_probes(workspace: Workspace) -> dict[str, list[ProbeAnswer]]:
     """Judge to all that it was asked in probes."""
     found: dict[str, list[ProbeAnswer]] = defaultdict(list)
     for probed in read_probes(workspace):
-        probes[probed.judge].append(probed)
-    return dict(probes)
+        found[probed.judge].append(probed)
+    return dict(found)
 
 
 # ---------------------------------------------------------------- figures
@@ -112,31 +112,29 @@ def add_probes(one: JudgeHealth, probes: Sequence[ProbeAnswer]) -> None:
     scores = [probe for probe in known if probe.side is None]
     battles = [probe for probe in known if probe.side is not None]
     if scores:
-        _tell(
-            health, RAISED, score_susceptibility(score_pairs(scores)), "outputs", len({probe.unit for probe in scores})
-        )
+        _tell(one, RAISED, score_susceptibility(score_pairs(scores)), "outputs", len({probe.unit for probe in scores}))
     if battles:
-        susceptibility = battle_susceptibility(battle_pairs(battles))
-        _tell(health, TURNED, susceptibility, "pairs", len({probe.unit for probe in battles}))
+        found = battle_susceptibility(battle_pairs(battles))
+        _tell(one, TURNED, found, "pairs", len({probe.unit for probe in battles}))
 
 
 def only_probed(judge: str, probes: Sequence[ProbeAnswer]) -> JudgeHealth:
     """A judge that was probed and has no judgments: its newest form."""
-    health = JudgeHealth(judge)
-    add_probes(health, [probe for probe in probes if probe.form == probes[-1].form])
-    return health
+    one = JudgeHealth(judge)
+    add_probes(one, [probe for probe in probes if probe.form == probes[-1].form])
+    return one
 
 
 def judge_probes(workspace: Workspace, judge: Judge) -> JudgeHealth:
     """All that the stored answers of this form of the judge say."""
-    health = JudgeHealth(judge.name)
+    one = JudgeHealth(judge.name)
     form = probe_form(judge)
     mine = [probe for probe in read_probes(workspace, judge.name) if probe.form == form]
     if mine:
-        add_probes(health, mine)
+        add_probes(one, mine)
     else:
-        health.notices.append(Notice(code="probe_empty"))
-    return health
+        one.notices.append(Notice(code="probe_empty"))
+    return one
 
 
 def _last(probes: Sequence[ProbeAnswer]) -> list[ProbeAnswer]:
@@ -144,19 +142,19 @@ def _last(probes: Sequence[ProbeAnswer]) -> list[ProbeAnswer]:
     texts = {PLAIN, *(injection.id for injection in injections())}
     found: dict[str, ProbeAnswer] = {}
     for probe in probes:
-        if probe.text in texts and (probe.work not in newest or newest[probe.work].status is not Status.OK):
-            newest[probe.work] = probe
-    return list(newest.values())
+        if probe.text in texts and (probe.work not in found or found[probe.work].status is not Status.OK):
+            found[probe.work] = probe
+    return list(found.values())
 
 
-def _tell(health: JudgeHealth, question: str, results: dict[str, Susceptibility], what: str, units: int) -> None:
-    for kind, figures in results.items():
+def _tell(one: JudgeHealth, question: str, found: dict[str, Susceptibility], what: str, units: int) -> None:
+    for kind, figures in found.items():
         beyond = [figures.beyond] if figures.beyond is not None else []
-        health.add(question, figures.fell, figures.shift, *beyond, group=kind)
-    failed = sum(figures.n_failed for kind, figures in results.items() if kind != "all")
+        one.add(question, figures.fell, figures.shift, *beyond, group=kind)
+    failed = sum(figures.n_failed for kind, figures in found.items() if kind != "all")
     if failed:
         whole = units * len(injections())
-        health.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
+        one.notices.append(Notice(code="probe_failed", values={"failed": failed, "of": whole, "what": what}))
 
 
 def score_pairs(probes: Sequence[ProbeAnswer]) -> list[ScorePair]:

@@ -49,12 +49,12 @@ class BattleColumns:
     def where(self, kept: NDArray[Any]) -> "BattleColumns":
         """Only these rows; what was left out before stays counted."""
         arrays: dict[str, Any] = {}
-        for column in fields(self):
-            values = getattr(self, column.name)
+        for one in fields(self):
+            values = getattr(self, one.name)
             if isinstance(values, Names):
-                arrays[column.name] = Names(values.of[kept], values.names)
+                arrays[one.name] = Names(values.of[kept], values.names)
             elif isinstance(values, np.ndarray):
-                arrays[column.name] = values[kept]
+                arrays[one.name] = values[kept]
         return replace(self, **arrays)
 
     @property
@@ -116,11 +116,11 @@ def joined_battles(parts: Sequence[BattleColumns]) -> BattleColumns:
         return NO_BATTLES
     names = ("left", "right", "winner", "score_left", "score_right", "created_us")
     arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    text_columns: dict[str, Any] = {
+    words: dict[str, Any] = {
         name: joined_names([getattr(part, name) for part in parts]) for name in ("judge", "rater", "dimension")
     }
     excluded = sum((part.excluded for part in parts), Counter[str]())
-    return BattleColumns(**arrays, **text_columns, excluded=excluded)
+    return BattleColumns(**arrays, **words, excluded=excluded)
 
 
 def joined_names(parts: Sequence[Names]) -> Names:
@@ -147,8 +147,8 @@ def live_vote_rows(view: View, window: Window = EVERYTHING) -> NDArray[np.bool_]
 
 def live_judgments(view: View, forms: Sequence[Form], window: Window = EVERYTHING) -> JudgmentColumns:
     """The judgments of these forms that nothing superseded and that the window shows."""
-    judgments = view.judgments(forms)
-    return judgments.where(window.sees(judgments.created_us)) if window.since or window.until else judgments
+    found = view.judgments(forms)
+    return found.where(window.sees(found.created_us)) if window.since or window.until else found
 
 
 def judge_battles(
@@ -183,7 +183,7 @@ def judge_battles(
     winner = winner if take_scores else winner[:0]
     whose_all = np.concatenate([fought.whose[rows], scored.whose]).astype(np.int64)
     none = np.full(rows.size, np.nan)
-    judges, dimensions = (sorted({who[column] for who in known}) for column in (0, 1))
+    judges, dimensions = (sorted({who[place] for who in known}) for place in (0, 1))
     return BattleColumns(
         left=np.concatenate([fought.left[rows], scored.left]),
         right=np.concatenate([fought.right[rows], scored.right]),
@@ -206,9 +206,9 @@ def _owned(whose: IntArray, codes: list[int], names: list[str]) -> Names:
 def _rows(
     view: View, forms: list[Form], number: dict[tuple[str, str], int], window: Window
 ) -> tuple[JudgmentColumns, CodeArray]:
-    judgments = live_judgments(view, forms, window)
-    whose = judgments.of_forms([number[form.judge, form.dimension] for form in judgments.forms])
-    return judgments, whose.astype(np.int32)
+    found = live_judgments(view, forms, window)
+    whose = found.of_forms([number[form.judge, form.dimension] for form in found.forms])
+    return found, whose.astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -235,8 +235,8 @@ def pairs_of_units(entries: Entries, output: CodeArray) -> tuple[IntArray, IntAr
     """Every two of these outputs (places, each once) that share an item, a turn and a mode, as rows of `output`."""
     rows = np.lexsort((entries.order[output], _within(entries, output), _item_order(entries)[entries.item[output]]))
     start = np.flatnonzero(_new(entries.unit[output[rows]]))
-    first, second = _pairs_within(start, rows.size)
-    return rows[first], rows[second]
+    one, other = _pairs_within(start, rows.size)
+    return rows[one], rows[other]
 
 
 def _within(entries: Entries, output: CodeArray) -> IntArray:
@@ -247,41 +247,41 @@ def _within(entries: Entries, output: CodeArray) -> IntArray:
 
 def _score_pairs(found: JudgmentColumns, whose: CodeArray, entries: Entries) -> ScorePairColumns:
     """Sorted by judge, dimension, item, turn, mode and repeat, then by output id; the first score of each counts."""
-    rows = np.flatnonzero(judgments.ok & np.isfinite(judgments.score))
+    rows = np.flatnonzero(found.ok & np.isfinite(found.score))
     ranks = _item_order(entries)
     keys = (
-        judgments.seq[rows],
-        entries.order[judgments.left[rows]],
-        judgments.repeat[rows],
-        _within(entries, judgments.left[rows]),
-        ranks[entries.item[judgments.left[rows]]],
+        found.seq[rows],
+        entries.order[found.left[rows]],
+        found.repeat[rows],
+        _within(entries, found.left[rows]),
+        ranks[entries.item[found.left[rows]]],
         whose[rows],
     )
     rows = rows[np.lexsort(keys)]
-    unit = entries.unit[judgments.left[rows]]
-    new = _new(whose[rows], unit, judgments.repeat[rows])
-    fresh = new | _new(judgments.left[rows])
+    unit = entries.unit[found.left[rows]]
+    new = _new(whose[rows], unit, found.repeat[rows])
+    fresh = new | _new(found.left[rows])
     rows, new = rows[fresh], new[fresh]
     start = np.flatnonzero(new)
     one, other = _pairs_within(start, rows.size)
     left, right = rows[one], rows[other]
     return ScorePairColumns(
         whose=whose[left],
-        left=judgments.left[left],
-        right=judgments.left[right],
-        score_left=judgments.score[left],
-        score_right=judgments.score[right],
-        created_us=np.maximum(judgments.created_us[left], judgments.created_us[right]),
+        left=found.left[left],
+        right=found.left[right],
+        score_left=found.score[left],
+        score_right=found.score[right],
+        created_us=np.maximum(found.created_us[left], found.created_us[right]),
     )
 
 
 def _item_order(entries: Entries) -> IntArray:
     """(m,) place of each item among all of them sorted by id."""
-    position = np.empty(len(entries.item_id), np.int64)
-    position[np.argsort(np.array(entries.item_id or [""], "S")[: len(entries.item_id)], kind="stable")] = np.arange(
+    place = np.empty(len(entries.item_id), np.int64)
+    place[np.argsort(np.array(entries.item_id or [""], "S")[: len(entries.item_id)], kind="stable")] = np.arange(
         len(entries.item_id)
     )
-    return position
+    return place
 
 
 def _new(*keys: NDArray[Any]) -> NDArray[np.bool_]:
@@ -297,15 +297,15 @@ def _pairs_within(start: IntArray, total: int) -> tuple[IntArray, IntArray]:
     size = np.diff(np.append(start, total))
     parts: list[tuple[IntArray, IntArray, IntArray]] = []
     for n in np.unique(size[size > 1]).tolist():
-        first, second = np.triu_indices(n, 1)
+        one, other = np.triu_indices(n, 1)
         begin = start[size == n]
-        order = np.repeat(np.flatnonzero(size == n), first.size)
-        parts.append((order, (begin[:, None] + first).ravel(), (begin[:, None] + second).ravel()))
+        order = np.repeat(np.flatnonzero(size == n), one.size)
+        parts.append((order, (begin[:, None] + one).ravel(), (begin[:, None] + other).ravel()))
     if not parts:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    order, first, second = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order, one, other = (np.concatenate(column) for column in zip(*parts, strict=True))
     sorted_rows = np.argsort(order, kind="stable")
-    return first[sorted_rows], second[sorted_rows]
+    return one[sorted_rows], other[sorted_rows]
 
 
 def _without(scored: ScorePairColumns, fought: CombinedPairs, excluded: Counter[str], outputs: int) -> ScorePairColumns:

@@ -57,18 +57,18 @@ class CombinedPairs:
     def incomplete(self) -> Counter[str]:
         """How many have none, by reason."""
         counts = np.bincount(self.problem, minlength=len(PROBLEMS)).tolist()
-        counted = {f"incomplete: {name}": n for name, n in zip(PROBLEMS, counts, strict=True) if n}
-        return Counter({name: n for name, n in counted.items() if name != "incomplete: ok"})
+        found = {f"incomplete: {name}": n for name, n in zip(PROBLEMS, counts, strict=True) if n}
+        return Counter({name: n for name, n in found.items() if name != "incomplete: ok"})
 
 
 @cache
 def combinations() -> ByteArray:
     """(6, 6) outcome codes of two orders."""
     table = np.full((len(PREFERENCES), len(PREFERENCES)), NONE, np.int8)
-    for outcome in Outcome:
+    for one in Outcome:
         for other in Outcome:
-            both = outcome_of_both(outcome, other).value
-            table[PREFERENCES.index(outcome.value), PREFERENCES.index(other.value)] = PREFERENCES.index(both)
+            both = outcome_of_both(one, other).value
+            table[PREFERENCES.index(one.value), PREFERENCES.index(other.value)] = PREFERENCES.index(both)
     table[EQUAL, 1:] = table[1:, EQUAL] = TIE
     table[EQUAL, EQUAL] = EQUAL
     return table
@@ -76,9 +76,9 @@ def combinations() -> ByteArray:
 
 def has_swapped_order(found: JudgmentColumns, whose: CodeArray) -> NDArray[np.bool_]:
     """Of each judge and dimension: does the source of its imported verdicts have any in swapped order?"""
-    imported = judgments.of_forms([form.imported for form in judgments.forms]).astype(bool)
+    imported = found.of_forms([form.imported for form in found.forms]).astype(bool)
     swapping = np.zeros(int(whose.max(initial=0)) + 1, bool)
-    swapping[whose[(judgments.order == RIGHT_FIRST) & imported]] = True
+    swapping[whose[(found.order == RIGHT_FIRST) & imported]] = True
     return swapping
 
 
@@ -87,18 +87,18 @@ def combine_columns(
 ) -> CombinedPairs:
     """Combine the orders of pairwise judgments. `whose` (n,) numbers judge and dimension.
 
-    `swapping`: what `has_swapped_order` returns of all judgments, where these are only the ones on some pairs.
+    `swapping`: what `swaps` says of all judgments, where these are only the ones on some pairs.
 
     For each order the first ok answer counts, else the newest failure. A battle that was fought here needs both orders
     unless it was meant to have one; an imported one needs both where its source has any verdict in swapped order. Rows
     come sorted by judge, then by the ids of the outputs: a board must not depend on the order of arrival.
     """
-    imported = judgments.of_forms([form.imported for form in judgments.forms]).astype(bool)
-    single = judgments.of_forms([bool(form.orders) for form in judgments.forms]).astype(bool)
-    ok = judgments.ok
-    pair = entries.order[judgments.left].astype(np.int64) << 32 | entries.order[judgments.right]
-    slot = (whose.astype(np.int64) << 24 | judgments.repeat) << 3 | judgments.order
-    newest_failure = np.where(ok, judgments.seq, -judgments.seq)
+    imported = found.of_forms([form.imported for form in found.forms]).astype(bool)
+    single = found.of_forms([bool(form.orders) for form in found.forms]).astype(bool)
+    ok = found.ok
+    pair = entries.order[found.left].astype(np.int64) << 32 | entries.order[found.right]
+    slot = (whose.astype(np.int64) << 24 | found.repeat) << 3 | found.order
+    newest_failure = np.where(ok, found.seq, -found.seq)
     rows = np.lexsort((newest_failure, ~ok, slot, pair, whose))
     same = _starts(whose[rows], pair[rows], slot[rows])
     rows = rows[same]  # one row per order
@@ -132,7 +132,7 @@ def _starts(*keys: NDArray[np.int64] | CodeArray) -> NDArray[np.bool_]:
 
 
 def _outcomes(
-    judgments: JudgmentColumns,
+    found: JudgmentColumns,
     rows: IntArray,
     start: IntArray,
     imported: NDArray[np.bool_],
@@ -151,16 +151,16 @@ def _outcomes(
     head = rows[start]
     one_meant = np.logical_or.reduceat(single[rows], start)
     needs_both = np.where(imported[head], swapping[whose[head]], ~one_meant)
-    whole = np.logical_or.reduceat(judgments.order[rows] == BOTH_ORDERS, start) | ~needs_both | (number > 1)
-    preference = judgments.preference[rows]
+    whole = np.logical_or.reduceat(found.order[rows] == BOTH_ORDERS, start) | ~needs_both | (number > 1)
+    preference = found.preference[rows]
     outcome = preference[start]
     agreed = np.full(start.size, -1, np.int8)
-    for position in range(1, int(number.max())):
-        more = np.flatnonzero(number > position)
-        other = preference[start[more] + position]
+    for place in range(1, int(number.max())):
+        more = np.flatnonzero(number > place)
+        other = preference[start[more] + place]
         agreed[more] = (outcome[more] == other) & (agreed[more] != 0)
         outcome[more] = combinations()[outcome[more], other]
-    status = judgments.status[rows]
+    status = found.status[rows]
     failed = status != OK
     bad = np.logical_or.reduceat(failed, start)
     worst = np.maximum.reduceat(np.where(failed, status, 0), start)
@@ -170,5 +170,5 @@ def _outcomes(
         "outcome": outcome,
         "problem": problem.astype(np.int8),
         "agreed": agreed,
-        "created_us": np.maximum.reduceat(judgments.created_us[rows], start),
+        "created_us": np.maximum.reduceat(found.created_us[rows], start),
     }
