@@ -51,14 +51,14 @@ class Forecast:
         """Of all models' intervals, on the middle one of the boards."""
         return float(np.quantile(self.widths(votes).max(axis=1), 0.5, method="lower"))
 
-    def needed(self, target: float, models: IntArray | slice = slice(None)) -> "VotesNeeded":
+    def needed(self, target: float, models: IntArray | slice = slice(None)) -> "VoteForecast":
         """Votes until all of these `models` are known to +-`target` points."""
         if not target > 0:
             raise UserError("The target width must be above 0.", hint="Such as --target 25 (rating points).")
         if float(np.max(self.now[models])) <= target:
-            return VotesNeeded(0, (0, 0))
+            return VoteForecast(0, (0, 0))
         low, middle, high = (self._least(target, share, models) for share in (0.05, 0.5, 0.95))
-        return VotesNeeded(middle, (low, high))
+        return VoteForecast(middle, (low, high))
 
     def _least(self, target: float, share: float, models: IntArray | slice) -> int | None:
         """The least number of votes for which this share of the boards is there."""
@@ -78,7 +78,7 @@ class Forecast:
 
 
 @dataclass(frozen=True)
-class VotesNeeded:
+class VoteForecast:
     """How many votes reach a target on the middle one of the boards; None: more than `MOST`."""
 
     votes: int | None

@@ -88,7 +88,6 @@ from .versions import judges_called as judges_called
 from .versions import versions_of as versions_of
 from .view import EVERYTHING as EVERYTHING
 from .view import View as View
-from .view import Watermarks as Watermarks
 from .view import Window as Window
 from .view import read_watermarks as read_watermarks
 from .votes import REASONS as REASONS
