@@ -33,9 +33,13 @@ def names(truth: Truth) -> list[tuple[str, str, str]]:
 
 
 def votes_for(truth: Truth, judge: str, dimension: str) -> list[Row]:
-    """The votes that a judge meets in `align`: about the same; by a judge that has no other, about anything."""
+    """The votes that verdicts meet: about the same; else about the whole; else about what the judge says nothing on."""
     has = {row["dimension"] for row in truth.judgments if row["judge"] == judge}
-    return [row for row in truth.people(None) if row["dimension"] == dimension or row["dimension"] not in has]
+    same = truth.people(dimension)
+    if same or (dimension != "overall" and "overall" in has):
+        return same
+    others = [row for row in truth.people(None) if row["dimension"] not in has]
+    return [row for row in others if row["dimension"] == "overall"] or others
 
 
 def decisive(confusion: dict[str, dict[str, int]]) -> tuple[int, int]:
@@ -92,7 +96,7 @@ def test_align_of_an_earlier_version(asked: Asked, truth: Truth) -> None:
     first = [row for row in truth.every_judgment if (row["judge"], row.get("judge_version")) == ("turned-judge", "1")]
     points = {row["left_id"]: -row["score"] for row in first}
     met: dict[str, Counter[str]] = defaultdict(Counter)
-    for vote in truth.people(None):
+    for vote in truth.people("overall"):
         left, right = points.get(vote["left_id"]), points.get(vote["right_id"])
         word = "missing" if left is None or right is None else "left" if left > right else "right"
         met[vote["preference"]]["tie" if left == right and left is not None else word] += 1
@@ -128,7 +132,7 @@ def test_health(asked: Asked, truth: Truth) -> None:
         lines = {line["name"]: line for line in found[name]["lines"] if not line.get("group")}
         rows = [row for pairwise in (True, False) for row in truth.said(judge, dimension, pairwise=pairwise)]
         assert found[name]["statuses"] == Counter(row["status"] for row in rows), name
-        good, every = decisive(truth.confusion(judge, dimension, truth.people(dimension), each=True))
+        good, every = decisive(truth.confusion(judge, dimension, votes_for(truth, judge, dimension)))
         assert lines["decisive_accuracy"]["n"] == every, name
         assert lines["decisive_accuracy"]["value"] == pytest.approx(good / every), name
         first, sided, flips, both = position(truth, judge, dimension)

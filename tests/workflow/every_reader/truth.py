@@ -231,13 +231,12 @@ class Truth:
                 counts[str(self.editor(side))][2 if outcome not in MIRROR else 0 if outcome == won else 1] += 1
         return {model: (won, lost, tied) for model, (won, lost, tied) in counts.items()}
 
-    def verdicts_on(self, judge: str, dimension: str, one: str, other: str, *, each: bool = False) -> list[str]:
+    def verdicts_on(self, judge: str, dimension: str, one: str, other: str) -> list[str]:
         """All verdicts of a judge on two outputs, as seen from the first, each run apart.
 
-        A judge that compared nothing counts by its scores; with `each`, also on any pair that it did not compare.
+        A judge that compared nothing counts by its scores.
         """
-        shown = each and any({one, other} == set(key[:2]) for key in self.compared(judge, dimension))
-        if not shown and (each or not self.fought(judge, dimension)):
+        if not self.fought(judge, dimension):
             points = self.scores(judge, dimension)
             runs = sorted(run for output, run in points if output == one and (other, run) in points)
             return [self.by_scores(judge, dimension, one, other, run) for run in runs]
@@ -247,12 +246,10 @@ class Truth:
                 found.append(outcome if left == one else mirrored(outcome))
         return found
 
-    def confusion(
-        self, judge: str, dimension: str, votes: list[Row], *, each: bool = False
-    ) -> dict[str, dict[str, int]]:
+    def confusion(self, judge: str, dimension: str, votes: list[Row]) -> dict[str, dict[str, int]]:
         """What people said, to what the judge said, to how often, over every vote and every verdict on its pair."""
         found: dict[str, Counter[str]] = defaultdict(Counter)
         for vote in votes:
-            words = self.verdicts_on(judge, dimension, vote["left_id"], vote["right_id"], each=each)
+            words = self.verdicts_on(judge, dimension, vote["left_id"], vote["right_id"])
             found[vote["preference"]].update(words or ["missing"])
         return {said: dict(counts) for said, counts in found.items()}
