@@ -9,7 +9,11 @@ from .chat.client_chat import chat_with_client as chat_with_client
 from .chat.client_chat import endpoint_options as endpoint_options
 from .chat.imagenworld import make_lister as make_lister
 from .chat.imagenworld import objects_from_reasons as objects_from_reasons
+from .chat.judge import ChatJudge as ChatJudge
+from .chat.judge import ChatSettings as ChatSettings
+from .chat.judge import need_chat as need_chat
 from .chat.judge import pass_name as pass_name
+from .chat.prompt import load_prompt as load_prompt
 from .compute_time import ComputeTime as ComputeTime
 from .compute_time import count_new as count_new
 from .compute_time import measure_compute_time as measure_compute_time
@@ -38,6 +42,7 @@ from .injection import injections as injections
 from .injection import with_text as with_text
 from .local.model import model_folder as model_folder
 from .local.model import weights_sha256 as weights_sha256
+from .options import read_judge_options as read_judge_options
 from .orders import ORDERS_PARAM as ORDERS_PARAM
 from .orders import BattleVerdict as BattleVerdict
 from .orders import OrderPolicy as OrderPolicy
@@ -49,6 +54,7 @@ from .orders import orders_for as orders_for
 from .orders import reorder_exhibit as reorder_exhibit
 from .orders import score_gap as score_gap
 from .orders import to_recorded_sides as to_recorded_sides
+from .replies.parse import read_choice as read_choice
 from .replies.readers import ReplyReaders as ReplyReaders
 from .score_ranges import range_of as range_of
 from .susceptibility import BattlePair as BattlePair

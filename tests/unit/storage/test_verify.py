@@ -1,6 +1,7 @@
 """What verify finds, one thing at a time, and what it says of it."""
 
 import sqlite3
+import sys
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_a_deep_check_that_was_stopped_resumes_and_can_be_restarted(
     item, output = filled(workspace)
     assert output.image
     first, last = sorted((item.sources[0].sha256, output.image.sha256))
-    monkeypatch.setattr("imarena.storage.verify._HASH_BATCH", 1)
+    monkeypatch.setattr(sys.modules["imarena.storage.verify"], "_HASH_BATCH", 1)
     flip(workspace, last)
     checking = verify(workspace, deep=True)
     assert next(checking).subject == last  # the first was hashed and noted; now the process dies
