@@ -25,15 +25,15 @@ def cluster() -> Iterator[Any]:
     except ImportError as error:
         raise MissingExtra("Running on Ray", "ray") from error
     started = not ray.is_initialized()
-    if started:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody unless the user says so
-        ray.init(log_to_driver=False, include_dashboard=False, configure_logging=False)
-    try:
-        with redirect_stdout(sys.stderr):  # where Ray prints what it has to say of dead workers
-            yield ray
-    finally:
+    with redirect_stdout(sys.stderr):  # where Ray prints what it has to say of dead workers, until it has stopped
         if started:
-            ray.shutdown()
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported unless the user says so
+            ray.init(log_to_driver=False, include_dashboard=False, configure_logging=False)
+        try:
+            yield ray
+        finally:
+            if started:
+                ray.shutdown()
 
 
 def cluster_cpus(ray: Any) -> int:
